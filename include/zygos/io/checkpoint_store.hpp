@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A directory of checkpoints. The one rule a reader could not guess: a checkpoint exists only under
+// its final name, and that name appears only by rename() after every byte beneath it was fsynced.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zygos/core/dtype.hpp"
+#include "zygos/core/log.hpp"
+#include "zygos/core/shape.hpp"
+
+namespace zygos::io {
+
+/// A named tensor in host memory, borrowed for the duration of a call.
+struct TensorRef {
+  std::string name;  ///< hierarchical, "weights/fc1/kernel"
+  DType dtype = DType::f32;
+  Shape shape;
+  const void* data = nullptr;
+};
+
+/// A named tensor read back, owning its bytes.
+struct StoredTensor {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::vector<std::byte> bytes;
+};
+
+/// Free-form facts beside the tensors ("epoch", "cursor", "deck", "split", ...); the store neither
+/// knows nor interprets them.
+using Facts = std::map<std::string, std::string>;
+
+/// One verified checkpoint.
+struct Checkpoint {
+  std::filesystem::path path;
+  std::int64_t step = 0;
+  Facts facts;
+  std::vector<StoredTensor> tensors;
+
+  /// Throws CheckpointError if there is none of that name.
+  const StoredTensor& tensor(const std::string& name) const;
+  const std::string& fact(const std::string& name) const;
+};
+
+/// What `list` and `inspect` need without reading the tensors' bytes.
+struct CheckpointSummary {
+  std::filesystem::path path;
+  std::int64_t step = 0;
+  std::string problem;  ///< empty if the manifest and all checksums hold
+};
+
+class CheckpointStore {
+ public:
+  /// `keep` >= 1: how many of the newest checkpoints survive a write. Creates the directory on the
+  /// first write, not here.
+  CheckpointStore(std::filesystem::path directory, int keep, LogSink log = {});
+
+  /// Writes `step-NNNNNN` atomically, verifies it by reading it back, then removes old ones.
+  /// Throws IoError (path, cause, missing bytes when the disk is full); earlier ones stay intact.
+  std::filesystem::path write(std::int64_t step, std::span<const TensorRef> tensors,
+                              const Facts& facts);
+
+  /// All `step-*` directories, newest first, each verified against its checksums.
+  std::vector<CheckpointSummary> list() const;
+
+  /// Reads and verifies one checkpoint; throws CheckpointError naming file and cause.
+  static Checkpoint load(const std::filesystem::path& checkpoint);
+
+  /// The newest one that verifies. Damaged ones are logged as warnings and skipped. nullopt when the
+  /// directory holds none at all; throws CheckpointError when there are some and none verifies.
+  std::optional<Checkpoint> load_newest() const;
+
+  const std::filesystem::path& directory() const noexcept { return directory_; }
+
+ private:
+  std::filesystem::path directory_;
+  int keep_;
+  LogSink log_;
+};
+
+}  // namespace zygos::io
