@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "zygos/nn/layer.hpp"
+#include "zygos/nn/loss.hpp"
+
+namespace zygos::graph {
+
+/// Index of a node in topological order; `graph_input` stands for the model's input.
+using NodeId = std::int32_t;
+inline constexpr NodeId graph_input = -1;
+
+struct Node {
+  std::string name;
+  nn::LayerPtr layer;
+  std::vector<NodeId> inputs;
+  std::vector<Shape> input_shapes;  ///< sample shapes
+  Shape output_shape;               ///< sample shape
+  bool wants_d_input = true;        ///< false if no parameter lies before it
+};
+
+/// A parameter with its place in the model's flat parameter buffer.
+struct Parameter {
+  std::string name;  ///< "fc1/kernel"
+  NodeId node = 0;
+  Shape shape;
+  Initialiser init;
+  bool decay = true;
+  std::int64_t offset = 0;  ///< in elements
+};
+
+/// A model: a directed acyclic graph of named layers with inferred shapes, and a loss at its end.
+/// A plain value; knows no lane and no memory.
+class Graph {
+ public:
+  /// `input` is the sample shape.
+  Graph(Shape input, nn::LossPtr loss);
+
+  /// Appends a layer fed by `inputs` (node names; empty: the node before, or the model's input) and
+  /// returns its id. Throws UsageError for a repeated or unknown name or a shape the layer refuses,
+  /// naming the node.
+  NodeId add(std::string name, nn::LayerPtr layer, std::span<const std::string> inputs = {});
+
+  const Shape& input_shape() const noexcept { return input_; }
+  const Shape& output_shape() const;
+  const nn::Loss& loss() const noexcept { return *loss_; }
+  std::span<const Node> nodes() const noexcept { return nodes_; }
+  std::span<const Parameter> parameters() const noexcept { return parameters_; }
+  /// Elements of the flat parameter buffer (offsets of parameters are multiples of 16 elements, so
+  /// this can exceed the sum of sizes; the gaps stay zero).
+  std::int64_t parameter_elements() const noexcept { return parameter_elements_; }
+  /// Sum of the parameters' sizes, as printed.
+  std::int64_t parameter_count() const;
+  /// Parameters of one node, a contiguous run of parameters().
+  std::span<const Parameter> parameters_of(NodeId node) const;
+  /// After which nodes the graph may be cut: every later node depends on the earlier ones only
+  /// through this one's output.
+  std::vector<NodeId> cut_points() const;
+  /// Work of one training pass over `batch` samples (forward, loss, backward).
+  nn::Cost training_cost(std::int64_t batch, DType dtype) const;
+  nn::Cost forward_cost(std::int64_t batch, DType dtype) const;
+  /// A table: name, type, inputs, output shape, parameters.
+  std::string text() const;
+
+ private:
+  Shape input_;
+  nn::LossPtr loss_;
+  std::vector<Node> nodes_;
+  std::vector<Parameter> parameters_;
+  std::int64_t parameter_elements_ = 0;
+};
+
+}  // namespace zygos::graph

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "zygos/core/dtype.hpp"
+#include "zygos/core/error.hpp"
+#include "zygos/lane/spaces.hpp"
+
+namespace zygos::lane {
+
+/// Calls `f(exec)` with the concrete execution-space instance. Happens once per task: everything
+/// above is ordinary compiled C++, everything below is a template on the space.
+template <class F>
+decltype(auto) dispatch(const Execution& execution, F&& f) {
+  return std::visit(std::forward<F>(f), execution);
+}
+
+/// Calls `f(exec, std::type_identity<T>{})` with T = float or double. Throws UsageError for any
+/// other dtype.
+template <class F>
+void dispatch(const Execution& execution, DType dtype, F&& f) {
+  std::visit(
+      [&](const auto& exec) {
+        if (dtype == DType::f32) {
+          f(exec, std::type_identity<float>{});
+        } else if (dtype == DType::f64) {
+          f(exec, std::type_identity<double>{});
+        } else {
+          throw UsageError("arithmetic needs f32 or f64, got " + std::string(name_of(dtype)));
+        }
+      },
+      execution);
+}
+
+}  // namespace zygos::lane

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lane: an execution-space instance, its memory, a driver thread, a byte budget and a link to the
+// host. The one rule a reader could not guess: kernels and copies of a lane are issued only from
+// its driver thread (inside run()), because an OpenMP instance has one pool per calling thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "zygos/lane/spaces.hpp"
+#include "zygos/memory/arena.hpp"
+
+namespace zygos::lane {
+
+enum class Kind {
+  host,      ///< host memory is its memory; copies to it are plain loads and stores
+  emulated,  ///< a second host instance behind a modelled link, with memory of its own
+  device,    ///< a GPU
+};
+std::string_view name_of(Kind kind);
+
+/// Execution space of a host or emulated lane.
+enum class HostSpace { openmp, serial };
+
+/// Model of the way between host and lane. Copies of an emulated lane take at least
+/// latency + bytes / bandwidth of wall-clock time; a real device's link is what it is.
+struct Link {
+  double bytes_per_second = 0.0;  ///< 0: as fast as the memory
+  double latency_s = 0.0;
+};
+
+struct LaneSpec {
+  std::string name;
+  Kind kind = Kind::host;
+  HostSpace space = HostSpace::openmp;
+  int threads = 1;                ///< host and emulated lanes with OpenMP
+  std::size_t budget_bytes = 0;   ///< 0: no budget
+  Link link;
+  double slowdown = 1.0;          ///< >= 1; compute tasks are stretched by this factor
+  int device_id = 0;
+};
+
+class Lane {
+ public:
+  /// Builds the instance the spec asks for. Throws UsageError for a spec that this build or machine
+  /// can't serve (no device support, threads < 1, slowdown < 1, more threads than Kokkos was
+  /// initialised with).
+  explicit Lane(LaneSpec spec);
+  /// Uses an instance its caller owns, which must outlive the lane.
+  Lane(LaneSpec spec, Execution execution);
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  const LaneSpec& spec() const noexcept;
+  const std::string& name() const noexcept { return spec().name; }
+  const Execution& execution() const noexcept;
+
+  /// True for the host lane only: its tensors may be read and written by host code, so copies are
+  /// elided. Emulated lanes say false on purpose.
+  bool host_accessible() const noexcept { return spec().kind == Kind::host; }
+
+  /// Memory of this lane, labelled `label`. Counted by bytes_allocated().
+  memory::Allocator allocator() const;
+  /// Host memory that copies to and from this lane are fastest with (pinned for a GPU).
+  memory::Allocator staging_allocator() const;
+
+  /// Hands `job` to the driver thread and returns at once; `job` must stay alive until wait(). One
+  /// job at a time: calling run() twice without wait() is an InternalError. Allocates nothing.
+  void run(const std::function<void()>& job);
+  /// Blocks until the job has ended and rethrows what it threw.
+  void wait();
+  /// run() and wait() in one.
+  void run_and_wait(const std::function<void()>& job);
+
+  // Inside a job only, on the driver thread:
+
+  /// Host to lane and back; complete on return for host and emulated lanes, ordered on the lane's
+  /// stream for a device (fence() completes it). `label` names the copy for profilers.
+  void copy_to_lane(void* lane, const void* host, std::size_t bytes, const std::string& label) const;
+  void copy_to_host(void* host, const void* lane, std::size_t bytes, const std::string& label) const;
+  /// Waits for everything issued on this lane's instance; `label` says what for.
+  void fence(const std::string& label) const;
+  /// Stretches a compute task that took `seconds` by the lane's slow-down factor.
+  void hold_back(double seconds) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Waits until `seconds` from now with microsecond precision: sleeps for the bulk, spins at the end.
+void wait_precisely(double seconds);
+
+}  // namespace zygos::lane

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "zygos/lane/lane.hpp"
+
+namespace zygos::lane {
+
+/// The lanes of a run in the order of the deck; the index of a lane in the set is the `place` that
+/// schedules speak of. Lane 0 holds the state that checkpoints are written from.
+class LaneSet {
+ public:
+  LaneSet() = default;
+  /// Throws UsageError for an empty list, a repeated name, or more than one host lane.
+  explicit LaneSet(std::vector<LaneSpec> specs);
+
+  /// Adds a lane around an instance the caller owns.
+  void adopt(LaneSpec spec, Execution execution);
+
+  std::size_t size() const noexcept { return lanes_.size(); }
+  Lane& operator[](std::size_t place) { return *lanes_[place]; }
+  const Lane& operator[](std::size_t place) const { return *lanes_[place]; }
+  /// Throws UsageError that lists the names there are.
+  std::size_t index_of(std::string_view name) const;
+
+ private:
+  void check(const LaneSpec& spec) const;
+
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+/// Number of GPUs this build can use on this machine; 0 without device support.
+int device_count();
+/// Name of the device execution space of this build ("Cuda", "HIP", "SYCL") or "none".
+std::string_view device_space_name();
+/// Largest thread count a host lane may ask for (what Kokkos was initialised with).
+int max_host_threads();
+
+}  // namespace zygos::lane

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a layer is. To add one, copy src/nn/layers/dense.cpp and add a line to src/nn/registry.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zygos/core/philox.hpp"
+#include "zygos/core/shape.hpp"
+#include "zygos/lane/spaces.hpp"
+#include "zygos/tensor/initialiser.hpp"
+#include "zygos/tensor/tensor.hpp"
+
+namespace zygos::nn {
+
+enum class Mode { train, evaluate };
+
+/// Work of one pass over `batch` samples, for the planner: floating-point operations and bytes that
+/// must move between memory and cores (each operand once).
+struct Cost {
+  double flops = 0.0;
+  double bytes = 0.0;
+  Cost& operator+=(const Cost& other) {
+    flops += other.flops;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+/// A parameter a layer wants; the graph prefixes the layer's name: "fc1/kernel".
+struct ParameterSpec {
+  std::string name;
+  Shape shape;
+  Initialiser init;
+  bool decay = true;  ///< weight decay applies (not to biases)
+};
+
+/// Scratch or state a layer keeps from forward to backward, per lane and batch.
+struct WorkspaceSpec {
+  std::string name;
+  Shape shape;
+  DType dtype;
+  bool kept = false;  ///< true: forward's values are needed in backward (charged to activations)
+};
+
+/// What a layer may know while it runs: no lane set, no deck, no schedule.
+struct Context {
+  const lane::Execution& execution;  ///< instance of the layer's lane
+  Mode mode = Mode::train;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  std::uint32_t layer = 0;           ///< index in the graph: the RNG stream
+  Tensor sample_ids;                 ///< (N) u32 in lane memory, the samples' ids in the data set
+};
+
+/// Tensors of a forward pass; all first extents are N, the samples of this call.
+struct ForwardArgs {
+  std::span<const Tensor> inputs;
+  std::span<const Tensor> parameters;
+  std::span<const Tensor> workspace;
+  Tensor output;
+};
+
+/// Tensors of a backward pass. d_inputs and d_parameters are overwritten, not added to. An empty
+/// d_input means that nobody wants it (first layer).
+struct BackwardArgs {
+  std::span<const Tensor> inputs;
+  std::span<const Tensor> parameters;
+  std::span<const Tensor> workspace;
+  Tensor output;
+  Tensor d_output;
+  std::span<const Tensor> d_inputs;
+  std::span<const Tensor> d_parameters;
+};
+
+/// Immutable description plus the two passes. Shapes given and returned are sample shapes, without
+/// the batch extent. Implementations keep no tensors and no mutable state, so one object serves
+/// every lane at once.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  /// Deck keyword, "dense".
+  virtual std::string_view type() const = 0;
+  /// Output sample shape; throws UsageError that says what was found and what is allowed.
+  virtual Shape infer(std::span<const Shape> inputs) const = 0;
+  virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
+  virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
+                                               DType dtype) const;
+  virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const = 0;
+  /// `wants_d_input`: false for a first layer, which saves a GEMM.
+  virtual Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                             bool wants_d_input) const = 0;
+  virtual void forward(const Context& context, const ForwardArgs& args) const = 0;
+  virtual void backward(const Context& context, const BackwardArgs& args) const = 0;
+};
+
+using LayerPtr = std::shared_ptr<const Layer>;
+
+}  // namespace zygos::nn

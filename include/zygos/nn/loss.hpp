@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "zygos/core/shape.hpp"
+#include "zygos/nn/layer.hpp"
+
+namespace zygos::nn {
+
+/// Tensors of a loss over the N samples of one lane.
+struct LossArgs {
+  Tensor prediction;    ///< (N, ...)
+  Tensor target;        ///< labels (N) i32, or (N, ...) of the model's dtype
+  Tensor sample_losses; ///< out, (N) f64: each sample's own loss, not divided by the batch
+  Tensor sample_hits;   ///< out, (N) i32: 1 where the prediction is right (0 where it makes no sense)
+  Tensor d_prediction;  ///< out, (N, ...), or empty when only evaluating
+  Tensor totals;        ///< out, (2) f64: sum of sample_losses and of sample_hits, fixed order
+};
+
+/// A mean over the *global* batch: d_prediction is divided by `global_batch`, so that the gradients
+/// of unequal parts add up exactly: sum of (b_r / B) g_r.
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  virtual std::string_view type() const = 0;
+  /// True if targets are labels (i32), false if they are numbers.
+  virtual bool wants_labels() const = 0;
+  /// Throws UsageError unless prediction and target fit; `classes` is 0 for regression.
+  virtual void check(const Shape& prediction, const Shape& target, std::int64_t classes) const = 0;
+  virtual Cost cost(std::int64_t batch, const Shape& prediction, DType dtype) const = 0;
+  virtual void evaluate(const lane::Execution& execution, const LossArgs& args,
+                        std::int64_t global_batch) const = 0;
+};
+
+using LossPtr = std::shared_ptr<const Loss>;
+
+}  // namespace zygos::nn

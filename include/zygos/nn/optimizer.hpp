@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "zygos/nn/layer.hpp"
+
+namespace zygos::nn {
+
+/// One contiguous stretch of parameters: all tensors of a model lie back to back in one buffer, so
+/// that an update is one fused kernel and an all-reduce one message. States have the same length.
+struct UpdateArgs {
+  Tensor weights;                  ///< (P)
+  Tensor gradient;                 ///< (P), already summed over lanes
+  std::vector<Tensor> states;      ///< state_names().size() tensors of (P)
+  Tensor decay_mask;               ///< (P) u8: 1 where weight decay applies; empty when unused
+  std::uint64_t step = 0;          ///< 1 for the first update
+};
+
+/// Updates are elementwise and use only correctly rounded operations without contraction, so that
+/// replicas on different execution spaces stay bitwise equal when their gradients are.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  virtual std::string_view type() const = 0;
+  /// Names of the per-parameter states, e.g. {"first_moment", "second_moment"}; all start at zero.
+  virtual std::vector<std::string> state_names() const = 0;
+  /// Whether decay_mask is read.
+  virtual bool uses_decay() const = 0;
+  virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;
+  virtual void update(const lane::Execution& execution, const UpdateArgs& args) const = 0;
+};
+
+using OptimizerPtr = std::shared_ptr<const Optimizer>;
+
+}  // namespace zygos::nn

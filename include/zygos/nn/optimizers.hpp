@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/nn/optimizer.hpp"
+
+namespace zygos::nn {
+
+/// g += decay * w; v = momentum * v + g; w -= rate * v  (decay is L2, as in PyTorch's SGD).
+struct SgdOptions {
+  double learning_rate = 0.01;
+  double momentum = 0.0;
+  double weight_decay = 0.0;
+};
+OptimizerPtr sgd(SgdOptions options);
+
+/// Adam (Kingma and Ba, 2015, algorithm 1); with decoupled true, AdamW (Loshchilov and Hutter, 2019).
+struct AdamOptions {
+  double learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.0;
+  bool decoupled = false;
+};
+OptimizerPtr adam(AdamOptions options);
+
+}  // namespace zygos::nn

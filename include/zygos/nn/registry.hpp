@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the deck can name. A line per layer, loss and optimizer; the deck's schema, its reference
+// and the factory all come from that line.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "zygos/deck/schema.hpp"
+#include "zygos/deck/value.hpp"
+#include "zygos/nn/layer.hpp"
+#include "zygos/nn/loss.hpp"
+#include "zygos/nn/optimizer.hpp"
+
+namespace zygos::nn {
+
+/// A deck keyword with its options and the factory that reads them.
+template <class Product>
+struct Entry {
+  deck::Schema schema;  ///< name, documentation and keys
+  std::function<Product(const deck::Section&)> make;
+};
+
+std::vector<Entry<LayerPtr>> layer_registry();
+std::vector<Entry<LossPtr>> loss_registry();
+std::vector<Entry<OptimizerPtr>> optimizer_registry();
+
+}  // namespace zygos::nn
