@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "zygos/io/batching.hpp"
+
+namespace zygos::train {
+
+/// The samples of one step: rows of the caller's (or a data set's) memory, chosen by `ids`. Borrowed
+/// for the duration of a call. An id is also what a sample's random numbers are keyed by.
+struct Batch {
+  io::Rows inputs;
+  io::Rows targets;
+  std::span<const std::uint32_t> ids;
+
+  std::int64_t samples() const { return static_cast<std::int64_t>(ids.size()); }
+};
+
+}  // namespace zygos::train

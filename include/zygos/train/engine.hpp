@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/io/checkpoint_store.hpp"
+#include "zygos/lane/lane_set.hpp"
+#include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/memory_plan.hpp"
+#include "zygos/schedule/schedule.hpp"
+#include "zygos/train/batch.hpp"
+#include "zygos/train/trace.hpp"
+
+namespace zygos::train {
+
+struct EngineOptions {
+  DType dtype = DType::f32;
+  std::uint64_t seed = 1;
+  /// Of each place; 0 switches recording off.
+  std::size_t trace_capacity = std::size_t{1} << 14;
+  /// Measure every task, which on a GPU means waiting for each; otherwise only where another place
+  /// depends on it and at the end of the step.
+  bool time_every_task = true;
+};
+
+struct StepReport {
+  std::int64_t samples = 0;
+  double loss = 0.0;        ///< mean over the batch
+  std::int64_t hits = 0;
+  double seconds = 0.0;     ///< wall time of the step
+};
+
+/// Memory of one lane as reported: what the arena holds, by category.
+struct LaneUsage {
+  std::string lane;          ///< name, with "/staging" for a lane's host staging
+  memory::Usage usage;
+  std::size_t bytes = 0;     ///< of the block
+};
+
+/// Executes a schedule step by step on the lanes. All memory is allocated by the constructor.
+///
+/// Steps are separated by a barrier, so buffers of consecutive steps never overlap. A task that
+/// throws stops every place at its next task; the caller gets a LaneError that names lane and task,
+/// and the engine refuses further steps until restore() or initialise() made its state whole.
+class Engine {
+ public:
+  /// Throws UsageError or MemoryError (budget) before anything runs. `graph`, `optimizer` and `lanes`
+  /// must outlive the engine.
+  Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
+         schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Weights from the seed, optimizer states zero, on every active place.
+  void initialise();
+  /// One training step on up to schedule().batch samples; `step` counts from 1. A smaller batch takes
+  /// the first samples of every range. Throws NumericError (naming the first layer) if the loss is
+  /// not finite, UsageError for 0 or too many samples.
+  StepReport step(const Batch& batch, std::uint64_t step);
+  /// Forward and loss only, in evaluation mode.
+  StepReport evaluate(const Batch& batch);
+
+  /// Weights and optimizer states as named tensors ("weights/fc1/kernel"), copied from the first
+  /// active place into host memory that stays valid until the next call. Throws NumericError if a
+  /// weight is not finite.
+  std::vector<io::TensorRef> snapshot();
+  /// Puts a snapshot back on every active place. Throws CheckpointError for a missing tensor or
+  /// another shape or dtype.
+  void restore(const io::Checkpoint& checkpoint);
+  /// XXH64 over all weights in the order of parameters, as 16 hex digits.
+  std::string weights_hash();
+  /// The gradient of the last step (reduced over places), as doubles in the order of the flat
+  /// parameter buffer. For tests and embedding programs.
+  std::vector<double> gradient(std::size_t place);
+  /// The prediction of the last call for the samples of `place`, as doubles, row major.
+  std::vector<double> prediction(std::size_t place);
+
+  const schedule::Schedule& schedule() const noexcept;
+  std::vector<LaneUsage> memory() const;
+  Trace& trace() noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace zygos::train
