@@ -40,7 +40,7 @@ struct LaneSpec {
   HostSpace space = HostSpace::openmp;
   int threads = 1;                ///< host and emulated lanes with OpenMP
   std::size_t budget_bytes = 0;   ///< 0: no budget
-  Link link;
+  Link link{};
   double slowdown = 1.0;          ///< >= 1; compute tasks are stretched by this factor
   int device_id = 0;
 };
@@ -49,9 +49,10 @@ class Lane {
  public:
   /// Builds the instance the spec asks for. Throws UsageError for a spec that this build or machine
   /// can't serve (no device support, threads < 1, slowdown < 1, more threads than Kokkos was
-  /// initialised with).
+  /// initialised with, a link on a lane that is not emulated), and if Kokkos is not initialised.
   explicit Lane(LaneSpec spec);
-  /// Uses an instance its caller owns, which must outlive the lane.
+  /// Uses an instance its caller owns, which must outlive the lane. `space` and `threads` of the spec
+  /// are taken from the instance.
   Lane(LaneSpec spec, Execution execution);
   ~Lane();
   Lane(const Lane&) = delete;
@@ -65,15 +66,18 @@ class Lane {
   /// elided. Emulated lanes say false on purpose.
   bool host_accessible() const noexcept { return spec().kind == Kind::host; }
 
-  /// Memory of this lane, labelled `label`. Counted by bytes_allocated().
+  /// Memory of this lane, labelled `label`. Counted by bytes_allocated(); throws MemoryError for a
+  /// block that would take the sum of all living blocks over the budget.
   memory::Allocator allocator() const;
   /// Host memory that copies to and from this lane are fastest with (pinned for a GPU).
   memory::Allocator staging_allocator() const;
+  /// Bytes of the living blocks that allocator() gave out; staging is host memory and not counted.
+  std::size_t bytes_allocated() const noexcept;
 
   /// Hands `job` to the driver thread and returns at once; `job` must stay alive until wait(). One
   /// job at a time: calling run() twice without wait() is an InternalError. Allocates nothing.
   void run(const std::function<void()>& job);
-  /// Blocks until the job has ended and rethrows what it threw.
+  /// Blocks until the job has ended and rethrows what it threw; returns at once without a job.
   void wait();
   /// run() and wait() in one.
   void run_and_wait(const std::function<void()>& job);

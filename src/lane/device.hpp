@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device lane needs from a GPU. Two sources define it, of which CMake picks one:
+// device_kokkos.cpp for a build with Cuda, HIP or SYCL, device_none.cpp for one without.
+#pragma once
+
+#include "zygos/lane/lane.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace zygos::lane::device {
+
+int count();
+std::string_view space_name();
+/// An instance with a stream of its own. Throws UsageError if this build or machine has none.
+Execution make(const LaneSpec& spec);
+bool is_device(const Execution& execution) noexcept;
+
+memory::Block allocate(const Execution& execution, std::size_t bytes, const std::string& label);
+/// Pinned host memory, which the device's copy engines read without a detour.
+memory::Block allocate_staging(std::size_t bytes, const std::string& label);
+/// Ordered on the instance's stream.
+void copy_to_lane(const Execution& execution, void* lane, const void* host, std::size_t bytes,
+                  const std::string& label);
+void copy_to_host(const Execution& execution, void* host, const void* lane, std::size_t bytes,
+                  const std::string& label);
+
+}  // namespace zygos::lane::device

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Serves Cuda, HIP and SYCL alike: only Kokkos' own API, and the device is the third alternative of
+// Execution, whichever it is.
+#include "device.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/memory/bytes.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+namespace zygos::lane::device {
+namespace {
+
+using Device = std::variant_alternative_t<2, Execution>;
+using DeviceMemory = Device::memory_space;
+using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+
+template <class Space>
+using Bytes = Kokkos::View<unsigned char*, Kokkos::LayoutRight, Space>;
+template <class Space>
+using Window = Kokkos::View<unsigned char*, Kokkos::LayoutRight, Space, Unmanaged>;
+template <class Space>
+using ConstWindow = Kokkos::View<const unsigned char*, Kokkos::LayoutRight, Space, Unmanaged>;
+
+/// The block keeps the View, and with it Kokkos' own bookkeeping, alive.
+template <class Space>
+memory::Block block_of(Bytes<Space> view) {
+  auto owner = std::make_shared<Bytes<Space>>(std::move(view));
+  return {owner, reinterpret_cast<std::byte*>(owner->data())};
+}
+
+[[noreturn]] void out_of_memory(std::size_t bytes, const std::string& label, const char* where,
+                                const std::exception& cause) {
+  throw MemoryError("can't allocate " + memory::text_of_bytes(bytes) + " (" +
+                    std::to_string(bytes) + " bytes) of " + where + " memory for '" + label +
+                    "'; use a smaller batch or model, or another lane (" + cause.what() + ")");
+}
+
+}  // namespace
+
+int count() { return Kokkos::num_devices(); }
+
+std::string_view space_name() { return Device::name(); }
+
+Execution make(const LaneSpec& spec) {
+  if (spec.device_id != Kokkos::device_id()) {
+    throw UsageError("lane '" + spec.name + "' asks for device " + std::to_string(spec.device_id) +
+                     ", but Kokkos was initialised with device " +
+                     std::to_string(Kokkos::device_id()) + " of " + std::to_string(count()) +
+                     "; start with --kokkos-device-id=" + std::to_string(spec.device_id));
+  }
+  // A stream of its own, destroyed with the last copy of the instance.
+  return Kokkos::Experimental::partition_space(Device{}, 1)[0];
+}
+
+bool is_device(const Execution& execution) noexcept {
+  return std::holds_alternative<Device>(execution);
+}
+
+memory::Block allocate(const Execution& execution, std::size_t bytes, const std::string& label) {
+  try {
+    return block_of(Bytes<DeviceMemory>(
+        Kokkos::view_alloc(std::get<Device>(execution), Kokkos::WithoutInitializing, label),
+        bytes));
+  } catch (const std::exception& error) {
+    out_of_memory(bytes, label, "device", error);
+  }
+}
+
+memory::Block allocate_staging(std::size_t bytes, const std::string& label) {
+  try {
+    return block_of(Bytes<Kokkos::SharedHostPinnedSpace>(
+        Kokkos::view_alloc(Kokkos::WithoutInitializing, label), bytes));
+  } catch (const std::exception& error) {
+    out_of_memory(bytes, label, "pinned host", error);
+  }
+}
+
+void copy_to_lane(const Execution& execution, void* lane, const void* host, std::size_t bytes,
+                  const std::string& label) {
+  const Kokkos::Profiling::ScopedRegion region(label);
+  Kokkos::deep_copy(std::get<Device>(execution),
+                    Window<DeviceMemory>(static_cast<unsigned char*>(lane), bytes),
+                    ConstWindow<Kokkos::HostSpace>(static_cast<const unsigned char*>(host), bytes));
+}
+
+void copy_to_host(const Execution& execution, void* host, const void* lane, std::size_t bytes,
+                  const std::string& label) {
+  const Kokkos::Profiling::ScopedRegion region(label);
+  Kokkos::deep_copy(std::get<Device>(execution),
+                    Window<Kokkos::HostSpace>(static_cast<unsigned char*>(host), bytes),
+                    ConstWindow<DeviceMemory>(static_cast<const unsigned char*>(lane), bytes));
+}
+
+}  // namespace zygos::lane::device

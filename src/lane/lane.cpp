@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/lane/lane.hpp"
+
+#include "check_spec.hpp"
+#include "device.hpp"
+#include "driver.hpp"
+#include "host_memory.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/memory/bytes.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace zygos::lane {
+namespace {
+
+using Counter = std::shared_ptr<std::atomic<std::size_t>>;
+
+Execution make_execution(const LaneSpec& spec) {
+  if (spec.kind == Kind::device) {
+    return device::make(spec);
+  }
+  if (spec.space == HostSpace::serial) {
+    return Kokkos::Serial(Kokkos::NewInstance{});
+  }
+  return Kokkos::OpenMP(spec.threads);
+}
+
+/// What the caller's instance is, in the words of a spec.
+LaneSpec described_by(LaneSpec spec, const Execution& execution) {
+  spec.space =
+      std::holds_alternative<Kokkos::Serial>(execution) ? HostSpace::serial : HostSpace::openmp;
+  if (!device::is_device(execution)) {
+    spec.threads = dispatch(execution, [](const auto& exec) { return int(exec.concurrency()); });
+  }
+  return spec;
+}
+
+/// Charges `bytes` to the lane before they are allocated, so that two threads can't both get the
+/// last bytes of a budget.
+void charge(const LaneSpec& spec, const Counter& counter, std::size_t bytes,
+            const std::string& label) {
+  const std::size_t before = counter->fetch_add(bytes);
+  if (spec.budget_bytes == 0 ||
+      (bytes <= spec.budget_bytes && before <= spec.budget_bytes - bytes)) {
+    return;
+  }
+  counter->fetch_sub(bytes);
+  throw MemoryError("lane '" + spec.name + "': " + memory::text_of_bytes(bytes) + " for '" + label +
+                    "' do not fit, " + memory::text_of_bytes(before) + " of its budget of " +
+                    memory::text_of_bytes(spec.budget_bytes) +
+                    " are in use; use a smaller batch or raise the lane's 'memory'");
+}
+
+memory::Block charged(memory::Block block, const Counter& counter, std::size_t bytes) {
+  std::byte* const address = block.get();
+  return {address, [block = std::move(block), counter, bytes](std::byte*) mutable {
+            block.reset();
+            counter->fetch_sub(bytes);
+          }};
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::host:
+      return "host";
+    case Kind::emulated:
+      return "emulated";
+    case Kind::device:
+      return "device";
+  }
+  throw InternalError("unknown lane kind " + std::to_string(static_cast<int>(kind)));
+}
+
+struct Lane::Impl {
+  LaneSpec spec;
+  Counter allocated = std::make_shared<std::atomic<std::size_t>>(0);
+  std::optional<Execution> execution;
+  Driver driver;  // last, so that its thread has ended when the instance goes
+
+  explicit Impl(LaneSpec wanted) : spec(std::move(wanted)) {}
+
+  void require_driver_thread(const char* what) const {
+    if (!driver.is_current_thread()) {
+      throw InternalError("lane '" + spec.name + "': " + what +
+                          " was called outside a job; only the lane's driver thread may");
+    }
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes, const std::string& label) const;
+};
+
+void Lane::Impl::copy(void* to, const void* from, std::size_t bytes,
+                      const std::string& label) const {
+  if (spec.kind != Kind::emulated) {
+    copy_host(to, from, bytes, label);
+    return;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  copy_host(to, from, bytes, label);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const Link& link = spec.link;
+  const double on_link =
+      link.latency_s +
+      (link.bytes_per_second > 0.0 ? static_cast<double>(bytes) / link.bytes_per_second : 0.0);
+  wait_precisely(on_link - taken.count());
+}
+
+Lane::Lane(LaneSpec spec) {
+  require_kokkos();
+  check_spec(spec);
+  if (spec.space == HostSpace::serial) {
+    spec.threads = 1;
+  }
+  impl_ = std::make_unique<Impl>(std::move(spec));
+  // On the driver thread: an OpenMP instance remembers the nesting level it was made at, and the
+  // caller may be inside a parallel region.
+  run_and_wait([this] { impl_->execution.emplace(make_execution(impl_->spec)); });
+}
+
+Lane::Lane(LaneSpec spec, Execution execution) {
+  require_kokkos();
+  spec = described_by(std::move(spec), execution);
+  if (device::is_device(execution) != (spec.kind == Kind::device)) {
+    throw UsageError(
+        "lane '" + spec.name + "' has kind '" + std::string(name_of(spec.kind)) +
+        "' but was given an instance of " +
+        dispatch(execution, [](const auto& exec) { return std::string(exec.name()); }) +
+        "; a device lane needs a device instance, any other a host instance");
+  }
+  check_spec(spec);
+  impl_ = std::make_unique<Impl>(std::move(spec));
+  impl_->execution.emplace(std::move(execution));
+}
+
+Lane::~Lane() = default;
+
+const LaneSpec& Lane::spec() const noexcept { return impl_->spec; }
+
+const Execution& Lane::execution() const noexcept { return *impl_->execution; }
+
+std::size_t Lane::bytes_allocated() const noexcept { return impl_->allocated->load(); }
+
+memory::Allocator Lane::allocator() const {
+  return [spec = impl_->spec, counter = impl_->allocated, execution = *impl_->execution](
+             std::size_t bytes, const std::string& label) {
+    charge(spec, counter, bytes, label);
+    try {
+      return charged(spec.kind == Kind::device ? device::allocate(execution, bytes, label)
+                                               : allocate_host(bytes, label),
+                     counter, bytes);
+    } catch (...) {
+      counter->fetch_sub(bytes);
+      throw;
+    }
+  };
+}
+
+memory::Allocator Lane::staging_allocator() const {
+  return spec().kind == Kind::device ? device::allocate_staging : allocate_host;
+}
+
+void Lane::run(const std::function<void()>& job) { impl_->driver.post(job); }
+
+void Lane::wait() { impl_->driver.join(); }
+
+void Lane::run_and_wait(const std::function<void()>& job) {
+  run(job);
+  wait();
+}
+
+void Lane::copy_to_lane(void* lane, const void* host, std::size_t bytes,
+                        const std::string& label) const {
+  impl_->require_driver_thread("copy_to_lane()");
+  if (spec().kind == Kind::device) {
+    device::copy_to_lane(execution(), lane, host, bytes, label);
+  } else {
+    impl_->copy(lane, host, bytes, label);
+  }
+}
+
+void Lane::copy_to_host(void* host, const void* lane, std::size_t bytes,
+                        const std::string& label) const {
+  impl_->require_driver_thread("copy_to_host()");
+  if (spec().kind == Kind::device) {
+    device::copy_to_host(execution(), host, lane, bytes, label);
+  } else {
+    impl_->copy(host, lane, bytes, label);
+  }
+}
+
+void Lane::fence(const std::string& label) const {
+  impl_->require_driver_thread("fence()");
+  dispatch(execution(), [&](const auto& exec) { exec.fence(label); });
+}
+
+void Lane::hold_back(double seconds) const {
+  impl_->require_driver_thread("hold_back()");
+  wait_precisely(seconds * (spec().slowdown - 1.0));
+}
+
+}  // namespace zygos::lane

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/lane/lane_set.hpp"
+
+#include "check_spec.hpp"
+#include "device.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <utility>
+
+namespace zygos::lane {
+
+LaneSet::LaneSet(std::vector<LaneSpec> specs) {
+  if (specs.empty()) {
+    throw UsageError("a run needs at least one lane, got none");
+  }
+  for (LaneSpec& spec : specs) {
+    check(spec);
+    lanes_.push_back(std::make_unique<Lane>(std::move(spec)));
+  }
+}
+
+void LaneSet::adopt(LaneSpec spec, Execution execution) {
+  check(spec);
+  lanes_.push_back(std::make_unique<Lane>(std::move(spec), std::move(execution)));
+}
+
+std::size_t LaneSet::index_of(std::string_view name) const {
+  std::string known;
+  for (std::size_t place = 0; place < lanes_.size(); ++place) {
+    if (lanes_[place]->name() == name) {
+      return place;
+    }
+    known += (known.empty() ? "'" : ", '") + lanes_[place]->name() + "'";
+  }
+  throw UsageError("no lane is called '" + std::string(name) + "'; there " +
+                   (known.empty() ? "are none" : "is " + known));
+}
+
+void LaneSet::check(const LaneSpec& spec) const {
+  for (const auto& lane : lanes_) {
+    if (lane->name() == spec.name) {
+      throw UsageError("two lanes are called '" + spec.name + "'; names must differ");
+    }
+    if (lane->spec().kind == Kind::host && spec.kind == Kind::host) {
+      throw UsageError("lanes '" + lane->name() + "' and '" + spec.name +
+                       "' are both of kind 'host'; make the second 'emulated', or give the first " +
+                       "one all the threads");
+    }
+  }
+}
+
+int device_count() { return device::count(); }
+
+std::string_view device_space_name() { return device::space_name(); }
+
+int max_host_threads() {
+  require_kokkos();
+  return Kokkos::OpenMP().concurrency();
+}
+
+}  // namespace zygos::lane
