@@ -28,6 +28,9 @@ void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
     }
     if (std::chrono::steady_clock::now() >= give_up) {
       counter.wait(seen, std::memory_order_acquire);
+    } else {
+      // With as many lanes as cores, whoever brings the next job needs the core of a spinner.
+      std::this_thread::yield();
     }
   }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/lane/lane.hpp"
 
+#include "affinity.hpp"
 #include "check_spec.hpp"
 #include "device.hpp"
 #include "driver.hpp"
@@ -89,6 +90,11 @@ struct Lane::Impl {
 
   explicit Impl(LaneSpec wanted) : spec(std::move(wanted)) {}
 
+  /// Threads of the OpenMP team that kernels of this lane run on.
+  int team_size() const noexcept {
+    return spec.kind == Kind::device || spec.space == HostSpace::serial ? 1 : spec.threads;
+  }
+
   void require_driver_thread(const char* what) const {
     if (!driver.is_current_thread()) {
       throw InternalError("lane '" + spec.name + "': " + what +
@@ -124,7 +130,10 @@ Lane::Lane(LaneSpec spec) {
   impl_ = std::make_unique<Impl>(std::move(spec));
   // On the driver thread: an OpenMP instance remembers the nesting level it was made at, and the
   // caller may be inside a parallel region.
-  run_and_wait([this] { impl_->execution.emplace(make_execution(impl_->spec)); });
+  run_and_wait([this] {
+    unbind_team(impl_->team_size());
+    impl_->execution.emplace(make_execution(impl_->spec));
+  });
 }
 
 Lane::Lane(LaneSpec spec, Execution execution) {
@@ -140,6 +149,7 @@ Lane::Lane(LaneSpec spec, Execution execution) {
   check_spec(spec);
   impl_ = std::make_unique<Impl>(std::move(spec));
   impl_->execution.emplace(std::move(execution));
+  run_and_wait([this] { unbind_team(impl_->team_size()); });
 }
 
 Lane::~Lane() = default;

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity.hpp"
+
+#include <omp.h>
+#include <sched.h>
+
+#include <vector>
+
+namespace zygos::lane {
+namespace {
+
+/// The process' own mask is no help: the runtime has already narrowed the initial thread's.
+cpu_set_t cores_of_all_places() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, ids.data());
+    for (const int id : ids) {
+      if (id >= 0 && id < CPU_SETSIZE) {
+        CPU_SET(static_cast<std::size_t>(id), &cores);
+      }
+    }
+  }
+  return cores;
+}
+
+}  // namespace
+
+void unbind_team(int threads) {
+  if (omp_get_proc_bind() == omp_proc_bind_false) {
+    return;
+  }
+  const cpu_set_t cores = cores_of_all_places();
+  if (CPU_COUNT(&cores) == 0) {
+    return;
+  }
+  // The runtime binds a team's threads when it makes them and keeps them for the next region of the
+  // same size, which is every region of the lane. A refusal leaves the threads bound: slow, not
+  // wrong.
+#pragma omp parallel num_threads(threads)
+  { static_cast<void>(sched_setaffinity(0, sizeof(cores), &cores)); }
+}
+
+}  // namespace zygos::lane

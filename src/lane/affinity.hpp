@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace zygos::lane {
+
+/// Frees the calling thread and its OpenMP team of `threads` from OMP_PROC_BIND and OMP_PLACES.
+/// Those bind the first threads of *every* team to the first places, so that two lanes would share
+/// one core and leave the others idle (measured: two lanes took twice as long as one). Afterwards
+/// the threads may run on any core the process was given. Does nothing without binding.
+void unbind_team(int threads);
+
+}  // namespace zygos::lane
