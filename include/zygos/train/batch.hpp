@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/io/batching.hpp"
+
 #include <cstdint>
 #include <span>
 
-#include "zygos/io/batching.hpp"
-
 namespace zygos::train {
 
-/// The samples of one step: rows of the caller's (or a data set's) memory, chosen by `ids`. Borrowed
-/// for the duration of a call. An id is also what a sample's random numbers are keyed by.
+/// The samples of one step: rows of the caller's (or a data set's) memory, chosen by `ids`.
+/// Borrowed for the duration of a call. An id is also what a sample's random numbers are keyed by.
 struct Batch {
   io::Rows inputs;
   io::Rows targets;

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "zygos/graph/graph.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/lane/lane_set.hpp"
@@ -15,6 +10,11 @@
 #include "zygos/schedule/schedule.hpp"
 #include "zygos/train/batch.hpp"
 #include "zygos/train/trace.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace zygos::train {
 
@@ -30,16 +30,16 @@ struct EngineOptions {
 
 struct StepReport {
   std::int64_t samples = 0;
-  double loss = 0.0;        ///< mean over the batch
+  double loss = 0.0;  ///< mean over the batch
   std::int64_t hits = 0;
-  double seconds = 0.0;     ///< wall time of the step
+  double seconds = 0.0;  ///< wall time of the step
 };
 
 /// Memory of one lane as reported: what the arena holds, by category.
 struct LaneUsage {
-  std::string lane;          ///< name, with "/staging" for a lane's host staging
+  std::string lane;  ///< name, with "/staging" for a lane's host staging
   memory::Usage usage;
-  std::size_t bytes = 0;     ///< of the block
+  std::size_t bytes = 0;  ///< of the block
 };
 
 /// Executes a schedule step by step on the lanes. All memory is allocated by the constructor.
@@ -49,8 +49,8 @@ struct LaneUsage {
 /// and the engine refuses further steps until restore() or initialise() made its state whole.
 class Engine {
  public:
-  /// Throws UsageError or MemoryError (budget) before anything runs. `graph`, `optimizer` and `lanes`
-  /// must outlive the engine.
+  /// Throws UsageError or MemoryError (budget) before anything runs. `graph`, `optimizer` and
+  /// `lanes` must outlive the engine.
   Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
          schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options);
   ~Engine();
@@ -59,9 +59,9 @@ class Engine {
 
   /// Weights from the seed, optimizer states zero, on every active place.
   void initialise();
-  /// One training step on up to schedule().batch samples; `step` counts from 1. A smaller batch takes
-  /// the first samples of every range. Throws NumericError (naming the first layer) if the loss is
-  /// not finite, UsageError for 0 or too many samples.
+  /// One training step on up to schedule().batch samples; `step` counts from 1. A smaller batch
+  /// takes the first samples of every range. Throws NumericError (naming the first layer) if the
+  /// loss is not finite, UsageError for 0 or too many samples.
   StepReport step(const Batch& batch, std::uint64_t step);
   /// Forward and loss only, in evaluation mode.
   StepReport evaluate(const Batch& batch);

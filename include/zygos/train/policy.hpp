@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string_view>
-#include <vector>
-
 #include "zygos/deck/schema.hpp"
 #include "zygos/deck/value.hpp"
 #include "zygos/plan/problem.hpp"
 #include "zygos/plan/profile.hpp"
 #include "zygos/schedule/schedule.hpp"
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
 
 namespace zygos::train {
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/plan/problem.hpp"
 #include "zygos/plan/recommendation.hpp"
 #include "zygos/train/engine.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace zygos::train {
 
@@ -19,29 +19,32 @@ struct ProfileRequest {
   lane::LaneSet& lanes;
   plan::TargetSpec target;
   EngineOptions options;
-  Batch batch;                       ///< representative samples, schedule batch long
-  double seconds_per_point = 0.15;   ///< measuring time of one engine at one split
+  Batch batch;                     ///< representative samples, a full batch
+  plan::SplitSchedule schedule;    ///< n samples on place 0, the rest on place 1; with one lane the
+                                   ///< number is ignored
+  double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
+  LogSink log;                     ///< progress, a line per point
 };
 
-plan::Problem problem_of(const ProfileRequest& request);
+/// What a policy may know of a model on these lanes.
+plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, std::int64_t batch);
 
 /// Runs the real tasks through the real engine: every place alone at several batch sizes, and (with
-/// two places) both together at several splits. Takes about
-/// (2 places x 4 + 5) x seconds_per_point. A place whose budget can't hold a point is measured at
-/// fewer samples.
+/// two places) both together at several splits. A place whose budget can't hold the batch has no
+/// `alone` costs.
 plan::Profile measure_profile(const ProfileRequest& request);
 
-/// Seconds of the fastest single place and of `schedule`, measured in turn (a, b, a, b, ...) so that
-/// a drifting machine hits both alike; medians.
+/// Seconds of a step on each single place and of a split, measured in turn (a, b, a, b, ...), so
+/// that a drifting machine hits all alike; medians.
 struct MeasuredGain {
-  std::vector<double> single_step_s;   ///< by place; 0 where a place cannot hold the batch alone
+  std::vector<double> single_step_s;  ///< by place; 0 where the place can't hold the batch alone
   double split_step_s = 0.0;
-  double speedup = 0.0;                ///< fastest single / split
+  double speedup = 0.0;  ///< fastest single / split; 0 if there is no single
 };
-MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule);
+MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& split);
 
-/// Profile, candidates and recommendation in one; what `zygos plan` prints and what an `auto` share
-/// is taken from. The chosen split is measured once more and its point added to the profile.
+/// Profile, candidates and recommendation in one: what `zygos plan` prints and where an `auto`
+/// share comes from. The best split is measured itself and joins the profile.
 struct PlanResult {
   plan::Profile profile;
   plan::Recommendation recommendation;

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/plan/simulator.hpp"
+#include "zygos/schedule/schedule.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
-
-#include "zygos/plan/simulator.hpp"
-#include "zygos/schedule/schedule.hpp"
 
 namespace zygos::train {
 
@@ -43,8 +43,8 @@ class Trace {
 };
 
 /// Writes the trace-event JSON that chrome://tracing and Perfetto open: one track per place, one
-/// event per task (microseconds), with step, samples and order as arguments; if `predicted` is given,
-/// a second group of tracks draws one predicted step beside the first measured one.
+/// event per task (microseconds), with step, samples and order as arguments; if `predicted` is
+/// given, a second group of tracks draws one predicted step beside the first measured one.
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
                  const plan::Simulation* predicted);
 

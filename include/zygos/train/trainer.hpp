@@ -5,16 +5,18 @@
 // know of, and returns it. So the loop needs no callbacks and an embedding program keeps control.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "zygos/core/log.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/train/engine.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace zygos::train {
 
@@ -30,19 +32,19 @@ struct TrainerOptions {
   std::optional<std::int64_t> epochs;  ///< one of epochs and steps is set
   std::optional<std::int64_t> steps;
   bool shuffle = true;
-  bool drop_last = false;              ///< leave out an epoch's incomplete last batch
+  bool drop_last = false;  ///< leave out an epoch's incomplete last batch
   std::uint64_t seed = 1;
   Every report{.steps = 100, .epochs = {}, .seconds = {}};
   Every evaluate{.steps = {}, .epochs = 1, .seconds = {}};
   Every checkpoint{.steps = {}, .epochs = 1, .seconds = {}};
-  io::Facts facts;                     ///< stored in every checkpoint beside the trainer's own
+  io::Facts facts;  ///< stored in every checkpoint beside the trainer's own
 };
 
 /// Loss and hits over a whole data set.
 struct Evaluation {
   std::int64_t samples = 0;
   double loss = 0.0;
-  double accuracy = 0.0;   ///< fraction of hits; 0 for regression
+  double accuracy = 0.0;  ///< fraction of hits; 0 for regression
 };
 
 enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
@@ -50,25 +52,25 @@ enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
 /// Everything since the last event of kind progress.
 struct Event {
   EventKind kind = EventKind::progress;
-  std::int64_t step = 0;               ///< steps done in all
+  std::int64_t step = 0;  ///< steps done in all
   std::int64_t total_steps = 0;
-  std::int64_t epoch = 0;              ///< counted from 1
-  double loss = 0.0;                   ///< mean over the interval's samples
+  std::int64_t epoch = 0;  ///< counted from 1
+  double loss = 0.0;       ///< mean over the interval's samples
   double accuracy = 0.0;
   double samples_per_s = 0.0;
   std::vector<double> lane_samples_per_s;  ///< by place: its samples / wall time
   double median_step_s = 0.0;
-  double seconds = 0.0;                ///< training time so far in this process
-  double seconds_left = 0.0;           ///< estimate
-  Evaluation evaluation;               ///< evaluated, finished (if there is a test set)
-  std::string checkpoint;              ///< checkpointed, stopped: directory
+  double seconds = 0.0;       ///< training time so far in this process
+  double seconds_left = 0.0;  ///< estimate
+  Evaluation evaluation;      ///< evaluated, finished (if there is a test set)
+  std::string checkpoint;     ///< checkpointed, stopped: directory
 };
 
 class Trainer {
  public:
   /// `test` and `store` may be null. All must outlive the trainer.
   Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
-          const io::CheckpointStore* store, TrainerOptions options);
+          io::CheckpointStore* store, TrainerOptions options);
 
   /// Starts from the seed and writes the checkpoint of step 0 (if there is a store).
   void start();
@@ -89,12 +91,50 @@ class Trainer {
   double median_step_s() const;
 
  private:
+  /// What has happened since the last progress event.
+  struct Interval {
+    std::int64_t steps = 0;
+    std::int64_t samples = 0;
+    std::int64_t hits = 0;
+    double loss_sum = 0.0;
+    double step_seconds = 0.0;
+  };
+
+  void one_step();
+  void order_epoch(std::int64_t epoch);
+  std::int64_t epoch_of(std::int64_t step) const;
+  bool due(const Every& every, double& last_s) const;
+  void after_step();
+  void push_progress();
+  void push_evaluation();
+  void push_checkpoint();
+  void finish();
+  void save();
+  Event event(EventKind kind) const;
+  double elapsed_s() const;
+
   Engine& engine_;
   const io::Dataset& train_;
   const io::Dataset* test_;
-  io::CheckpointStore* store_ = nullptr;
+  io::CheckpointStore* store_;
   TrainerOptions options_;
+  io::DatasetRows rows_;
+  std::vector<std::uint32_t> order_;  ///< of the epoch in progress
+  std::int64_t ordered_epoch_ = -1;
   std::int64_t step_ = 0;
+  std::int64_t first_step_ = 0;  ///< of this process
+  std::int64_t saved_step_ = -1;
+  std::int64_t evaluated_step_ = -1;
+  std::int64_t reported_step_ = -1;
+  Evaluation last_evaluation_;
+  std::string last_checkpoint_;
+  Interval interval_;
+  std::vector<double> step_seconds_;  ///< newest steps, a ring
+  std::deque<Event> pending_;
+  std::chrono::steady_clock::time_point started_;
+  double last_report_s_ = 0.0;
+  double last_evaluation_s_ = 0.0;
+  double last_checkpoint_s_ = 0.0;
   std::atomic<bool> stop_{false};
   std::atomic<bool> save_{false};
 };

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/train/engine.hpp"
+
+#include "train/engine_impl.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zygos::train {
+namespace {
+
+using schedule::TaskKind;
+
+bool evaluates(TaskKind kind) {
+  return kind == TaskKind::load || kind == TaskKind::copy || kind == TaskKind::forward ||
+         kind == TaskKind::loss;
+}
+
+/// Kinds that a lane's slow-down factor stretches: arithmetic, not copies (those have the link).
+bool computes(TaskKind kind) {
+  return kind == TaskKind::forward || kind == TaskKind::loss || kind == TaskKind::backward ||
+         kind == TaskKind::update;
+}
+
+std::vector<std::vector<QueuedTask>> queues_of(const schedule::Schedule& schedule) {
+  std::vector<std::vector<QueuedTask>> queues(schedule.places.size());
+  std::vector<bool> signals(schedule.tasks.size(), false);
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    QueuedTask queued{static_cast<schedule::TaskId>(id), {}, false, evaluates(task.kind)};
+    for (const schedule::TaskId before : task.after) {
+      if (schedule.tasks[static_cast<std::size_t>(before)].place != task.place) {
+        queued.wait_for.push_back(static_cast<std::size_t>(before));
+        signals[static_cast<std::size_t>(before)] = true;
+      }
+    }
+    queues[static_cast<std::size_t>(task.place)].push_back(std::move(queued));
+  }
+  for (auto& queue : queues) {
+    for (QueuedTask& task : queue) {
+      task.signals = signals[static_cast<std::size_t>(task.id)];
+    }
+  }
+  return queues;
+}
+
+void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
+  const auto findings = schedule::validate(schedule);
+  if (!findings.empty()) {
+    throw UsageError("the schedule of policy '" + schedule.policy +
+                     "' can't run: " + findings.front());
+  }
+  if (schedule.places.size() != lanes) {
+    throw UsageError("the schedule is for " + std::to_string(schedule.places.size()) +
+                     " lanes, the run has " + std::to_string(lanes));
+  }
+}
+
+void require_one_consumer_each(const graph::Graph& graph) {
+  std::vector<int> uses(graph.nodes().size(), 0);
+  for (const graph::Node& node : graph.nodes()) {
+    for (const graph::NodeId source : node.inputs) {
+      if (source != graph::graph_input && ++uses[static_cast<std::size_t>(source)] > 1) {
+        throw UsageError("layer '" + graph.nodes()[static_cast<std::size_t>(source)].name +
+                         "' feeds more than one layer; its gradient would be overwritten. Give "
+                         "every layer's output to exactly one other layer");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
+                   lane::LaneSet& lanes_, schedule::Schedule schedule_,
+                   const plan::TargetSpec& target_, EngineOptions options_)
+    : graph(graph_),
+      optimizer(optimizer_),
+      lanes(lanes_),
+      schedule(std::move(schedule_)),
+      options(options_),
+      target(target_),
+      runners(lanes_.size()),
+      peers(lanes_.size(), nullptr),
+      jobs(lanes_.size()),
+      signals(schedule.tasks.size()),
+      trace(lanes_.size(), options_.trace_capacity),
+      failures(lanes_.size()) {
+  require_valid(schedule, lanes.size());
+  require_one_consumer_each(graph);
+  queues = queues_of(schedule);
+  std::vector<bool> host_accessible;
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    host_accessible.push_back(lanes[place].host_accessible());
+  }
+  auto memory =
+      plan::plan_memory(graph, optimizer, schedule, host_accessible, options.dtype, target);
+  for (const schedule::Place active_place : schedule.active_places()) {
+    const auto place = static_cast<std::size_t>(active_place);
+    active.push_back(place);
+    const PlaceSetup setup{graph,
+                           optimizer,
+                           lanes[place],
+                           target,
+                           options.dtype,
+                           options.seed,
+                           schedule.samples_of(active_place)};
+    runners[place] = std::make_unique<PlaceRunner>(setup, std::move(memory[place]));
+    peers[place] = runners[place].get();
+    jobs[place] = [this, place] { work(place); };
+  }
+  reduces = std::ranges::any_of(schedule.tasks,
+                                [](const auto& task) { return task.kind == TaskKind::all_reduce; });
+}
+
+double Engine::Impl::now() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin).count();
+}
+
+void Engine::Impl::work(std::size_t place) {
+  try {
+    work_through(place);
+  } catch (...) {
+    failures[place].cause = std::current_exception();
+    abort.store(true);
+    // Whoever waits for one of this place's tasks wakes, sees the abort and stops.
+    for (const QueuedTask& task : queues[place]) {
+      signals.set(static_cast<std::size_t>(task.id), round_number);
+    }
+  }
+}
+
+void Engine::Impl::work_through(std::size_t place) {
+  const bool training = inputs.mode == nn::Mode::train;
+  runners[place]->begin(inputs);
+  for (const QueuedTask& task : queues[place]) {
+    if (!training && !task.evaluates) {
+      continue;
+    }
+    failures[place].task = task.id;
+    for (const std::size_t before : task.wait_for) {
+      signals.wait(before, round_number);
+    }
+    if (abort.load()) {
+      // Set by a peer: its own signals are already out, ours must not keep it waiting either.
+      for (const QueuedTask& rest : queues[place]) {
+        signals.set(static_cast<std::size_t>(rest.id), round_number);
+      }
+      return;
+    }
+    run_task(place, task);
+  }
+  lanes[place].fence("zygos::train::end_of_step");
+}
+
+void Engine::Impl::run_task(std::size_t place, const QueuedTask& queued) {
+  const schedule::Task& task = schedule.tasks[static_cast<std::size_t>(queued.id)];
+  const lane::Lane& lane = lanes[place];
+  const double start = now();
+  runners[place]->run(task, peers);
+  if (queued.signals || options.time_every_task) {
+    lane.fence("zygos::train::task");
+  }
+  if (computes(task.kind)) {
+    lane.hold_back(now() - start);
+  }
+  trace.record(place, {inputs.step, queued.id, start, now()});
+  if (queued.signals) {
+    signals.set(static_cast<std::size_t>(queued.id), round_number);
+  }
+}
+
+StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_inputs) {
+  check_batch(batch);
+  if (!whole) {
+    throw InternalError(
+        "the engine holds no consistent state; call initialise() or restore() first");
+  }
+  const double start = now();
+  inputs = round_inputs;
+  ++round_number;
+  for (const std::size_t place : active) {
+    lanes[place].run(jobs[place]);
+  }
+  for (const std::size_t place : active) {
+    lanes[place].wait();
+  }
+  rethrow_failure();
+  StepReport report;
+  report.samples = batch.samples();
+  double loss_sum = 0.0;
+  for (const std::size_t place : active) {
+    loss_sum += runners[place]->loss_sum();
+    report.hits += std::llround(runners[place]->hit_sum());
+  }
+  report.loss = loss_sum / static_cast<double>(report.samples);
+  report.seconds = now() - start;
+  return report;
+}
+
+Engine::Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
+               schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options)
+    : impl_(std::make_unique<Impl>(graph, optimizer, lanes, std::move(schedule), target, options)) {
+}
+
+Engine::~Engine() = default;
+
+StepReport Engine::step(const Batch& batch, std::uint64_t step) {
+  const StepReport report = impl_->round(batch, {&batch, step, nn::Mode::train});
+  if (!std::isfinite(report.loss)) {
+    impl_->whole = false;
+    impl_->fail_numerically(step, report.loss);
+  }
+  return report;
+}
+
+StepReport Engine::evaluate(const Batch& batch) {
+  return impl_->round(batch, {&batch, 0, nn::Mode::evaluate});
+}
+
+const schedule::Schedule& Engine::schedule() const noexcept { return impl_->schedule; }
+
+Trace& Engine::trace() noexcept { return impl_->trace; }
+
+std::vector<LaneUsage> Engine::memory() const {
+  std::vector<LaneUsage> out;
+  for (const std::size_t place : impl_->active) {
+    const plan::PlaceMemory& memory = impl_->runners[place]->memory();
+    const std::string& name = impl_->lanes[place].name();
+    out.push_back({name, memory.lane.usage(), memory.lane.total()});
+    if (memory.staging.total() > 0) {
+      out.push_back({name + "/staging", memory.staging.usage(), memory.staging.total()});
+    }
+  }
+  return out;
+}
+
+}  // namespace zygos::train

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/engine_impl.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zygos::train {
+namespace {
+
+bool all_finite(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+void Engine::Impl::check_batch(const Batch& batch) const {
+  if (batch.samples() < 1 || batch.samples() > schedule.batch) {
+    throw UsageError("a batch of " + std::to_string(batch.samples()) +
+                     " samples was given; this schedule takes 1 to " +
+                     std::to_string(schedule.batch));
+  }
+  const std::int64_t features = graph.input_shape().size();
+  if (batch.inputs.row_elements != features) {
+    throw UsageError("samples have " + std::to_string(batch.inputs.row_elements) +
+                     " values each; the model takes " + std::to_string(features) + " " +
+                     graph.input_shape().text());
+  }
+  if (batch.targets.row_elements != target.shape.size()) {
+    throw UsageError("targets have " + std::to_string(batch.targets.row_elements) +
+                     " values each; the model's loss takes " + std::to_string(target.shape.size()));
+  }
+  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(batch.ids));
+  if (largest >= batch.inputs.samples || largest >= batch.targets.samples) {
+    throw UsageError("sample id " + std::to_string(largest) + " is not below the " +
+                     std::to_string(std::min(batch.inputs.samples, batch.targets.samples)) +
+                     " samples there are");
+  }
+}
+
+void Engine::Impl::rethrow_failure() {
+  if (!abort.load()) {
+    return;
+  }
+  abort.store(false);
+  whole = false;
+  for (const std::size_t place : active) {
+    Failure& failure = failures[place];
+    if (failure.cause == nullptr) {
+      continue;
+    }
+    const auto cause = std::exchange(failure.cause, nullptr);
+    const std::string task = schedule.name_of(failure.task);
+    try {
+      std::rethrow_exception(cause);
+    } catch (const Error& error) {
+      throw LaneError(error.code(), lanes[place].name(), task, error.what());
+    } catch (const std::bad_alloc&) {
+      throw LaneError(ExitCode::memory, lanes[place].name(), task, "out of memory");
+    } catch (const std::exception& error) {
+      throw LaneError(ExitCode::bug, lanes[place].name(), task, error.what());
+    }
+  }
+}
+
+void Engine::Impl::fail_numerically(std::uint64_t step, double loss) {
+  throw NumericError("step " + std::to_string(step) + ": the loss is " + std::to_string(loss) +
+                     "; " + first_nonfinite() +
+                     ". Lower the learning rate, or look for bad values in the data; the last "
+                     "checkpoint is untouched");
+}
+
+std::string Engine::Impl::first_nonfinite() {
+  for (const std::size_t place : active) {
+    const PlaceRunner& runner = *runners[place];
+    const auto nodes = graph.nodes();
+    for (std::size_t node = 0; runner.count() > 0 && node < nodes.size(); ++node) {
+      if (!all_finite(to_doubles(place, runner.output(node)))) {
+        return "the first layer with a value that is not finite is '" + nodes[node].name +
+               "' on lane '" + lanes[place].name() + "'";
+      }
+    }
+  }
+  return "every layer's output is finite, so it arose in the loss";
+}
+
+}  // namespace zygos::train

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/engine_impl.hpp"
+
+#include "zygos/io/hash.hpp"
+#include "zygos/tensor/initialiser.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace zygos::train {
+namespace {
+
+/// Calls f with a null pointer of the element type.
+template <class F>
+auto with_type(DType dtype, F&& f) {
+  return dtype == DType::f64 ? f(static_cast<const double*>(nullptr))
+                             : f(static_cast<const float*>(nullptr));
+}
+
+void require_finite(const Tensor& tensor, const std::string& name) {
+  const bool finite = with_type(tensor.dtype(), [&]<class T>(const T*) {
+    const std::span<const T> values(tensor.data<T>(), static_cast<std::size_t>(tensor.size()));
+    return std::ranges::all_of(values, [](T value) { return std::isfinite(value); });
+  });
+  if (!finite) {
+    throw NumericError("weight '" + name +
+                       "' holds a value that is not finite; it is not written over a good "
+                       "checkpoint. Lower the learning rate, or look for bad values in the data");
+  }
+}
+
+const io::StoredTensor& stored_as(const io::Checkpoint& checkpoint, const std::string& name,
+                                  DType dtype, const Shape& shape) {
+  const io::StoredTensor& stored = checkpoint.tensor(name);
+  if (stored.dtype != dtype || stored.shape != shape) {
+    throw CheckpointError(checkpoint.path.filename().string() + ": tensor '" + name + "' is " +
+                          std::string(name_of(stored.dtype)) + " " + stored.shape.text() +
+                          ", the model has " + std::string(name_of(dtype)) + " " + shape.text());
+  }
+  return stored;
+}
+
+/// "weights", then the optimizer's states: the flat buffers of a place, by name.
+std::vector<std::string> buffer_names(const nn::Optimizer& optimizer) {
+  std::vector<std::string> names{"weights"};
+  for (const std::string& state : optimizer.state_names()) {
+    names.push_back(state);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::size_t Engine::Impl::flat_bytes() const {
+  return static_cast<std::size_t>(graph.parameter_elements()) * size_of(options.dtype);
+}
+
+std::vector<std::byte> Engine::Impl::to_host(std::size_t place, const Tensor& tensor) {
+  std::vector<std::byte> host(tensor.bytes());
+  lanes[place].run_and_wait([&] {
+    lanes[place].copy_to_host(host.data(), tensor.raw(), host.size(), "zygos::train::to_host");
+    lanes[place].fence("zygos::train::to_host");
+  });
+  return host;
+}
+
+std::vector<double> Engine::Impl::to_doubles(std::size_t place, const Tensor& tensor) {
+  const std::vector<std::byte> host = to_host(place, tensor);
+  return with_type(tensor.dtype(), [&]<class T>(const T*) {
+    const auto* values = reinterpret_cast<const T*>(host.data());
+    return std::vector<double>(values, values + tensor.size());
+  });
+}
+
+void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
+                               const std::vector<std::vector<std::byte>>& flat_states) {
+  for (const std::size_t place : active) {
+    const lane::Lane& lane = lanes[place];
+    const PlaceRunner& runner = *runners[place];
+    lanes[place].run_and_wait([&] {
+      const auto put = [&](const Tensor& tensor, const std::vector<std::byte>& from) {
+        lane.copy_to_lane(tensor.raw(), from.data(), from.size(), "zygos::train::write_state");
+      };
+      put(runner.weights(), flat_weights);
+      for (std::size_t i = 0; i < flat_states.size(); ++i) {
+        put(runner.states()[i], flat_states[i]);
+      }
+      runner.write_decay_mask();
+      lane.fence("zygos::train::write_state");
+    });
+  }
+  whole = true;
+}
+
+void Engine::initialise() {
+  std::vector<std::byte> weights(impl_->flat_bytes());
+  for (const graph::Parameter& parameter : impl_->graph.parameters()) {
+    auto* begin =
+        weights.data() + static_cast<std::size_t>(parameter.offset) * size_of(impl_->options.dtype);
+    zygos::initialise(Tensor(begin, impl_->options.dtype, parameter.shape), parameter.init,
+                      impl_->options.seed, parameter.name);
+  }
+  const std::vector<std::vector<std::byte>> states(impl_->optimizer.state_names().size(),
+                                                   std::vector<std::byte>(impl_->flat_bytes()));
+  impl_->write_state(weights, states);
+}
+
+void Engine::restore(const io::Checkpoint& checkpoint) {
+  const auto names = buffer_names(impl_->optimizer);
+  std::vector<std::vector<std::byte>> buffers(names.size(),
+                                              std::vector<std::byte>(impl_->flat_bytes()));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const graph::Parameter& parameter : impl_->graph.parameters()) {
+      const auto& stored = stored_as(checkpoint, names[i] + "/" + parameter.name,
+                                     impl_->options.dtype, parameter.shape);
+      std::ranges::copy(stored.bytes,
+                        buffers[i].begin() +
+                            static_cast<std::ptrdiff_t>(static_cast<std::size_t>(parameter.offset) *
+                                                        size_of(impl_->options.dtype)));
+    }
+  }
+  const std::vector<std::byte> weights = std::move(buffers.front());
+  buffers.erase(buffers.begin());
+  impl_->write_state(weights, buffers);
+}
+
+std::vector<io::TensorRef> Engine::snapshot() {
+  const std::size_t place = impl_->state_place();
+  const PlaceRunner& runner = *impl_->runners[place];
+  std::vector<Tensor> buffers{runner.weights()};
+  buffers.insert(buffers.end(), runner.states().begin(), runner.states().end());
+  if (!runner.lane().host_accessible()) {
+    impl_->snapshot_memory.clear();
+    for (Tensor& buffer : buffers) {
+      impl_->snapshot_memory.push_back(impl_->to_host(place, buffer));
+      buffer = Tensor(impl_->snapshot_memory.back().data(), buffer.dtype(), buffer.shape());
+    }
+  }
+  const auto names = buffer_names(impl_->optimizer);
+  std::vector<io::TensorRef> refs;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    for (const graph::Parameter& parameter : impl_->graph.parameters()) {
+      auto* begin = static_cast<std::byte*>(buffers[i].raw()) +
+                    static_cast<std::size_t>(parameter.offset) * size_of(buffers[i].dtype());
+      if (i == 0) {
+        require_finite(Tensor(begin, buffers[i].dtype(), parameter.shape), parameter.name);
+      }
+      refs.push_back({names[i] + "/" + parameter.name, buffers[i].dtype(), parameter.shape, begin});
+    }
+  }
+  return refs;
+}
+
+std::string Engine::weights_hash() {
+  io::Hasher hasher;
+  for (const io::TensorRef& ref : snapshot()) {
+    if (ref.name.starts_with("weights/")) {
+      hasher.add(std::span(static_cast<const std::byte*>(ref.data),
+                           static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype)));
+    }
+  }
+  return hasher.hex();
+}
+
+std::vector<double> Engine::gradient(std::size_t place) {
+  return impl_->to_doubles(place, impl_->runners[place]->gradient(impl_->reduces));
+}
+
+std::vector<double> Engine::prediction(std::size_t place) {
+  return impl_->to_doubles(place, impl_->runners[place]->output(impl_->graph.nodes().size() - 1));
+}
+
+}  // namespace zygos::train

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace zygos::train {
+
+/// One flag per task for order between places: the round (step or evaluation) in which the task
+/// last ended. Waiting spins briefly, since a peer is usually almost there, then blocks.
+class TaskSignals {
+ public:
+  explicit TaskSignals(std::size_t tasks) : flags_(tasks) {}
+
+  void set(std::size_t task, std::uint32_t round) noexcept {
+    flags_[task].round.store(round, std::memory_order_release);
+    flags_[task].round.notify_all();
+  }
+
+  void wait(std::size_t task, std::uint32_t round) const noexcept {
+    const std::atomic<std::uint32_t>& flag = flags_[task].round;
+    for (int spin = 0; spin < spins; ++spin) {
+      if (flag.load(std::memory_order_acquire) == round) {
+        return;
+      }
+    }
+    for (auto seen = flag.load(std::memory_order_acquire); seen != round;
+         seen = flag.load(std::memory_order_acquire)) {
+      flag.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+ private:
+  /// About 10 microseconds: longer would steal the core of the peer that is waited for.
+  static constexpr int spins = 4000;
+
+  /// A cache line each, so that a waiter does not slow the place that signals its neighbour.
+  struct alignas(64) Flag {
+    std::atomic<std::uint32_t> round{0};
+  };
+  std::vector<Flag> flags_;
+};
+
+}  // namespace zygos::train

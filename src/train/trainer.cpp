@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/train/trainer.hpp"
+
+#include "train/median.hpp"
+
+#include "zygos/io/batching.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace zygos::train {
+namespace {
+
+/// Enough for a stable median, bounded so that long runs do not grow.
+constexpr std::size_t remembered_steps = 4096;
+
+std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& fact) {
+  const std::string& text = checkpoint.fact(fact);
+  std::size_t used = 0;
+  std::int64_t value = -1;
+  try {
+    value = std::stoll(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used != text.size() || text.empty() || value < 0) {
+    throw CheckpointError(checkpoint.path.filename().string() + ": fact '" + fact + "' is '" +
+                          text + "', not a whole number");
+  }
+  return value;
+}
+
+}  // namespace
+
+Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
+                 io::CheckpointStore* store, TrainerOptions options)
+    : engine_(engine),
+      train_(train),
+      test_(test),
+      store_(store),
+      options_(std::move(options)),
+      rows_(io::rows_of(train)),
+      order_(static_cast<std::size_t>(train.size())) {
+  if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
+    throw UsageError("batch " + std::to_string(options_.batch) + " is not within 1 to " +
+                     std::to_string(engine_.schedule().batch) + ", the schedule's batch");
+  }
+  if (steps_per_epoch() < 1) {
+    throw UsageError("data set '" + train.name + "' has " + std::to_string(train.size()) +
+                     " samples, fewer than one batch of " + std::to_string(options_.batch) +
+                     "; lower train.batch or keep incomplete batches");
+  }
+  if (options_.epochs.has_value() == options_.steps.has_value()) {
+    throw UsageError("exactly one of epochs and steps says how long to train");
+  }
+  step_seconds_.reserve(remembered_steps);
+}
+
+std::int64_t Trainer::steps_per_epoch() const {
+  const std::int64_t whole = train_.size() / options_.batch;
+  return options_.drop_last || train_.size() % options_.batch == 0 ? whole : whole + 1;
+}
+
+std::int64_t Trainer::total_steps() const {
+  return options_.steps.has_value() ? *options_.steps : *options_.epochs * steps_per_epoch();
+}
+
+std::int64_t Trainer::epoch_of(std::int64_t step) const {
+  return std::max<std::int64_t>(step - 1, 0) / steps_per_epoch();
+}
+
+double Trainer::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+}
+
+void Trainer::start() {
+  engine_.initialise();
+  started_ = std::chrono::steady_clock::now();
+  if (store_ != nullptr) {
+    save();
+  }
+}
+
+void Trainer::resume(const io::Checkpoint& checkpoint) {
+  if (whole_number(checkpoint, "step") != checkpoint.step ||
+      whole_number(checkpoint, "samples_per_epoch") != train_.size() ||
+      whole_number(checkpoint, "batch") != options_.batch) {
+    throw CheckpointError(checkpoint.path.filename().string() +
+                          " was written with another data set or batch size; start anew");
+  }
+  engine_.restore(checkpoint);
+  step_ = first_step_ = saved_step_ = checkpoint.step;
+  started_ = std::chrono::steady_clock::now();
+}
+
+void Trainer::order_epoch(std::int64_t epoch) {
+  if (epoch != ordered_epoch_) {
+    io::fill_epoch_order(options_.seed, static_cast<std::uint64_t>(epoch), options_.shuffle,
+                         order_);
+    ordered_epoch_ = epoch;
+  }
+}
+
+void Trainer::one_step() {
+  const std::int64_t step = step_ + 1;
+  order_epoch(epoch_of(step));
+  const std::int64_t cursor = (step - 1) % steps_per_epoch() * options_.batch;
+  const std::int64_t count = std::min(options_.batch, train_.size() - cursor);
+  const auto ids = std::span<const std::uint32_t>(order_).subspan(static_cast<std::size_t>(cursor),
+                                                                  static_cast<std::size_t>(count));
+  const StepReport report =
+      engine_.step({rows_.inputs, rows_.targets, ids}, static_cast<std::uint64_t>(step));
+  step_ = step;
+  ++interval_.steps;
+  interval_.samples += report.samples;
+  interval_.hits += report.hits;
+  interval_.loss_sum += report.loss * static_cast<double>(report.samples);
+  interval_.step_seconds += report.seconds;
+  const auto slot = static_cast<std::size_t>(step) % remembered_steps;
+  if (step_seconds_.size() < remembered_steps) {
+    step_seconds_.push_back(report.seconds);
+  } else {
+    step_seconds_[slot] = report.seconds;
+  }
+}
+
+bool Trainer::due(const Every& every, double& last_s) const {
+  if (every.steps.has_value()) {
+    return step_ % *every.steps == 0;
+  }
+  if (every.epochs.has_value()) {
+    return step_ % (*every.epochs * steps_per_epoch()) == 0;
+  }
+  if (every.seconds.has_value() && elapsed_s() - last_s >= *every.seconds) {
+    last_s = elapsed_s();
+    return true;
+  }
+  return false;
+}
+
+Event Trainer::next() {
+  while (pending_.empty()) {
+    if (step_ >= total_steps()) {
+      finish();
+      break;
+    }
+    one_step();
+    after_step();
+  }
+  Event front = std::move(pending_.front());
+  pending_.pop_front();
+  return front;
+}
+
+void Trainer::after_step() {
+  if (due(options_.report, last_report_s_)) {
+    push_progress();
+  }
+  if (due(options_.evaluate, last_evaluation_s_)) {
+    push_evaluation();
+  }
+  if (save_.exchange(false) || due(options_.checkpoint, last_checkpoint_s_)) {
+    push_checkpoint();
+  }
+  if (stop_.load() && step_ < total_steps()) {
+    push_progress();
+    push_checkpoint();
+    pending_.push_back(event(EventKind::stopped));
+  }
+}
+
+void Trainer::finish() {
+  push_progress();
+  push_evaluation();
+  push_checkpoint();
+  pending_.push_back(event(EventKind::finished));
+}
+
+void Trainer::push_progress() {
+  if (reported_step_ == step_ || interval_.steps == 0) {
+    return;
+  }
+  reported_step_ = step_;
+  pending_.push_back(event(EventKind::progress));
+  interval_ = {};
+}
+
+void Trainer::push_evaluation() {
+  if (test_ == nullptr || evaluated_step_ == step_) {
+    return;
+  }
+  last_evaluation_ = evaluate(engine_, *test_);
+  evaluated_step_ = step_;
+  pending_.push_back(event(EventKind::evaluated));
+}
+
+void Trainer::push_checkpoint() {
+  if (store_ == nullptr || saved_step_ == step_) {
+    return;
+  }
+  save();
+  pending_.push_back(event(EventKind::checkpointed));
+}
+
+void Trainer::save() {
+  io::Facts facts = options_.facts;
+  facts["step"] = std::to_string(step_);
+  facts["epoch"] = std::to_string(step_ / steps_per_epoch());
+  facts["cursor"] = std::to_string(step_ % steps_per_epoch() * options_.batch);
+  facts["samples_per_epoch"] = std::to_string(train_.size());
+  facts["batch"] = std::to_string(options_.batch);
+  facts["seed"] = std::to_string(options_.seed);
+  last_checkpoint_ = store_->write(step_, engine_.snapshot(), facts).string();
+  saved_step_ = step_;
+  last_checkpoint_s_ = elapsed_s();
+}
+
+Event Trainer::event(EventKind kind) const {
+  Event out;
+  out.kind = kind;
+  out.step = step_;
+  out.total_steps = total_steps();
+  out.epoch = epoch_of(step_) + 1;
+  out.seconds = elapsed_s();
+  out.median_step_s = median_step_s();
+  const auto done = static_cast<double>(step_ - first_step_);
+  if (done > 0) {
+    out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);
+  }
+  out.evaluation = last_evaluation_;
+  out.checkpoint = last_checkpoint_;
+  if (interval_.samples == 0) {
+    return out;
+  }
+  const auto samples = static_cast<double>(interval_.samples);
+  out.loss = interval_.loss_sum / samples;
+  out.accuracy = static_cast<double>(interval_.hits) / samples;
+  out.samples_per_s = samples / interval_.step_seconds;
+  const schedule::Schedule& schedule = engine_.schedule();
+  for (std::size_t place = 0; place < schedule.places.size(); ++place) {
+    const auto part = schedule.samples_of(static_cast<schedule::Place>(place)).count();
+    out.lane_samples_per_s.push_back(out.samples_per_s * static_cast<double>(part) /
+                                     static_cast<double>(schedule.batch));
+  }
+  return out;
+}
+
+double Trainer::median_step_s() const { return median(step_seconds_); }
+
+Evaluation evaluate(Engine& engine, const io::Dataset& data) {
+  const io::DatasetRows rows = io::rows_of(data);
+  const std::int64_t batch = engine.schedule().batch;
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(data.size()));
+  std::iota(ids.begin(), ids.end(), std::uint32_t{0});
+  Evaluation out;
+  std::int64_t hits = 0;
+  double loss_sum = 0.0;
+  for (std::int64_t begin = 0; begin < data.size(); begin += batch) {
+    const auto count = static_cast<std::size_t>(std::min(batch, data.size() - begin));
+    const auto part =
+        std::span<const std::uint32_t>(ids).subspan(static_cast<std::size_t>(begin), count);
+    const StepReport report = engine.evaluate({rows.inputs, rows.targets, part});
+    loss_sum += report.loss * static_cast<double>(report.samples);
+    hits += report.hits;
+    out.samples += report.samples;
+  }
+  if (out.samples > 0) {
+    out.loss = loss_sum / static_cast<double>(out.samples);
+    out.accuracy = static_cast<double>(hits) / static_cast<double>(out.samples);
+  }
+  return out;
+}
+
+}  // namespace zygos::train
