@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/core/dtype.hpp"
 
+#include "zygos/core/error.hpp"
+
 #include <array>
 #include <string>
-
-#include "zygos/core/error.hpp"
 
 namespace zygos {
 namespace {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/core/shape.hpp"
 
+#include "zygos/core/error.hpp"
+
 #include <algorithm>
 #include <array>
-
-#include "zygos/core/error.hpp"
 
 namespace zygos {
 

@@ -103,10 +103,9 @@ namespace detail {
 
 /// Throws zygos::InternalError with file and line when `condition` does not hold. The message is
 /// only built on failure.
-#define ZYGOS_REQUIRE(condition, message)                                 \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
-      ::zygos::detail::fail_requirement(#condition, (message),            \
-                                        std::source_location::current()); \
-    }                                                                     \
+#define ZYGOS_REQUIRE(condition, message)                                                        \
+  do {                                                                                           \
+    if (!(condition)) {                                                                          \
+      ::zygos::detail::fail_requirement(#condition, (message), std::source_location::current()); \
+    }                                                                                            \
   } while (false)

@@ -12,7 +12,13 @@
 namespace zygos {
 
 /// What a stream of random numbers is for; part of the key, so that streams never overlap.
-enum class RngPurpose : std::uint32_t { weights = 1, shuffle = 2, dropout = 3, data = 4, noise = 5 };
+enum class RngPurpose : std::uint32_t {
+  weights = 1,
+  shuffle = 2,
+  dropout = 3,
+  data = 4,
+  noise = 5
+};
 
 /// Key of one stream: the run's seed, the purpose and a further number (layer, epoch, ...).
 struct RngKey {
@@ -59,8 +65,7 @@ constexpr float uniform_float(std::uint32_t word) {
 /// Uniform in [0, 1) with 53 bits from two words.
 constexpr double uniform_double(std::uint32_t high, std::uint32_t low) {
   const std::uint64_t bits = (std::uint64_t{high} << 21) ^ (std::uint64_t{low} >> 11);
-  return static_cast<double>(bits & ((std::uint64_t{1} << 53) - 1)) *
-         (1.0 / 9007199254740992.0);
+  return static_cast<double>(bits & ((std::uint64_t{1} << 53) - 1)) * (1.0 / 9007199254740992.0);
 }
 
 }  // namespace zygos

@@ -2,19 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/nn/layer.hpp"
+#include "zygos/nn/loss.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
-
-#include "zygos/nn/layer.hpp"
-#include "zygos/nn/loss.hpp"
 
 namespace zygos::graph {
 
 /// Index of a node in topological order; `graph_input` stands for the model's input.
 using NodeId = std::int32_t;
 inline constexpr NodeId graph_input = -1;
+/// The name under which a layer can ask for the model's input; no node may be called so.
+inline constexpr std::string_view input_name = "input";
 
 struct Node {
   std::string name;
@@ -22,7 +26,7 @@ struct Node {
   std::vector<NodeId> inputs;
   std::vector<Shape> input_shapes;  ///< sample shapes
   Shape output_shape;               ///< sample shape
-  bool wants_d_input = true;        ///< false if no parameter lies before it
+  bool wants_d_input = true;        ///< false if no parameter lies before it: nobody needs d_inputs
 };
 
 /// A parameter with its place in the model's flat parameter buffer.
@@ -42,12 +46,17 @@ class Graph {
   /// `input` is the sample shape.
   Graph(Shape input, nn::LossPtr loss);
 
-  /// Appends a layer fed by `inputs` (node names; empty: the node before, or the model's input) and
-  /// returns its id. Throws UsageError for a repeated or unknown name or a shape the layer refuses,
-  /// naming the node.
+  /// Appends a layer fed by `inputs` (names of nodes or "input"; empty: the node before, or the
+  /// model's input) and returns its id. Throws UsageError for a repeated, reserved or unknown name
+  /// or a shape the layer refuses, naming the node; the graph is then as it was before.
   NodeId add(std::string name, nn::LayerPtr layer, std::span<const std::string> inputs = {});
 
+  /// Throws UsageError for a model that can't be trained as it stands: no layers, no parameters, or
+  /// nodes whose output nobody reads.
+  void require_trainable() const;
+
   const Shape& input_shape() const noexcept { return input_; }
+  /// Sample shape of the last node; throws UsageError if there is none.
   const Shape& output_shape() const;
   const nn::Loss& loss() const noexcept { return *loss_; }
   std::span<const Node> nodes() const noexcept { return nodes_; }
@@ -59,21 +68,25 @@ class Graph {
   std::int64_t parameter_count() const;
   /// Parameters of one node, a contiguous run of parameters().
   std::span<const Parameter> parameters_of(NodeId node) const;
-  /// After which nodes the graph may be cut: every later node depends on the earlier ones only
-  /// through this one's output.
+  /// After which nodes the graph may be cut, the last one left out: every later node depends on the
+  /// earlier ones (and on the model's input) only through this one's output.
   std::vector<NodeId> cut_points() const;
   /// Work of one training pass over `batch` samples (forward, loss, backward).
   nn::Cost training_cost(std::int64_t batch, DType dtype) const;
   nn::Cost forward_cost(std::int64_t batch, DType dtype) const;
-  /// A table: name, type, inputs, output shape, parameters.
+  /// A table: name, type, inputs, output sample shape, parameters; totals below.
   std::string text() const;
 
  private:
+  std::vector<NodeId> resolve(const std::string& name, std::span<const std::string> inputs) const;
+  void place_parameters(NodeId node);
+
   Shape input_;
   nn::LossPtr loss_;
   std::vector<Node> nodes_;
   std::vector<Parameter> parameters_;
   std::int64_t parameter_elements_ = 0;
+  std::unordered_map<std::string, NodeId> ids_;
 };
 
 }  // namespace zygos::graph

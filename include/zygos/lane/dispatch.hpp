@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <type_traits>
-#include <utility>
-
 #include "zygos/core/dtype.hpp"
 #include "zygos/core/error.hpp"
 #include "zygos/lane/spaces.hpp"
+
+#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace zygos::lane {
 

@@ -6,14 +6,14 @@
 // its driver thread (inside run()), because an OpenMP instance has one pool per calling thread.
 #pragma once
 
+#include "zygos/lane/spaces.hpp"
+#include "zygos/memory/arena.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include "zygos/lane/spaces.hpp"
-#include "zygos/memory/arena.hpp"
 
 namespace zygos::lane {
 
@@ -38,10 +38,10 @@ struct LaneSpec {
   std::string name;
   Kind kind = Kind::host;
   HostSpace space = HostSpace::openmp;
-  int threads = 1;                ///< host and emulated lanes with OpenMP
-  std::size_t budget_bytes = 0;   ///< 0: no budget
+  int threads = 1;               ///< host and emulated lanes with OpenMP
+  std::size_t budget_bytes = 0;  ///< 0: no budget
   Link link{};
-  double slowdown = 1.0;          ///< >= 1; compute tasks are stretched by this factor
+  double slowdown = 1.0;  ///< >= 1; compute tasks are stretched by this factor
   int device_id = 0;
 };
 
@@ -51,8 +51,8 @@ class Lane {
   /// can't serve (no device support, threads < 1, slowdown < 1, more threads than Kokkos was
   /// initialised with, a link on a lane that is not emulated), and if Kokkos is not initialised.
   explicit Lane(LaneSpec spec);
-  /// Uses an instance its caller owns, which must outlive the lane. `space` and `threads` of the spec
-  /// are taken from the instance.
+  /// Uses an instance its caller owns, which must outlive the lane. `space` and `threads` of the
+  /// spec are taken from the instance.
   Lane(LaneSpec spec, Execution execution);
   ~Lane();
   Lane(const Lane&) = delete;
@@ -86,8 +86,10 @@ class Lane {
 
   /// Host to lane and back; complete on return for host and emulated lanes, ordered on the lane's
   /// stream for a device (fence() completes it). `label` names the copy for profilers.
-  void copy_to_lane(void* lane, const void* host, std::size_t bytes, const std::string& label) const;
-  void copy_to_host(void* host, const void* lane, std::size_t bytes, const std::string& label) const;
+  void copy_to_lane(void* lane, const void* host, std::size_t bytes,
+                    const std::string& label) const;
+  void copy_to_host(void* host, const void* lane, std::size_t bytes,
+                    const std::string& label) const;
   /// Waits for everything issued on this lane's instance; `label` says what for.
   void fence(const std::string& label) const;
   /// Stretches a compute task that took `seconds` by the lane's slow-down factor.
@@ -98,7 +100,8 @@ class Lane {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Waits until `seconds` from now with microsecond precision: sleeps for the bulk, spins at the end.
+/// Waits until `seconds` from now with microsecond precision: sleeps for the bulk, spins at the
+/// end.
 void wait_precisely(double seconds);
 
 }  // namespace zygos::lane

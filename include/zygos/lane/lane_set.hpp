@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/lane/lane.hpp"
+
 #include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include "zygos/lane/lane.hpp"
 
 namespace zygos::lane {
 

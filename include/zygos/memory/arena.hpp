@@ -5,13 +5,13 @@
 // device is touched), so the planner and the run share it: what is predicted is what is allocated.
 #pragma once
 
+#include "zygos/memory/category.hpp"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "zygos/memory/category.hpp"
 
 namespace zygos::memory {
 

@@ -4,18 +4,18 @@
 // What a layer is. To add one, copy src/nn/layers/dense.cpp and add a line to src/nn/registry.cpp.
 #pragma once
 
+#include "zygos/core/philox.hpp"
+#include "zygos/core/shape.hpp"
+#include "zygos/lane/spaces.hpp"
+#include "zygos/tensor/initialiser.hpp"
+#include "zygos/tensor/tensor.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "zygos/core/philox.hpp"
-#include "zygos/core/shape.hpp"
-#include "zygos/lane/spaces.hpp"
-#include "zygos/tensor/initialiser.hpp"
-#include "zygos/tensor/tensor.hpp"
 
 namespace zygos::nn {
 
@@ -55,8 +55,8 @@ struct Context {
   Mode mode = Mode::train;
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
-  std::uint32_t layer = 0;           ///< index in the graph: the RNG stream
-  Tensor sample_ids;                 ///< (N) u32 in lane memory, the samples' ids in the data set
+  std::uint32_t layer = 0;  ///< index in the graph: the RNG stream
+  Tensor sample_ids;        ///< (N) u32 in lane memory, the samples' ids in the data set
 };
 
 /// Tensors of a forward pass; all first extents are N, the samples of this call.
@@ -93,7 +93,8 @@ class Layer {
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
-  virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const = 0;
+  virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs,
+                            DType dtype) const = 0;
   /// `wants_d_input`: false for a first layer, which saves a GEMM.
   virtual Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                              bool wants_d_input) const = 0;

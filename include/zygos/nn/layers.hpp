@@ -4,9 +4,9 @@
 // Factories of every layer, for programs that build a model in C++.
 #pragma once
 
-#include <cstdint>
-
 #include "zygos/nn/layer.hpp"
+
+#include <cstdint>
 
 namespace zygos::nn {
 

@@ -2,21 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/core/shape.hpp"
+#include "zygos/nn/layer.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string_view>
-
-#include "zygos/core/shape.hpp"
-#include "zygos/nn/layer.hpp"
 
 namespace zygos::nn {
 
 /// Tensors of a loss over the N samples of one lane.
 struct LossArgs {
-  Tensor prediction;    ///< (N, ...)
-  Tensor target;        ///< labels (N) i32, or (N, ...) of the model's dtype
-  Tensor sample_losses; ///< out, (N) f64: each sample's own loss, not divided by the batch
-  Tensor sample_hits;   ///< out, (N) i32: 1 where the prediction is right (0 where it makes no sense)
+  Tensor prediction;     ///< (N, ...)
+  Tensor target;         ///< labels (N) i32, or (N, ...) of the model's dtype
+  Tensor sample_losses;  ///< out, (N) f64: each sample's own loss, not divided by the batch
+  Tensor
+      sample_hits;  ///< out, (N) i32: 1 where the prediction is right (0 where it makes no sense)
   Tensor d_prediction;  ///< out, (N, ...), or empty when only evaluating
   Tensor totals;        ///< out, (2) f64: sum of sample_losses and of sample_hits, fixed order
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/nn/layer.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,18 +11,16 @@
 #include <string_view>
 #include <vector>
 
-#include "zygos/nn/layer.hpp"
-
 namespace zygos::nn {
 
 /// One contiguous stretch of parameters: all tensors of a model lie back to back in one buffer, so
 /// that an update is one fused kernel and an all-reduce one message. States have the same length.
 struct UpdateArgs {
-  Tensor weights;                  ///< (P)
-  Tensor gradient;                 ///< (P), already summed over lanes
-  std::vector<Tensor> states;      ///< state_names().size() tensors of (P)
-  Tensor decay_mask;               ///< (P) u8: 1 where weight decay applies; empty when unused
-  std::uint64_t step = 0;          ///< 1 for the first update
+  Tensor weights;              ///< (P)
+  Tensor gradient;             ///< (P), already summed over lanes
+  std::vector<Tensor> states;  ///< state_names().size() tensors of (P)
+  Tensor decay_mask;           ///< (P) u8: 1 where weight decay applies; empty when unused
+  std::uint64_t step = 0;      ///< 1 for the first update
 };
 
 /// Updates are elementwise and use only correctly rounded operations without contraction, so that

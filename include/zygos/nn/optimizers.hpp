@@ -14,7 +14,8 @@ struct SgdOptions {
 };
 OptimizerPtr sgd(SgdOptions options);
 
-/// Adam (Kingma and Ba, 2015, algorithm 1); with decoupled true, AdamW (Loshchilov and Hutter, 2019).
+/// Adam (Kingma and Ba, 2015, algorithm 1); with decoupled true, AdamW (Loshchilov and Hutter,
+/// 2019).
 struct AdamOptions {
   double learning_rate = 0.001;
   double beta1 = 0.9;

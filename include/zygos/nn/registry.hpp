@@ -5,15 +5,15 @@
 // and the factory all come from that line.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "zygos/deck/schema.hpp"
 #include "zygos/deck/value.hpp"
 #include "zygos/nn/layer.hpp"
 #include "zygos/nn/loss.hpp"
 #include "zygos/nn/optimizer.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace zygos::nn {
 

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a run, from graph and schedule alone. The engine allocates exactly these layouts, so
-// the planner's figure and the run's are the same by construction.
+// The memory of a run, from graph and schedule alone. The engine allocates exactly these layouts,
+// so the planner's figure and the run's are the same by construction.
 #pragma once
-
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include "zygos/graph/graph.hpp"
 #include "zygos/memory/arena.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/schedule/schedule.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace zygos::plan {
 
@@ -21,11 +21,11 @@ struct PlacePieces {
   std::size_t inputs = 0, targets = 0, sample_ids = 0;
   std::size_t weights = 0, gradients = 0, decay_mask = 0;
   std::vector<std::size_t> states;
-  std::vector<std::size_t> outputs, d_outputs;           ///< per node
-  std::vector<std::vector<std::size_t>> workspace;       ///< per node, per workspace spec
+  std::vector<std::size_t> outputs, d_outputs;      ///< per node
+  std::vector<std::vector<std::size_t>> workspace;  ///< per node, per workspace spec
   std::size_t sample_losses = 0, sample_hits = 0, totals = 0;
-  std::size_t reduced = 0;                               ///< used if the place has an all_reduce
-  std::size_t incoming = 0;                              ///< peers' gradients, one at a time
+  std::size_t reduced = 0;   ///< used if the place has an all_reduce
+  std::size_t incoming = 0;  ///< peers' gradients, one at a time
 };
 
 /// Piece indices of one place's staging memory (host side).
@@ -44,12 +44,12 @@ struct PlaceMemory {
 };
 
 struct TargetSpec {
-  Shape shape;   ///< sample shape of a target, rank 0 for labels
+  Shape shape;  ///< sample shape of a target, rank 0 for labels
   DType dtype = DType::i32;
 };
 
-/// By place. A host-accessible place has no input staging: samples are gathered into its inputs, and
-/// peers read its gradient where it lies.
+/// By place. A host-accessible place has no input staging: samples are gathered into its inputs,
+/// and peers read its gradient where it lies.
 std::vector<PlaceMemory> plan_memory(const graph::Graph& graph, const nn::Optimizer& optimizer,
                                      const schedule::Schedule& schedule,
                                      const std::vector<bool>& host_accessible, DType dtype,

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/lane/lane.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "zygos/lane/lane.hpp"
 
 namespace zygos::plan {
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/schedule/task.hpp"
+
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "zygos/schedule/task.hpp"
 
 namespace zygos::plan {
 
@@ -26,8 +26,8 @@ class Curve {
   std::vector<std::pair<std::int64_t, double>> points_;
 };
 
-/// Measured costs of one place: a curve per kind of task, once with the place working alone and once
-/// with all places working (shared caches, memory bandwidth and clocks make these differ).
+/// Measured costs of one place: a curve per kind of task, once with the place working alone and
+/// once with all places working (shared caches, memory bandwidth and clocks make these differ).
 struct PlaceProfile {
   std::map<schedule::TaskKind, Curve> alone;
   std::map<schedule::TaskKind, Curve> together;

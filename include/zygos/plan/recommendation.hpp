@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "zygos/plan/problem.hpp"
 #include "zygos/plan/profile.hpp"
 #include "zygos/plan/simulator.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
 
 namespace zygos::plan {
 
@@ -17,7 +17,7 @@ struct Candidate {
   std::string policy;                 ///< "single(host)", "coarse_split(share 0.31)"
   std::vector<std::int64_t> samples;  ///< per place
   double step_s = 0.0;
-  double speedup = 1.0;               ///< against the fastest single place
+  double speedup = 1.0;  ///< against the fastest single place
   Simulation simulation;
   schedule::Schedule schedule;
 };
@@ -34,10 +34,10 @@ std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
                               const SplitSchedule& split);
 
 struct Recommendation {
-  std::size_t best = 0;              ///< index into candidates
-  std::vector<Candidate> candidates; ///< each single place, then the best split
-  double upper_bound = 1.0;          ///< min(2, 1 + s_slow / s_fast) for two places
-  std::string reason;                ///< one paragraph: rates, bound, copy and exchange cost, verdict
+  std::size_t best = 0;               ///< index into candidates
+  std::vector<Candidate> candidates;  ///< each single place, then the best split
+  double upper_bound = 1.0;           ///< min(2, 1 + s_slow / s_fast) for two places
+  std::string reason;  ///< one paragraph: rates, bound, copy and exchange cost, verdict
 };
 
 /// A split is recommended only if it is predicted to win by more than `threshold` (0.05: less is

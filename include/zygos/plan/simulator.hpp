@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "zygos/plan/profile.hpp"
 #include "zygos/schedule/schedule.hpp"
+
+#include <functional>
+#include <vector>
 
 namespace zygos::plan {
 
@@ -16,10 +16,10 @@ struct TaskTime {
 };
 
 struct Simulation {
-  std::vector<TaskTime> tasks;   ///< by TaskId
+  std::vector<TaskTime> tasks;  ///< by TaskId
   double makespan_s = 0.0;
-  std::vector<double> busy_s;    ///< by place
-  std::vector<double> idle_s;    ///< by place, within the makespan; 0 for places without tasks
+  std::vector<double> busy_s;  ///< by place
+  std::vector<double> idle_s;  ///< by place, within the makespan; 0 for places without tasks
 };
 
 using TaskSeconds = std::function<double(const schedule::Task&)>;

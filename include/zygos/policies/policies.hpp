@@ -4,12 +4,12 @@
 // Factories of every policy, for programs that choose one in C++, and the registry for decks.
 #pragma once
 
+#include "zygos/train/policy.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "zygos/train/policy.hpp"
 
 namespace zygos::policies {
 
@@ -19,11 +19,11 @@ struct SingleOptions {
 };
 train::PolicyPtr single(SingleOptions options);
 
-/// Data parallel over two unequal places (policies.md 3.17): place 0 trains `share` of the batch, the
-/// other the rest; gradients are summed exactly and both replicas update. No share: chosen from the
-/// profile so that both end together.
+/// Data parallel over two unequal places (policies.md 3.17): place 0 trains `share` of the batch,
+/// the other the rest; gradients are summed exactly and both replicas update. No share: chosen from
+/// the profile so that both end together.
 struct CoarseSplitOptions {
-  std::optional<double> share;        ///< of the first lane, 0 to 1
+  std::optional<double> share;          ///< of the first lane, 0 to 1
   std::optional<std::int64_t> samples;  ///< of the first lane, exact; wins over share
 };
 train::PolicyPtr coarse_split(CoarseSplitOptions options);

@@ -6,18 +6,18 @@
 // validated, simulated, printed and executed, and holds no memory, thread or device.
 #pragma once
 
+#include "zygos/schedule/task.hpp"
+
 #include <span>
 #include <string>
 #include <vector>
 
-#include "zygos/schedule/task.hpp"
-
 namespace zygos::schedule {
 
 struct Schedule {
-  std::string policy;                ///< deck keyword of the policy that made it
-  std::vector<std::string> places;   ///< names of all lanes of the run, used or not
-  std::int64_t batch = 0;            ///< global batch the sample ranges refer to
+  std::string policy;               ///< deck keyword of the policy that made it
+  std::vector<std::string> places;  ///< names of all lanes of the run, used or not
+  std::int64_t batch = 0;           ///< global batch the sample ranges refer to
   std::vector<Task> tasks;
 
   /// "forward@device nodes 0-3 samples 0-50", unique enough to find a task by.
@@ -32,8 +32,8 @@ struct Schedule {
   std::string text() const;
 };
 
-/// Builds a schedule task by task. Reads and writes follow from what a task is; `after` follows from
-/// them (read after write, write after read, write after write), so a policy states neither.
+/// Builds a schedule task by task. Reads and writes follow from what a task is; `after` follows
+/// from them (read after write, write after read, write after write), so a policy states neither.
 class ScheduleBuilder {
  public:
   ScheduleBuilder(std::string policy, std::vector<std::string> places, std::int64_t batch,
@@ -61,9 +61,10 @@ class ScheduleBuilder {
   std::int32_t nodes_;
 };
 
-/// Everything wrong with a schedule, each finding naming its tasks: a dependency on a task that does
-/// not exist, a cycle (with place order counted), a buffer read before it is written, two unordered
-/// accesses to one buffer of which one writes, samples lost or counted twice. Empty: it may run.
+/// Everything wrong with a schedule, each finding naming its tasks: a dependency on a task that
+/// does not exist, a cycle (with place order counted), a buffer read before it is written, two
+/// unordered accesses to one buffer of which one writes, samples lost or counted twice. Empty: it
+/// may run.
 std::vector<std::string> validate(const Schedule& schedule);
 
 }  // namespace zygos::schedule

@@ -42,13 +42,13 @@ struct NodeRange {
 };
 
 enum class BufferKind : std::uint8_t {
-  batch,            ///< the caller's samples, host memory
-  staging,          ///< gathered samples in host memory
-  inputs,           ///< gathered samples in lane memory
-  activations,      ///< outputs of the nodes (and what layers keep for backward)
+  batch,        ///< the caller's samples, host memory
+  staging,      ///< gathered samples in host memory
+  inputs,       ///< gathered samples in lane memory
+  activations,  ///< outputs of the nodes (and what layers keep for backward)
   prediction_gradient,
-  gradients,        ///< this place's part of the gradient
-  sent_gradients,   ///< the same where every place may read it
+  gradients,       ///< this place's part of the gradient
+  sent_gradients,  ///< the same where every place may read it
   reduced_gradients,
   weights,
   optimizer_state,
@@ -73,7 +73,7 @@ struct Task {
   SampleRange samples;
   std::int32_t micro_batch = 0;
   std::int32_t version = 0;
-  std::vector<TaskId> after;   ///< must have ended before this one starts
+  std::vector<TaskId> after;  ///< must have ended before this one starts
   std::vector<Buffer> reads;
   std::vector<Buffer> writes;
 };

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "zygos/core/philox.hpp"
 #include "zygos/tensor/tensor.hpp"
+
+#include <cstdint>
+#include <string>
 
 namespace zygos {
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <type_traits>
-
 #include "zygos/core/dtype.hpp"
 #include "zygos/core/error.hpp"
 #include "zygos/core/shape.hpp"
+
+#include <cstddef>
+#include <type_traits>
 
 namespace zygos {
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Kokkos_Core.hpp>
-
 #include "zygos/tensor/tensor.hpp"
+
+#include <Kokkos_Core.hpp>
 
 namespace zygos {
 
