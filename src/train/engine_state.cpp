@@ -168,6 +168,10 @@ std::vector<double> Engine::gradient(std::size_t place) {
   return impl_->to_doubles(place, impl_->runners[place]->gradient(impl_->reduces));
 }
 
+std::vector<double> Engine::weights(std::size_t place) {
+  return impl_->to_doubles(place, impl_->runners[place]->weights());
+}
+
 std::vector<double> Engine::prediction(std::size_t place) {
   return impl_->to_doubles(place, impl_->runners[place]->output(impl_->graph.nodes().size() - 1));
 }

@@ -78,6 +78,8 @@ class Engine {
   /// The gradient of the last step (reduced over places), as doubles in the order of the flat
   /// parameter buffer. For tests and embedding programs.
   std::vector<double> gradient(std::size_t place);
+  /// The weights of a place's replica, likewise.
+  std::vector<double> weights(std::size_t place);
   /// The prediction of the last call for the samples of `place`, as doubles, row major.
   std::vector<double> prediction(std::size_t place);
 

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "small_run.hpp"
+
+#include "zygos/train/engine.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace zygos;
+using test::SmallRun;
+
+double norm(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (const double value : values) {
+    sum += value * value;
+  }
+  return std::sqrt(sum);
+}
+
+double distance(std::vector<double> a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] -= b[i];
+  }
+  return norm(a);
+}
+
+struct OneStep {
+  std::vector<double> gradient;
+  double loss = 0.0;
+  std::int64_t hits = 0;
+};
+
+OneStep one_step(SmallRun& run, schedule::Schedule schedule) {
+  const auto engine = run.engine(std::move(schedule));
+  const auto report = engine->step(run.batch(), 1);
+  return {engine->gradient(static_cast<std::size_t>(engine->schedule().active_places().front())),
+          report.loss, report.hits};
+}
+
+void gradients_agree_at_21_ratios(DType dtype, double tolerance) {
+  SmallRun run(test::host_and_device(), dtype);
+  const OneStep whole = one_step(run, run.schedule_of(policies::single({.place = "host"})));
+  const OneStep device = one_step(run, run.schedule_of(policies::single({.place = "device"})));
+  CHECK(device.gradient == whole.gradient);
+  for (int ratio = 0; ratio <= 20; ++ratio) {
+    const OneStep split = one_step(run, run.split(ratio * 2));
+    CAPTURE(ratio);
+    CHECK(distance(split.gradient, whole.gradient) <= tolerance * norm(whole.gradient));
+    CHECK(std::abs(split.loss - whole.loss) <= tolerance * std::abs(whole.loss));
+    CHECK(split.hits == whole.hits);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("A split at 21 ratios gives the unsplit gradient to 1e-12 in double", "[train][engine]") {
+  gradients_agree_at_21_ratios(DType::f64, 1e-12);
+}
+
+TEST_CASE("A split at 21 ratios gives the unsplit gradient to 1e-5 in float", "[train][engine]") {
+  gradients_agree_at_21_ratios(DType::f32, 1e-5);
+}
+
+TEST_CASE("Both replicas hold the same bits after a hundred split steps", "[train][engine]") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    SmallRun run(test::host_and_device(), dtype);
+    const auto engine = run.engine(run.split(13));
+
+    for (std::uint64_t step = 1; step <= 100; ++step) {
+      engine->step(run.batch(), step);
+    }
+
+    CHECK(engine->gradient(0) == engine->gradient(1));
+    CHECK(engine->weights(0) == engine->weights(1));
+  }
+}
+
+TEST_CASE("The loss of a learnable problem falls under a split", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(25));
+  const double first = engine->step(run.batch(), 1).loss;
+
+  double last = first;
+  for (std::uint64_t step = 2; step <= 300; ++step) {
+    last = engine->step(run.batch(), step).loss;
+  }
+
+  CHECK(last < 0.5 * first);
+}
+
+TEST_CASE("An incomplete batch counts each of its samples once", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  run.ids.resize(27);
+  const OneStep whole = one_step(run, run.schedule_of(policies::single({.place = "host"})));
+  for (const std::int64_t first : {0, 5, 27, 30, 40}) {
+    CAPTURE(first);
+    const OneStep split = one_step(run, run.split(first));
+    CHECK(distance(split.gradient, whole.gradient) <= 1e-12 * norm(whole.gradient));
+    CHECK(std::abs(split.loss - whole.loss) <= 1e-12);
+  }
+}
+
+TEST_CASE("A full batch after an incomplete one gives the same bits as without it",
+          "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  const double expected = engine->evaluate(run.batch()).loss;
+  auto shorter = run.batch();
+  shorter.ids = shorter.ids.first(3);
+  engine->evaluate(shorter);
+
+  CHECK(engine->evaluate(run.batch()).loss == expected);
+}
+
+TEST_CASE("Evaluation changes no weight and applies no dropout", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  const std::string before = engine->weights_hash();
+
+  const double first = engine->evaluate(run.batch()).loss;
+  const double second = engine->evaluate(run.batch()).loss;
+
+  CHECK(first == second);
+  CHECK(engine->weights_hash() == before);
+}
+
+TEST_CASE("Weights are the same bits for one to four threads", "[train][engine]") {
+  std::string expected;
+  for (const int threads : {1, 2, 3, 4}) {
+    SmallRun run({test::host_lane(threads), test::emulated_lane()}, DType::f32);
+    const auto engine = run.engine(run.split(23));
+    for (std::uint64_t step = 1; step <= 20; ++step) {
+      engine->step(run.batch(), step);
+    }
+    const std::string hash = engine->weights_hash();
+    CAPTURE(threads);
+    CHECK((expected.empty() || hash == expected));
+    expected = hash;
+  }
+}
+
+TEST_CASE("A failing task names its lane and task and stops the other lane", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  auto batch = run.batch();
+  std::vector<std::uint32_t> ids(run.ids);
+  batch.ids = ids;
+  // Integer targets are promised; floats make the gather on the lane's own thread fail.
+  batch.targets = run.rows.inputs;
+  batch.targets.row_elements = 1;
+
+  try {
+    engine->step(batch, 1);
+    FAIL("nothing was thrown");
+  } catch (const LaneError& error) {
+    CHECK(error.lane() == "host");
+    CHECK_THAT(error.task(), Catch::Matchers::ContainsSubstring("load@host"));
+  }
+  CHECK_THROWS_AS(engine->step(run.batch(), 1), InternalError);
+  engine->initialise();
+  CHECK_NOTHROW(engine->step(run.batch(), 1));
+}
+
+TEST_CASE("A loss that is not finite names the step and the first bad layer", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  auto batch = run.batch();
+  batch.inputs.scale = std::numeric_limits<double>::quiet_NaN();
+
+  try {
+    engine->step(batch, 5);
+    FAIL("nothing was thrown");
+  } catch (const NumericError& error) {
+    CHECK(error.code() == ExitCode::numeric);
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("step 5"));
+    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("'fc1'"));
+  }
+}
+
+TEST_CASE("A lane over its budget is refused before anything runs", "[train][engine]") {
+  auto specs = test::host_and_device();
+  specs[1].budget_bytes = 2000;
+  SmallRun run(specs);
+  CHECK_THROWS_AS(run.engine(run.split(20)), MemoryError);
+  CHECK_NOTHROW(run.engine(run.schedule_of(policies::single({.place = "host"}))));
+}
+
+TEST_CASE("Batches that do not fit the model are refused with both numbers", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  auto batch = run.batch();
+
+  batch.inputs.row_elements = 9;
+  CHECK_THROWS_WITH(engine->step(batch, 1), Catch::Matchers::ContainsSubstring("9 values") &&
+                                                Catch::Matchers::ContainsSubstring("takes 10"));
+  batch = run.batch();
+  batch.ids = {};
+  CHECK_THROWS_AS(engine->step(batch, 1), UsageError);
+  const std::vector<std::uint32_t> far{500};
+  batch.ids = far;
+  CHECK_THROWS_WITH(engine->step(batch, 1), Catch::Matchers::ContainsSubstring("500"));
+}
+
+TEST_CASE("A snapshot put back continues with the same bits", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    engine->step(run.batch(), step);
+  }
+  io::Checkpoint saved;
+  for (const io::TensorRef& ref : engine->snapshot()) {
+    const auto* begin = static_cast<const std::byte*>(ref.data);
+    saved.tensors.push_back(
+        {ref.name,
+         ref.dtype,
+         ref.shape,
+         {begin, begin + static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype)}});
+  }
+  for (std::uint64_t step = 6; step <= 10; ++step) {
+    engine->step(run.batch(), step);
+  }
+  const std::string expected = engine->weights_hash();
+
+  const auto other = run.engine(run.split(20));
+  other->restore(saved);
+  for (std::uint64_t step = 6; step <= 10; ++step) {
+    other->step(run.batch(), step);
+  }
+
+  CHECK(other->weights_hash() == expected);
+}
+
+TEST_CASE("The arena of a run holds exactly what the plan says", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  const auto planned = plan::plan_memory(run.graph, *run.optimizer, engine->schedule(),
+                                         {true, false}, DType::f64, {});
+  const auto used = engine->memory();
+  REQUIRE(used.size() >= 2);
+  CHECK(used[0].lane == "host");
+  CHECK(used[0].bytes == planned[0].lane.total());
+  CHECK(used.back().lane == "device/staging");
+  CHECK(used.back().bytes == planned[1].staging.total());
+}
