@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/core/dtype.hpp"
+#include "zygos/core/shape.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-
-#include "zygos/core/dtype.hpp"
-#include "zygos/core/shape.hpp"
+#include <string_view>
 
 namespace zygos::io {
 
@@ -19,16 +22,27 @@ struct Array {
   std::shared_ptr<const std::byte> data;
 
   std::int64_t samples() const { return shape.rank() == 0 ? 0 : shape[0]; }
+  /// Bytes of the whole array.
+  std::size_t bytes() const;
+  /// The elements; T must be the stored type (UsageError otherwise).
+  template <class T>
+  std::span<const T> as() const {
+    require_dtype(dtype_of<T>);
+    return {reinterpret_cast<const T*>(data.get()), static_cast<std::size_t>(shape.size())};
+  }
+
+ private:
+  void require_dtype(DType wanted) const;
 };
 
 /// Samples with their targets, in the element type they were stored in. A model sees
 /// `value * input_scale + input_offset`, converted while a batch is gathered, so that bytes on disk
 /// stay bytes in memory.
 struct Dataset {
-  std::string name;             ///< for messages: the file or "glyphs"
-  Array inputs;                 ///< (N, sample shape)
-  Array targets;                ///< labels: (N) of i32; regression: (N, target shape) of f32 or f64
-  std::int64_t classes = 0;     ///< number of labels, 0 for regression
+  std::string name;          ///< for messages: the file or "glyphs"
+  Array inputs;              ///< (N, sample shape)
+  Array targets;             ///< labels: (N) of i32; regression: (N, target shape) of f32 or f64
+  std::int64_t classes = 0;  ///< number of labels, 0 for regression
   double input_scale = 1.0;
   double input_offset = 0.0;
 
@@ -38,5 +52,29 @@ struct Dataset {
   /// targets.shape without the sample extent: rank 0 for labels
   Shape target_shape() const;
 };
+
+/// What every reader of a data set lets its caller say.
+struct LoadOptions {
+  std::int64_t classes = 0;           ///< 0: the largest label + 1
+  std::optional<double> input_scale;  ///< without: 1/255 for bytes (pixels), 1 for anything else
+  double input_offset = 0.0;
+};
+
+/// Uninitialised bytes, aligned for every element type. Throws MemoryError that names `what`.
+std::shared_ptr<std::byte> allocate_bytes(std::size_t bytes, std::string_view what);
+
+namespace detail {
+Array copy_to_array(DType dtype, const Shape& shape, const void* values, std::size_t count);
+}  // namespace detail
+
+/// A copy of `values`; throws UsageError when their number is not `shape.size()`.
+template <class T>
+Array make_array(const Shape& shape, std::span<const T> values) {
+  return detail::copy_to_array(dtype_of<T>, shape, values.data(), values.size());
+}
+
+/// Throws DataError unless counts, types and label range are what Dataset promises. The readers
+/// check more closely themselves; this is for data sets made by hand.
+void check(const Dataset& data);
 
 }  // namespace zygos::io

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/io/batching.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/core/philox.hpp"
+
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+#include <utility>
+
+namespace zygos::io {
+namespace {
+
+void require_id(const Rows& rows, std::uint32_t id) {
+  if (std::int64_t{id} >= rows.samples) {
+    throw UsageError("sample " + std::to_string(id) + " was asked for, there are only " +
+                     std::to_string(rows.samples));
+  }
+}
+
+/// One row of unit stride: the loop a compiler turns into vector loads, conversions and stores.
+template <class Stored, class T>
+void convert_dense(const Stored* __restrict__ source, std::int64_t count, T scale, T offset,
+                   T* __restrict__ out) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    out[k] = static_cast<T>(source[k]) * scale + offset;
+  }
+}
+
+template <class Stored, class T>
+void convert_strided(const Stored* source, std::int64_t stride, std::int64_t count, T scale,
+                     T offset, T* out) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    out[k] = static_cast<T>(source[k * stride]) * scale + offset;
+  }
+}
+
+template <class Stored, class T>
+void gather_as(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
+  const auto* data = static_cast<const Stored*>(rows.data);
+  const auto scale = static_cast<T>(rows.scale);
+  const auto offset = static_cast<T>(rows.offset);
+  const bool plain_copy = std::is_same_v<Stored, T> && rows.scale == 1.0 && rows.offset == 0.0;
+  const std::int64_t count = rows.row_elements;
+  for (const std::uint32_t id : ids) {
+    require_id(rows, id);
+    const Stored* source = data + std::int64_t{id} * rows.sample_stride;
+    if (rows.element_stride != 1) {
+      convert_strided(source, rows.element_stride, count, scale, offset, out);
+    } else if (plain_copy) {
+      std::memcpy(out, source, static_cast<std::size_t>(count) * sizeof(T));
+    } else {
+      convert_dense(source, count, scale, offset, out);
+    }
+    out += count;
+  }
+}
+
+template <class Stored>
+void gather_labels_as(const Rows& rows, std::span<const std::uint32_t> ids, std::int32_t* out) {
+  const auto* data = static_cast<const Stored*>(rows.data);
+  for (const std::uint32_t id : ids) {
+    require_id(rows, id);
+    const Stored label = data[std::int64_t{id} * rows.sample_stride];
+    if (!std::in_range<std::int32_t>(label)) {
+      throw UsageError("label " + std::to_string(label) + " of sample " + std::to_string(id) +
+                       " does not fit into 32 bits");
+    }
+    *out++ = static_cast<std::int32_t>(label);
+  }
+}
+
+Rows rows_of(const Array& array, double scale, double offset) {
+  const std::int64_t samples = array.samples();
+  const std::int64_t elements = samples == 0 ? 0 : array.shape.size() / samples;
+  return {.data = array.data.get(),
+          .dtype = array.dtype,
+          .samples = samples,
+          .row_elements = elements,
+          .sample_stride = elements,
+          .element_stride = 1,
+          .scale = scale,
+          .offset = offset};
+}
+
+/// Uniform in [0, bound) from 64 random bits: the high word of a 64 x 64 bit product (Lemire 2019,
+/// without rejection: the bias is below 2^-32 for every bound a 32-bit id allows).
+std::uint32_t below(std::uint32_t bound, std::uint32_t high, std::uint32_t low) {
+  const std::uint64_t upper = std::uint64_t{high} * bound;
+  const std::uint64_t carry = (std::uint64_t{low} * bound) >> 32;
+  return static_cast<std::uint32_t>((upper + carry) >> 32);
+}
+
+}  // namespace
+
+DatasetRows rows_of(const Dataset& data) {
+  return {rows_of(data.inputs, data.input_scale, data.input_offset),
+          rows_of(data.targets, 1.0, 0.0)};
+}
+
+template <class T>
+void gather(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
+  switch (rows.dtype) {
+    case DType::u8:
+      return gather_as<std::uint8_t>(rows, ids, out);
+    case DType::i32:
+      return gather_as<std::int32_t>(rows, ids, out);
+    case DType::i64:
+      return gather_as<std::int64_t>(rows, ids, out);
+    case DType::u32:
+      return gather_as<std::uint32_t>(rows, ids, out);
+    case DType::u64:
+      return gather_as<std::uint64_t>(rows, ids, out);
+    case DType::f32:
+      return gather_as<float>(rows, ids, out);
+    case DType::f64:
+      return gather_as<double>(rows, ids, out);
+  }
+  throw InternalError("rows of an unknown dtype");
+}
+
+template <class T>
+void gather(const Dataset& data, std::span<const std::uint32_t> ids, T* out) {
+  gather(rows_of(data).inputs, ids, out);
+}
+
+template <class T>
+void gather_targets(const Dataset& data, std::span<const std::uint32_t> ids, T* out) {
+  gather(rows_of(data).targets, ids, out);
+}
+
+void gather_labels(const Rows& rows, std::span<const std::uint32_t> ids, std::int32_t* out) {
+  if (rows.row_elements != 1) {
+    throw UsageError("labels come one per sample, these rows hold " +
+                     std::to_string(rows.row_elements) + " elements each");
+  }
+  switch (rows.dtype) {
+    case DType::u8:
+      return gather_labels_as<std::uint8_t>(rows, ids, out);
+    case DType::i32:
+      return gather_labels_as<std::int32_t>(rows, ids, out);
+    case DType::i64:
+      return gather_labels_as<std::int64_t>(rows, ids, out);
+    case DType::u32:
+      return gather_labels_as<std::uint32_t>(rows, ids, out);
+    case DType::u64:
+      return gather_labels_as<std::uint64_t>(rows, ids, out);
+    case DType::f32:
+    case DType::f64:
+      break;
+  }
+  throw UsageError("labels are integers, these rows hold " + std::string(name_of(rows.dtype)) +
+                   "; use gather() for regression targets");
+}
+
+void gather_labels(const Dataset& data, std::span<const std::uint32_t> ids, std::int32_t* out) {
+  gather_labels(rows_of(data).targets, ids, out);
+}
+
+void fill_epoch_order(std::uint64_t seed, std::uint64_t epoch, bool shuffle,
+                      std::span<std::uint32_t> order) {
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  if (!shuffle) {
+    return;
+  }
+  // Fisher-Yates (Durstenfeld 1964); the swap at position i uses words of block i / 2 only.
+  const RngKey key{seed, RngPurpose::shuffle, 0};
+  PhiloxBlock block{};
+  std::size_t block_of = std::numeric_limits<std::size_t>::max();
+  for (std::size_t i = order.size(); i-- > 1;) {
+    if (i / 2 != block_of) {
+      block_of = i / 2;
+      block = random_block(key, epoch, static_cast<std::uint32_t>(block_of));
+    }
+    const std::size_t word = (i % 2) * 2;
+    const std::size_t j =
+        below(static_cast<std::uint32_t>(i + 1), block.v[word], block.v[word + 1]);
+    std::swap(order[i], order[j]);
+  }
+}
+
+std::vector<std::uint32_t> epoch_order(std::uint64_t seed, std::uint64_t epoch,
+                                       std::int64_t samples, bool shuffle) {
+  if (!std::in_range<std::uint32_t>(samples)) {
+    throw UsageError(std::to_string(samples) +
+                     " samples cannot be ordered; allowed are 0 to 4294967295");
+  }
+  std::vector<std::uint32_t> order(static_cast<std::size_t>(samples));
+  fill_epoch_order(seed, epoch, shuffle, order);
+  return order;
+}
+
+template void gather<float>(const Rows&, std::span<const std::uint32_t>, float*);
+template void gather<double>(const Rows&, std::span<const std::uint32_t>, double*);
+template void gather<float>(const Dataset&, std::span<const std::uint32_t>, float*);
+template void gather<double>(const Dataset&, std::span<const std::uint32_t>, double*);
+template void gather_targets<float>(const Dataset&, std::span<const std::uint32_t>, float*);
+template void gather_targets<double>(const Dataset&, std::span<const std::uint32_t>, double*);
+
+}  // namespace zygos::io

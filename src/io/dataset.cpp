@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/io/dataset.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace zygos::io {
+namespace {
+
+Shape without_first(const Shape& shape) {
+  return shape.rank() == 0 ? Shape{} : Shape(shape.extents().subspan(1));
+}
+
+void check_labels(const Dataset& data) {
+  if (data.targets.dtype != DType::i32 || data.targets.shape.rank() != 1) {
+    throw DataError(data.name + ": found labels of type " +
+                    std::string(name_of(data.targets.dtype)) + " and shape " +
+                    data.targets.shape.text() + "; labels are i32 of shape [N]");
+  }
+  const auto labels = data.targets.as<std::int32_t>();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] >= data.classes) {
+      throw DataError(data.name + ": label " + std::to_string(labels[i]) + " of sample " +
+                      std::to_string(i) + "; allowed are 0 to " + std::to_string(data.classes - 1));
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t Array::bytes() const { return static_cast<std::size_t>(shape.size()) * size_of(dtype); }
+
+void Array::require_dtype(DType wanted) const {
+  if (dtype != wanted) {
+    throw UsageError("an array of " + std::string(name_of(dtype)) + " was read as " +
+                     std::string(name_of(wanted)) + "; ask for the stored type");
+  }
+}
+
+Shape Dataset::sample_shape() const { return without_first(inputs.shape); }
+
+Shape Dataset::target_shape() const { return without_first(targets.shape); }
+
+std::shared_ptr<std::byte> allocate_bytes(std::size_t bytes, std::string_view what) {
+  // operator new[] aligns for max_align_t, and leaves pages untouched until data arrive.
+  auto* memory = new (std::nothrow) std::byte[bytes == 0 ? 1 : bytes];
+  if (memory == nullptr) {
+    throw MemoryError(std::string(what) + ": " + std::to_string(bytes) +
+                      " bytes of host memory are needed and not available; use a smaller data set "
+                      "or a machine with more memory");
+  }
+  return {memory, std::default_delete<std::byte[]>{}};
+}
+
+namespace detail {
+
+Array copy_to_array(DType dtype, const Shape& shape, const void* values, std::size_t count) {
+  if (static_cast<std::size_t>(shape.size()) != count) {
+    throw UsageError("an array of shape " + shape.text() + " needs " +
+                     std::to_string(shape.size()) + " values, got " + std::to_string(count));
+  }
+  auto memory = allocate_bytes(count * size_of(dtype), "an array of shape " + shape.text());
+  if (count > 0) {
+    std::memcpy(memory.get(), values, count * size_of(dtype));
+  }
+  return {dtype, shape, std::move(memory)};
+}
+
+}  // namespace detail
+
+void check(const Dataset& data) {
+  if (data.size() == 0 || data.sample_shape().size() == 0) {
+    throw DataError(data.name + ": the inputs of shape " + data.inputs.shape.text() +
+                    " are empty; at least one sample with one element is needed");
+  }
+  if (data.size() != data.targets.samples()) {
+    throw DataError(data.name + ": " + std::to_string(data.size()) + " inputs and " +
+                    std::to_string(data.targets.samples()) + " targets; each input needs one");
+  }
+  if (data.classes > 0) {
+    check_labels(data);
+  } else if (data.targets.dtype != DType::f32 && data.targets.dtype != DType::f64) {
+    throw DataError(data.name + ": found regression targets of type " +
+                    std::string(name_of(data.targets.dtype)) + "; allowed are f32 and f64");
+  }
+}
+
+}  // namespace zygos::io
