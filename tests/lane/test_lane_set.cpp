@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/core/error.hpp"
+#include "zygos/lane/lane_set.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using Catch::Matchers::ContainsSubstring;
+using namespace zygos::lane;
+
+TEST_CASE("lanes keep the order they were given in and are found by name", "[lane]") {
+  LaneSet lanes({{.name = "device", .kind = Kind::emulated},
+                 {.name = "host"},
+                 {.name = "second", .kind = Kind::emulated, .space = HostSpace::serial}});
+
+  CHECK(lanes.size() == 3);
+  CHECK(lanes[0].name() == "device");
+  CHECK(lanes.index_of("host") == 1);
+  CHECK(lanes.index_of("second") == 2);
+}
+
+TEST_CASE("an unknown lane is refused with the names there are", "[lane]") {
+  LaneSet lanes({{.name = "host"}, {.name = "device", .kind = Kind::emulated}});
+
+  CHECK_THROWS_AS(lanes.index_of("gpu"), zygos::UsageError);
+  CHECK_THROWS_WITH(lanes.index_of("gpu"),
+                    ContainsSubstring("'gpu'") && ContainsSubstring("'host', 'device'"));
+}
+
+TEST_CASE("a set without lanes, with equal names or with two hosts is refused", "[lane]") {
+  CHECK_THROWS_WITH(LaneSet(std::vector<LaneSpec>{}), ContainsSubstring("at least one lane"));
+  CHECK_THROWS_WITH(LaneSet({{.name = "a"}, {.name = "a", .kind = Kind::emulated}}),
+                    ContainsSubstring("two lanes are called 'a'"));
+  CHECK_THROWS_WITH(LaneSet({{.name = "a"}, {.name = "b"}}),
+                    ContainsSubstring("'a' and 'b'") && ContainsSubstring("'emulated'"));
+}
+
+TEST_CASE("a set takes lanes around instances of its caller, under the same rules", "[lane]") {
+  const Kokkos::Serial mine;
+  LaneSet lanes;
+
+  lanes.adopt({.name = "host"}, Execution(mine));
+  lanes.adopt({.name = "device", .kind = Kind::emulated}, Execution(Kokkos::OpenMP()));
+
+  CHECK(lanes.size() == 2);
+  CHECK(lanes[0].spec().space == HostSpace::serial);
+  CHECK(std::get<Kokkos::Serial>(lanes[0].execution()) == mine);
+  CHECK_THROWS_AS(lanes.adopt({.name = "host"}, Execution(mine)), zygos::UsageError);
+  CHECK_THROWS_AS(lanes.adopt({.name = "other"}, Execution(mine)), zygos::UsageError);
+}
+
+TEST_CASE("the machine is described without a lane", "[lane]") {
+  CHECK(max_host_threads() == 4);
+  CHECK(device_count() >= 0);
+  CHECK((device_space_name() == "none") == (std::variant_size_v<Execution> == 2));
+}
