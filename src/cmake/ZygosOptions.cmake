@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Everything a user may choose.
+
+set(ZYGOS_DEVICE auto CACHE STRING "Device back end: auto (what the Kokkos found has), none, cuda, hip or sycl")
+set_property(CACHE ZYGOS_DEVICE PROPERTY STRINGS auto none cuda hip sycl)
+if(NOT ZYGOS_DEVICE MATCHES "^(auto|none|cuda|hip|sycl)$")
+  message(FATAL_ERROR "ZYGOS_DEVICE is '${ZYGOS_DEVICE}'; allowed are auto, none, cuda, hip and sycl")
+endif()
+
+option(ZYGOS_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(ZYGOS_ENABLE_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(ZYGOS_ENABLE_PERF "Build the benchmarks" OFF)
+option(ZYGOS_ENABLE_MPI "Look for MPI (used from the next release on; checked here)" OFF)
+option(ZYGOS_ENABLE_NCCL "Look for NCCL (used from the next release on; checked here)" OFF)
+option(ZYGOS_FETCH_KOKKOS "Fetch and build a pinned Kokkos when none is found" OFF)
+option(ZYGOS_WARNINGS_AS_ERRORS "Stop at the first warning in our own code" ${PROJECT_IS_TOP_LEVEL})
+set(ZYGOS_HOST_ARCH "" CACHE STRING
+    "Instruction set of host code: empty (what Kokkos was built for), native, x86-64-v3, ...")
+set(ZYGOS_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)

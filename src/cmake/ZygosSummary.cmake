@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+
+function(zygos_row name value)
+  string(LENGTH "${name}" length)
+  math(EXPR gap "16 - ${length}")
+  string(REPEAT " " ${gap} padding)
+  message(STATUS "  ${name}${padding}${value}")
+endfunction()
+
+list(JOIN Kokkos_DEVICES " " zygos_kokkos_devices)
+message(STATUS "")
+message(STATUS "Zygos ${PROJECT_VERSION}")
+zygos_row("build type" "${CMAKE_BUILD_TYPE}")
+zygos_row("compiler" "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+zygos_row("Kokkos" "${Kokkos_VERSION} (${zygos_kokkos_devices})")
+zygos_row("device" "${zygos_device} (ZYGOS_DEVICE=${ZYGOS_DEVICE})")
+zygos_row("host BLAS" "${ZYGOS_BLAS_LIBRARY}")
+zygos_row("HDF5" "${HDF5_VERSION}")
+zygos_row("sanitizers" "${ZYGOS_SANITIZE}")
+zygos_row("tests" "${ZYGOS_ENABLE_TESTS}")
+zygos_row("examples" "${ZYGOS_ENABLE_EXAMPLES}")
+zygos_row("benchmarks" "${ZYGOS_ENABLE_PERF}")
+zygos_row("install prefix" "${CMAKE_INSTALL_PREFIX}")
+message(STATUS "")

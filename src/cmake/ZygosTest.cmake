@@ -1,0 +1,17 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+
+# zygos_add_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...] [KOKKOS])
+# A Catch2 executable and its ctest entry. KOKKOS: Kokkos is initialised around the whole run.
+function(zygos_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS" "" "SOURCES;LINK;LABELS")
+  if(test_KOKKOS)
+    list(APPEND test_SOURCES ${PROJECT_SOURCE_DIR}/tests/support/kokkos_session.cpp)
+  endif()
+  add_executable(${name} ${test_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
+  target_link_libraries(${name} PRIVATE ${test_LINK} Catch2::Catch2WithMain zygos_flags)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT 600)
+endfunction()
