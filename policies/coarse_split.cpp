@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each of two lanes holds a replica and trains its share of every batch; gradients are summed
+// exactly and both replicas update. Only gradients cross the link.
+//
+//   step = max over lanes of (copy + forward + backward of its share) + exchange + update
+//
+// so the best share gives both lanes the same time, and the gain is at most 1 + s_slow / s_fast.
+#include "policy_files.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/plan/recommendation.hpp"
+
+#include <cmath>
+
+namespace zygos::policies {
+namespace {
+
+class CoarseSplit final : public train::Policy {
+ public:
+  explicit CoarseSplit(CoarseSplitOptions options) : options_(options) {
+    if (options_.share && !(*options_.share >= 0.0 && *options_.share <= 1.0)) {
+      throw UsageError("policy 'coarse_split': share is " + std::to_string(*options_.share) +
+                       "; it is the first lane's fraction of the batch, 0 to 1");
+    }
+  }
+
+  std::string_view keyword() const override { return "coarse_split"; }
+
+  bool needs_profile() const override { return !options_.share && !options_.samples; }
+
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* profile) const override {
+    if (problem.places.size() != 2) {
+      throw UsageError("policy 'coarse_split' divides a batch between two lanes; this run has " +
+                       std::to_string(problem.places.size()) +
+                       ". Name two lanes, or use policy 'single'");
+    }
+    return split_at(problem, first_samples(problem, profile));
+  }
+
+ private:
+  std::int64_t first_samples(const plan::Problem& problem, const plan::Profile* profile) const {
+    if (options_.samples) {
+      if (*options_.samples < 0 || *options_.samples > problem.batch) {
+        throw UsageError("policy 'coarse_split': " + std::to_string(*options_.samples) +
+                         " samples for the first lane; the batch has " +
+                         std::to_string(problem.batch));
+      }
+      return *options_.samples;
+    }
+    if (options_.share) {
+      return std::llround(*options_.share * static_cast<double>(problem.batch));
+    }
+    ZYGOS_REQUIRE(profile != nullptr, "an automatic share needs a profile");
+    return plan::best_first_share(*profile, problem.batch,
+                                  [&](std::int64_t first) { return split_at(problem, first); });
+  }
+
+  static schedule::Schedule split_at(const plan::Problem& problem, std::int64_t first) {
+    if (first == 0 || first == problem.batch) {
+      return whole_batch_on("coarse_split", problem, first == 0 ? 1 : 0);
+    }
+    schedule::ScheduleBuilder builder("coarse_split", names_of(problem), problem.batch,
+                                      problem.nodes);
+    const schedule::Place places[] = {0, 1};
+    add_pass(builder, problem, 0, {0, first});
+    add_pass(builder, problem, 1, {first, problem.batch});
+    for (const schedule::Place place : places) {
+      builder.send(place);
+    }
+    builder.all_reduce(places);
+    for (const schedule::Place place : places) {
+      builder.update(place, /*reduced=*/true);
+    }
+    return std::move(builder).build();
+  }
+
+  CoarseSplitOptions options_;
+};
+
+}  // namespace
+
+train::PolicyPtr coarse_split(CoarseSplitOptions options) {
+  return std::make_shared<CoarseSplit>(options);
+}
+
+train::PolicyEntry coarse_split_entry() {
+  deck::Schema schema("coarse_split",
+                      "Each of two lanes trains its share of every batch; gradients are summed.");
+  schema
+      .real("share",
+            "Fraction of the batch for the first lane; auto: measured, so that both end together.")
+      .in_range(0.0, 1.0)
+      .or_word("auto")
+      .fallback("auto");
+  return {schema, [](const deck::Section& section) {
+            CoarseSplitOptions options;
+            if (!section.is_word("share", "auto")) {
+              options.share = section.real("share");
+            }
+            return coarse_split(options);
+          }};
+}
+
+}  // namespace zygos::policies

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole batch on one lane: the yardstick every other policy is measured against.
+#include "policy_files.hpp"
+
+#include "zygos/core/error.hpp"
+
+namespace zygos::policies {
+namespace {
+
+class Single final : public train::Policy {
+ public:
+  explicit Single(SingleOptions options) : options_(std::move(options)) {}
+
+  std::string_view keyword() const override { return "single"; }
+
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* /*profile*/) const override {
+    return whole_batch_on("single", problem, place_in(problem));
+  }
+
+ private:
+  schedule::Place place_in(const plan::Problem& problem) const {
+    std::string names;
+    for (std::size_t place = 0; place < problem.places.size(); ++place) {
+      const std::string& name = problem.places[place].name;
+      if (options_.place.empty() || name == options_.place) {
+        return static_cast<schedule::Place>(place);
+      }
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    throw UsageError("policy 'single' names lane '" + options_.place + "'; the run's lanes are " +
+                     names);
+  }
+
+  SingleOptions options_;
+};
+
+}  // namespace
+
+schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& problem,
+                                  schedule::Place place) {
+  schedule::ScheduleBuilder builder(std::move(policy), names_of(problem), problem.batch,
+                                    problem.nodes);
+  add_pass(builder, problem, place, {0, problem.batch});
+  builder.update(place, /*reduced=*/false);
+  return std::move(builder).build();
+}
+
+train::PolicyPtr single(SingleOptions options) {
+  return std::make_shared<Single>(std::move(options));
+}
+
+train::PolicyEntry single_entry() {
+  deck::Schema schema("single", "The whole batch on one lane.");
+  schema.text("lane", "Name of the lane; the first one if not given.");
+  return {schema, [](const deck::Section& section) {
+            return single({section.has("lane") ? section.text("lane") : std::string()});
+          }};
+}
+
+}  // namespace zygos::policies

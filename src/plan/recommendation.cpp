@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/plan/recommendation.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace zygos::plan {
+namespace {
+
+using schedule::TaskKind;
+
+std::string number(double value, const char* format) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) {
+    return number(seconds * 1e6, "%.0f us");
+  }
+  return seconds < 1.0 ? number(seconds * 1e3, "%.3g ms") : number(seconds, "%.3g s");
+}
+
+std::string rate_text(double samples_per_s) {
+  if (samples_per_s >= 1e6) {
+    return number(samples_per_s / 1e6, "%.3g M samples/s");
+  }
+  return samples_per_s >= 1e3 ? number(samples_per_s / 1e3, "%.3g k samples/s")
+                              : number(samples_per_s, "%.3g samples/s");
+}
+
+/// Time the tasks of these kinds take on the place where they take longest.
+double slowest(const Candidate& candidate, std::initializer_list<TaskKind> kinds) {
+  std::vector<double> by_place(candidate.schedule.places.size(), 0.0);
+  for (std::size_t id = 0; id < candidate.schedule.tasks.size(); ++id) {
+    const schedule::Task& task = candidate.schedule.tasks[id];
+    if (std::ranges::find(kinds, task.kind) != kinds.end()) {
+      const TaskTime& time = candidate.simulation.tasks[id];
+      by_place[static_cast<std::size_t>(task.place)] += time.end_s - time.start_s;
+    }
+  }
+  return *std::ranges::max_element(by_place);
+}
+
+bool is_split(const Candidate& candidate) {
+  return std::ranges::count_if(candidate.samples, [](auto count) { return count > 0; }) > 1;
+}
+
+std::string split_text(const Problem& problem, const Candidate& split) {
+  std::string out;
+  for (std::size_t place = 0; place < split.samples.size(); ++place) {
+    out += (place == 0 ? "" : " and ") + std::to_string(split.samples[place]) + " on " +
+           problem.places[place].name;
+  }
+  return out;
+}
+
+std::string rates_text(const Problem& problem, const std::vector<double>& rates) {
+  std::string out;
+  for (std::size_t place = 0; place < rates.size(); ++place) {
+    out += (place == 0 ? "" : ", ") + problem.places[place].name + " " +
+           (rates[place] > 0.0 ? rate_text(rates[place]) : "can't hold the batch alone");
+  }
+  return out;
+}
+
+std::string bound_text(const Problem& problem, const std::vector<double>& rates, double bound) {
+  const std::size_t slow = rates[0] < rates[1] ? 0 : 1;
+  return "a split can gain at most 1 + s_" + problem.places[slow].name + "/s_" +
+         problem.places[1 - slow].name + " = " + number(bound, "%.3f");
+}
+
+std::string cost_text(const Candidate& split) {
+  return "copying the batch takes " + time_text(slowest(split, {TaskKind::copy})) +
+         ", exchanging gradients " +
+         time_text(slowest(split, {TaskKind::send, TaskKind::all_reduce})) + " and updating " +
+         time_text(slowest(split, {TaskKind::update})) + " of a step of " + time_text(split.step_s);
+}
+
+}  // namespace
+
+std::vector<double> sample_rates(const Profile& profile, std::int64_t batch) {
+  std::vector<double> rates;
+  for (const PlaceProfile& place : profile.places) {
+    double seconds = 0.0;
+    for (const TaskKind kind : {TaskKind::forward, TaskKind::loss, TaskKind::backward}) {
+      const auto found = place.alone.find(kind);
+      seconds += found == place.alone.end() ? 0.0 : found->second.at(batch);
+    }
+    rates.push_back(seconds > 0.0 ? static_cast<double>(batch) / seconds : 0.0);
+  }
+  return rates;
+}
+
+std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
+                              const SplitSchedule& split) {
+  const auto step_s = [&](std::int64_t first) {
+    return simulate(split(first), profile).makespan_s;
+  };
+  // Coarse to fine: the step is a maximum of two nearly straight lines, so the best of a coarse
+  // grid lies next to the best of all.
+  std::int64_t best = 0;
+  double best_s = step_s(0);
+  const auto consider = [&](std::int64_t first) {
+    const double seconds = step_s(first);
+    if (seconds < best_s) {
+      best = first;
+      best_s = seconds;
+    }
+  };
+  const auto try_all = [&](std::int64_t low, std::int64_t high, std::int64_t stride) {
+    for (std::int64_t first = std::max<std::int64_t>(low, 0); first <= std::min(high, batch);
+         first += stride) {
+      consider(first);
+    }
+  };
+  std::int64_t stride = std::max<std::int64_t>(1, batch / 64);
+  try_all(0, batch, stride);
+  while (stride > 1) {
+    const std::int64_t finer = std::max<std::int64_t>(1, stride / 8);
+    try_all(best - stride, best + stride, finer);
+    stride = finer;
+  }
+  consider(batch);
+  return best;
+}
+
+Recommendation recommend(const Problem& problem, const Profile& profile,
+                         std::vector<Candidate> candidates, double threshold) {
+  ZYGOS_REQUIRE(!candidates.empty(), "there is nothing to recommend from");
+  Recommendation out;
+  std::size_t fastest_single = candidates.size();
+  std::size_t split = candidates.size();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (is_split(candidates[i])) {
+      split = i;
+    } else if (fastest_single == candidates.size() ||
+               candidates[i].step_s < candidates[fastest_single].step_s) {
+      fastest_single = i;
+    }
+  }
+  const bool has_single = fastest_single < candidates.size();
+  const bool has_split = split < candidates.size();
+  for (Candidate& candidate : candidates) {
+    candidate.speedup = has_single ? candidates[fastest_single].step_s / candidate.step_s : 1.0;
+  }
+  const std::vector<double> rates = sample_rates(profile, problem.batch);
+  out.reason = rates_text(problem, rates);
+  if (has_split && rates[0] > 0.0 && rates[1] > 0.0) {
+    out.upper_bound = 1.0 + std::min(rates[0], rates[1]) / std::max(rates[0], rates[1]);
+    out.reason += ": " + bound_text(problem, rates, out.upper_bound);
+  }
+  if (!has_split || (has_single && candidates[split].speedup <= 1.0 + threshold)) {
+    out.best = fastest_single;
+    const auto& samples = candidates[fastest_single].samples;
+    const auto place = static_cast<std::size_t>(
+        std::ranges::find_if(samples, [](auto count) { return count > 0; }) - samples.begin());
+    std::string verdict = problem.places[place].name + " only";
+    if (has_split) {
+      out.reason += "; " + cost_text(candidates[split]) + "; the best split (" +
+                    split_text(problem, candidates[split]) + ") is predicted to gain " +
+                    number(candidates[split].speedup, "%.3f") + ", too little to be worth it";
+    }
+    out.reason = verdict + ": " + out.reason;
+  } else {
+    out.best = split;
+    out.reason = "split: " + out.reason + "; " + cost_text(candidates[split]) + "; with " +
+                 split_text(problem, candidates[split]) + " the predicted gain is " +
+                 number(candidates[split].speedup, "%.3f");
+  }
+  out.candidates = std::move(candidates);
+  return out;
+}
+
+}  // namespace zygos::plan

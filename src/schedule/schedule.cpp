@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/schedule/schedule.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace zygos::schedule {
+namespace {
+
+bool has_nodes(TaskKind kind) { return kind == TaskKind::forward || kind == TaskKind::backward; }
+
+bool has_samples(TaskKind kind) {
+  return kind == TaskKind::load || kind == TaskKind::copy || kind == TaskKind::forward ||
+         kind == TaskKind::loss || kind == TaskKind::backward;
+}
+
+bool is_for_evaluation(TaskKind kind) {
+  return kind == TaskKind::load || kind == TaskKind::copy || kind == TaskKind::forward ||
+         kind == TaskKind::loss;
+}
+
+std::string range_text(std::int64_t begin, std::int64_t end) {
+  return std::to_string(begin) + "-" + std::to_string(end);
+}
+
+std::string list_text(const std::vector<Buffer>& buffers, const std::vector<std::string>& places) {
+  std::string out;
+  for (const Buffer& buffer : buffers) {
+    out += (out.empty() ? "" : ", ") + text_of(buffer, places);
+  }
+  return out.empty() ? "-" : out;
+}
+
+std::string order_text(const std::vector<TaskId>& after) {
+  std::string out;
+  for (const TaskId id : after) {
+    out += (out.empty() ? "" : " ") + std::to_string(id);
+  }
+  return out.empty() ? "-" : out;
+}
+
+}  // namespace
+
+std::string Schedule::name_of(TaskId id) const {
+  const Task& task = tasks[static_cast<std::size_t>(id)];
+  const auto place = static_cast<std::size_t>(task.place);
+  std::string out = std::string(schedule::name_of(task.kind)) + "@" +
+                    (place < places.size() ? places[place] : std::to_string(task.place));
+  if (has_nodes(task.kind)) {
+    out += " nodes " + range_text(task.nodes.begin, task.nodes.end);
+  }
+  if (has_samples(task.kind)) {
+    out += " samples " + range_text(task.samples.begin, task.samples.end);
+  }
+  return out;
+}
+
+SampleRange Schedule::samples_of(Place place) const {
+  SampleRange all;
+  for (const Task& task : tasks) {
+    if (task.place != place || task.kind != TaskKind::load) {
+      continue;
+    }
+    all = all.count() == 0 ? task.samples
+                           : SampleRange{std::min(all.begin, task.samples.begin),
+                                         std::max(all.end, task.samples.end)};
+  }
+  return all;
+}
+
+std::vector<Place> Schedule::active_places() const {
+  std::set<Place> active;
+  for (const Task& task : tasks) {
+    active.insert(task.place);
+  }
+  return {active.begin(), active.end()};
+}
+
+Schedule Schedule::for_evaluation() const {
+  Schedule out{policy, places, batch, {}};
+  std::vector<TaskId> renumbered(tasks.size(), -1);
+  for (std::size_t id = 0; id < tasks.size(); ++id) {
+    if (!is_for_evaluation(tasks[id].kind)) {
+      continue;
+    }
+    renumbered[id] = static_cast<TaskId>(out.tasks.size());
+    Task task = tasks[id];
+    task.after.clear();
+    for (const TaskId before : tasks[id].after) {
+      if (renumbered[static_cast<std::size_t>(before)] >= 0) {
+        task.after.push_back(renumbered[static_cast<std::size_t>(before)]);
+      }
+    }
+    out.tasks.push_back(std::move(task));
+  }
+  return out;
+}
+
+std::string Schedule::text() const {
+  std::string out = "policy " + policy + ", batch " + std::to_string(batch) + ", places";
+  for (const std::string& place : places) {
+    out += " " + place;
+  }
+  out += "\n";
+  for (std::size_t id = 0; id < tasks.size(); ++id) {
+    const Task& task = tasks[id];
+    out += std::to_string(id) + ": " + name_of(static_cast<TaskId>(id)) + "; after " +
+           order_text(task.after) + "; reads " + list_text(task.reads, places) + "; writes " +
+           list_text(task.writes, places) + "\n";
+  }
+  return out;
+}
+
+}  // namespace zygos::schedule
