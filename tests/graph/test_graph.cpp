@@ -186,7 +186,7 @@ TEST_CASE("cut points of random graphs are those of the definition", "[graph]") 
       if (random() % 4 == 0) {
         inputs.push_back(names[random() % names.size()]);
       }
-      names.push_back("n" + std::to_string(i));
+      names.push_back(std::string("n").append(std::to_string(i)));
       graph.add(names.back(), toy(), inputs);
     }
 
