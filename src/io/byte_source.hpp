@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of a file, unpacked on the way when the file is gzip, in pieces of the caller's size.
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace zygos::io {
+
+/// Throws IoError if `file` is missing, DataError if it is no regular file.
+void require_regular_file(const std::filesystem::path& file);
+
+class ByteSource {
+ public:
+  /// Throws IoError when the file cannot be opened or read, DataError when it is no regular file.
+  explicit ByteSource(const std::filesystem::path& file);
+  ~ByteSource();
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// Fills `out` as far as there are bytes; less than out.size() only at the end, which also means
+  /// that a gzip file's check sum was verified. Throws DataError for a damaged gzip stream.
+  std::size_t read(std::span<std::byte> out);
+  /// Reads and drops bytes until the end or until `limit` bytes were dropped; returns how many.
+  std::uint64_t skip(std::uint64_t limit);
+
+  bool compressed() const noexcept { return inflater_ != nullptr; }
+  /// Size on disk.
+  std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  /// No gzip stream unpacks to more than this.
+  std::uint64_t most_bytes() const noexcept;
+
+ private:
+  struct EndInflate {
+    void operator()(z_stream* stream) const noexcept;
+  };
+
+  void refill();
+  std::size_t read_plain(std::span<std::byte> out);
+  std::size_t read_gzip(std::span<std::byte> out);
+  bool next_member();
+  [[noreturn]] void fail_gzip(const std::string& found) const;
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::uint64_t file_bytes_ = 0;
+  std::uint64_t taken_ = 0;  // bytes of the file already in or past buffer_
+  std::vector<std::byte> buffer_;
+  std::span<const std::byte> unread_;
+  std::unique_ptr<z_stream, EndInflate> inflater_;
+  bool finished_ = false;
+};
+
+}  // namespace zygos::io
