@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/build_facts.hpp"
+
+#include "app/commands.hpp"
+
+#include "zygos/core/version.hpp"
+#include "zygos/memory/bytes.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <H5public.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+
+// OpenBLAS tells its build at run time; another vendor's library has no such symbol.
+extern "C" __attribute__((weak)) char* openblas_get_config();
+
+namespace zygos::app {
+
+namespace {
+
+std::string processor_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("model name", 0) == 0) {
+      const auto colon = line.find(':');
+      return colon == std::string::npos ? line : line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+std::string memory_text() {
+  const auto pages = ::sysconf(_SC_PHYS_PAGES);
+  const auto page = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? memory::text_of_bytes(static_cast<std::size_t>(pages) *
+                                                       static_cast<std::size_t>(page))
+                               : "unknown";
+}
+
+std::string blas_text() {
+  if (openblas_get_config == nullptr) {
+    return "not OpenBLAS";
+  }
+  std::string text = openblas_get_config();
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+}  // namespace
+
+std::string zygos_version() { return std::string(version()); }
+
+std::string kokkos_version() {
+  return fmt::format("{}.{}.{}", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                     KOKKOS_VERSION % 100);
+}
+
+std::string version_line() {
+  return fmt::format("zygos {} (Kokkos {}, HDF5 {}.{}.{})", zygos_version(), kokkos_version(),
+                     H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
+}
+
+Facts version_facts() {
+  return {{"zygos", zygos_version()},
+          {"kokkos", kokkos_version()},
+          {"hdf5", fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)},
+          {"blas", blas_text()},
+          {"compiler", ZYGOS_APP_COMPILER}};
+}
+
+Facts machine_facts() {
+  return {{"processor", processor_name()},
+          {"cores", fmt::format("{}", usable_cores())},
+          {"memory", memory_text()}};
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/build_facts.hpp"
+#include "app/commands.hpp"
+#include "app/kokkos_session.hpp"
+
+#include "zygos/lane/lane_set.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+namespace zygos::app {
+
+namespace {
+
+Facts space_facts() {
+  return {{"device space", std::string(lane::device_space_name())},
+          {"devices", fmt::format("{}", lane::device_count())},
+          {"host space", Kokkos::DefaultHostExecutionSpace::name()},
+          {"host threads", fmt::format("{}", lane::max_host_threads())}};
+}
+
+void say_facts(Console& console, const std::string& head, const Facts& facts) {
+  console.say(console.tinted(Tint::bold, head));
+  for (const auto& [name, value] : facts) {
+    console.say(fmt::format("  {:<13} {}", name, value));
+  }
+}
+
+nlohmann::json json_of(const Facts& facts) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [name, value] : facts) {
+    object[name] = value;
+  }
+  return object;
+}
+
+}  // namespace
+
+ExitCode run_info(const Invocation& invocation, Console& console) {
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const KokkosSession session(threads, invocation.kokkos_arguments);
+  std::ostringstream configuration;
+  Kokkos::print_configuration(configuration, invocation.console.verbosity > 0);
+  say_facts(console, "Versions", version_facts());
+  say_facts(console, "Machine", machine_facts());
+  say_facts(console, "Execution spaces", space_facts());
+  console.detail(configuration.str());
+  if (console.wants_json()) {
+    console.json({{"versions", json_of(version_facts())},
+                  {"machine", json_of(machine_facts())},
+                  {"spaces", json_of(space_facts())},
+                  {"kokkos_configuration", configuration.str()}});
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

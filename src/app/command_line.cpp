@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/command_line.hpp"
+
+#include "app/commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace zygos::app {
+
+namespace {
+
+constexpr std::string_view exit_codes =
+    "Exit codes:\n"
+    "  0 done    1 bug    2 bad command line or deck    3 bad data    4 checkpoint refused\n"
+    "  5 I/O    6 out of memory or over a budget    7 NaN or infinity    8 peer lost\n"
+    "  9 self-check failed    75 stopped on request, state saved: run the same command again\n";
+
+constexpr int most_threads = 4096;
+
+void add_common(CLI::App& command, Invocation& to) {
+  auto& console = to.console;
+  command.add_flag("--json", console.json,
+                   "Print exactly one JSON object on stdout; text for people goes to stderr");
+  command.add_flag_callback(
+      "-q,--quiet", [&console] { console.verbosity = -1; }, "Results and problems only");
+  command.add_flag_callback(
+      "-v,--verbose", [&console] { console.verbosity = 1; }, "Say more about what happens");
+  const std::map<std::string, ColorChoice> choices{{"auto", ColorChoice::automatic},
+                                                   {"never", ColorChoice::never}};
+  command
+      .add_option("--color", console.color,
+                  "Colours: auto (on a terminal, unless NO_COLOR) or never")
+      ->transform(CLI::CheckedTransformer(choices).description(""))
+      ->type_name("auto|never");
+}
+
+void add_target(CLI::App& command, Invocation& to, const std::string& name,
+                const std::string& help) {
+  command.add_option(name, to.target, help)->required()->type_name("");
+}
+
+void add_overrides(CLI::App& command, Invocation& to) {
+  command
+      .add_option("OVERRIDES", to.overrides,
+                  "Deck values to replace, such as train.epochs=20 or optimizer.learning_rate=3e-4")
+      ->check([](const std::string& text) {
+        const auto equals = text.find('=');
+        const bool good = equals != std::string::npos && equals > 0;
+        return good ? std::string()
+                    : "'" + text + "' is no override: write key.path=value, e.g. train.epochs=20";
+      })
+      ->type_name("key.path=value ...");
+}
+
+void add_threads(CLI::App& command, Invocation& to) {
+  command.add_option("--threads", to.threads, "Threads of the host lane")
+      ->check(CLI::Range(1, most_threads).description(""))
+      ->type_name("N");
+}
+
+void add_run_dir(CLI::App& command, Invocation& to, const std::string& help) {
+  command.add_option("--run-dir", to.run_dir, help)->type_name("DIR");
+}
+
+void add_bench(CLI::App& command, Invocation& to) {
+  const auto count = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description("");
+  const auto count_or_none = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description("");
+  command.add_option("--steps", to.steps, "Steps to time (100)")->check(count)->type_name("N");
+  command.add_option("--warmup", to.warmup, "Untimed steps before them (10)")
+      ->check(count_or_none)
+      ->type_name("N");
+  command.add_flag("--forward", to.forward, "Time the forward pass only");
+}
+
+void add_own_options(CLI::App& command, Invocation& to) {
+  const std::string name = command.get_name();
+  const bool takes_deck = name == "train" || name == "check" || name == "plan" || name == "bench";
+  if (takes_deck) {
+    add_target(command, to, "DECK", "Input deck (YAML)");
+  } else if (name == "resume") {
+    add_target(command, to, "RUN_DIR", "Folder of the run to continue");
+  } else if (name == "eval") {
+    add_target(command, to, "DECK|RUN_DIR", "Input deck, or the folder of a run");
+  } else if (name == "inspect") {
+    add_target(command, to, "CHECKPOINT|RUN_DIR", "A checkpoint, or the folder of a run");
+  } else if (name == "explain") {
+    command.add_option("KEY", to.target, "A key such as optimizer.learning_rate; none: all keys")
+        ->type_name("");
+  } else if (name == "init") {
+    add_target(command, to, "NAME", "Name of the new deck; NAME.yaml is written");
+    command.add_option("KIND", to.kind, "What to start from: mlp")
+        ->check(CLI::IsMember(std::vector<std::string>{"mlp"}).description(""))
+        ->type_name("");
+  } else if (name == "schema") {
+    command.add_flag("--markdown", to.markdown, "Print the deck reference as Markdown instead");
+  }
+  if (takes_deck || name == "resume" || name == "eval") {
+    add_overrides(command, to);
+    add_threads(command, to);
+  }
+  if (name == "train" || name == "eval") {
+    add_run_dir(command, to, "Folder of the run (runs/<deck name>)");
+  }
+  if (name == "train") {
+    command.add_flag("--fresh", to.fresh, "Start anew; the old folder is kept under another name");
+  }
+  if (name == "bench") {
+    add_bench(command, to);
+  }
+}
+
+/// Kokkos reads its own options; ours are strict about everything else.
+std::vector<std::string> without_kokkos(int argc, const char* const* argv, Invocation& to) {
+  std::vector<std::string> rest;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool for_kokkos = argument.rfind("--kokkos-", 0) == 0;
+    (for_kokkos ? to.kokkos_arguments : rest).push_back(argument);
+  }
+  // CLI11 takes its arguments in reverse.
+  std::reverse(rest.begin(), rest.end());
+  return rest;
+}
+
+void describe(CLI::App& app, Invocation& to) {
+  app.name("zygos");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_line());
+  app.footer("\nzygos COMMAND --help tells more.\n\n" + std::string(exit_codes));
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(command.name, command.summary);
+    sub->footer(fmt::format("\nExample:\n  {}\n\n{}", command.example, exit_codes));
+    add_own_options(*sub, to);
+    add_common(*sub, to);
+    sub->callback([&to, name = std::string(command.name)] { to.command = name; });
+  }
+}
+
+Parsed refused(const CLI::App& app, const CLI::ParseError& problem) {
+  std::string where = "zygos";
+  for (const CLI::App* sub : app.get_subcommands()) {
+    where += " " + sub->get_name();
+  }
+  return {std::nullopt, fmt::format("{} (try {} --help)", problem.what(), where), ExitCode::usage};
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  Invocation invocation;
+  CLI::App app("Zygos trains neural networks on the host and the device at once.");
+  describe(app, invocation);
+  auto arguments = without_kokkos(argc, argv, invocation);
+  const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  Parsed result;
+  try {
+    app.parse(arguments);
+    result.invocation = invocation;
+  } catch (const CLI::CallForVersion& asked) {
+    result.text = asked.what();
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    result.text = chosen.empty() ? app.help() : chosen.front()->help("zygos");
+  } catch (const CLI::ParseError& problem) {
+    result = refused(app, problem);
+  }
+  result.json = json;
+  return result;
+}
+
+}  // namespace zygos::app

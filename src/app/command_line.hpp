@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/console.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// What the user asked for, as plain values. Options that a command does not have keep defaults.
+struct Invocation {
+  std::string command;
+  std::string target;                  ///< deck, run folder, checkpoint, key or name
+  std::vector<std::string> overrides;  ///< "key.path=value"
+  std::optional<int> threads;          ///< of the host lane
+  std::string run_dir;
+  bool fresh = false;
+  std::int64_t steps = 100;  ///< bench
+  std::int64_t warmup = 10;  ///< bench
+  bool forward = false;      ///< bench
+  std::string kind = "mlp";  ///< init
+  bool markdown = false;     ///< schema
+  ConsoleOptions console;
+  std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
+};
+
+/// Either an invocation to run, or text to print (help, version, a refusal) with its exit code.
+struct Parsed {
+  std::optional<Invocation> invocation;
+  std::string text;
+  ExitCode code = ExitCode::done;
+  bool json = false;  ///< known even when the rest was refused
+};
+
+/// Never throws for anything a user may type.
+Parsed parse_command_line(int argc, const char* const* argv);
+
+}  // namespace zygos::app

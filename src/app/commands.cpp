@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands.hpp"
+
+#include <array>
+
+namespace zygos::app {
+
+std::span<const Command> commands() {
+  static constexpr std::array<Command, 11> table{{
+      {"train", "Train a deck; continues by itself where an unfinished run left off",
+       "zygos train inputs/mnist_mlp.yaml train.epochs=10", run_train},
+      {"resume", "Continue the run in a folder from its newest checkpoint",
+       "zygos resume runs/mnist_mlp train.epochs=20", run_resume},
+      {"eval", "Measure the newest checkpoint of a run on its test set",
+       "zygos eval runs/mnist_mlp", run_eval},
+      {"check", "Check a deck, its shapes and its memory without training",
+       "zygos check inputs/mnist_mlp.yaml", run_check},
+      {"plan", "Measure the lanes briefly, predict every split and recommend one",
+       "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"bench", "Time training steps with the data already in memory",
+       "zygos bench inputs/mnist_mlp.yaml --steps 500 policy.type=single", run_bench},
+      {"inspect", "Verify a checkpoint and list its tensors", "zygos inspect runs/mnist_mlp",
+       run_inspect},
+      {"info", "Show versions, execution spaces, processor, libraries and devices",
+       "zygos info --json", run_info},
+      {"schema", "Print the JSON Schema of decks, for editors", "zygos schema > zygos.schema.json",
+       run_schema},
+      {"explain", "Explain a deck key: meaning, type, default, range",
+       "zygos explain optimizer.learning_rate", run_explain},
+      {"init", "Write a commented starter deck that runs", "zygos init first mlp", run_init},
+  }};
+  return table;
+}
+
+}  // namespace zygos::app

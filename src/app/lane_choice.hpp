@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a deck leaves open about its lanes, decided for this machine.
+#pragma once
+
+#include "zygos/lane/lane.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace zygos::app {
+
+/// A lane as a deck asks for it.
+struct LaneRequest {
+  lane::LaneSpec spec;         ///< kind and threads as below
+  bool any_device = false;     ///< a GPU if there is one, an emulated device otherwise
+  std::optional<int> threads;  ///< none: this machine's cores, shared out
+};
+
+struct Machine {
+  int cores = 1;    ///< this process may use
+  int devices = 0;  ///< GPUs this build can use
+};
+
+/// This process on this machine.
+Machine this_machine();
+
+/// Every emulated lane gets one thread, the host lane the other cores, at least one; a GPU's driver
+/// thread sleeps most of the time and counts for nothing.
+std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
+                                          const Machine& machine);
+
+/// Threads that Kokkos has to be initialised with for these lanes.
+int most_threads(const std::vector<lane::LaneSpec>& specs);
+
+}  // namespace zygos::app

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/console.hpp"
+
+#include "zygos/train/trainer.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// What a progress line needs to know of the run besides the event.
+struct ProgressFacts {
+  std::vector<std::string> lanes;  ///< names by place
+  std::size_t bytes = 0;           ///< of all lanes together
+  std::optional<std::int64_t> epochs;
+  bool classifies = true;  ///< accuracy means something
+};
+
+/// "step   1200/3000  epoch 2/5  loss 0.06211  accuracy 98.12 %  54,321 samples/s (host 20,100 +
+/// device 34,221)  41.2 MiB  12.0 s left"
+std::string progress_line(const train::Event& event, const ProgressFacts& facts);
+/// "step   1200/3000  epoch 2/5  test loss 0.0812  test accuracy 97.44 %"
+std::string evaluation_line(const train::Event& event, const ProgressFacts& facts);
+/// The event as one line of metrics.jsonl.
+nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts);
+
+/// Shows events as they come: a live line on a terminal, plain lines otherwise.
+class Progress {
+ public:
+  Progress(Console& console, ProgressFacts facts) : console_(console), facts_(std::move(facts)) {}
+  void show(const train::Event& event);
+
+ private:
+  Console& console_;
+  ProgressFacts facts_;
+};
+
+}  // namespace zygos::app
