@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "byte_source.hpp"
+#include "io/byte_source.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -33,7 +33,7 @@ bool begins_gzip(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void require_regular_file(const std::filesystem::path& file) {
+void require_readable_file(const std::filesystem::path& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (error) {
@@ -46,6 +46,9 @@ void require_regular_file(const std::filesystem::path& file) {
     throw DataError(file.string() +
                     ": found a pipe, socket or device; data are read from regular files only");
   }
+  if (::access(file.c_str(), R_OK) != 0) {
+    fail_system(file, errno);
+  }
 }
 
 void ByteSource::EndInflate::operator()(z_stream* stream) const noexcept {
@@ -54,7 +57,7 @@ void ByteSource::EndInflate::operator()(z_stream* stream) const noexcept {
 }
 
 ByteSource::ByteSource(const std::filesystem::path& file) : file_(file), buffer_(buffer_bytes) {
-  require_regular_file(file);
+  require_readable_file(file);
   descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
     fail_system(file, errno);

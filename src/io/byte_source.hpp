@@ -16,8 +16,8 @@
 
 namespace zygos::io {
 
-/// Throws IoError if `file` is missing, DataError if it is no regular file.
-void require_regular_file(const std::filesystem::path& file);
+/// Throws IoError if `file` is missing or may not be read, DataError if it is no regular file.
+void require_readable_file(const std::filesystem::path& file);
 
 class ByteSource {
  public:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "checks.hpp"
+#include "io/checks.hpp"
 
 #include "zygos/core/error.hpp"
 

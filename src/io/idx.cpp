@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/io/idx.hpp"
 
-#include "byte_source.hpp"
-#include "checks.hpp"
+#include "io/byte_source.hpp"
+#include "io/checks.hpp"
 
 #include "zygos/core/error.hpp"
 

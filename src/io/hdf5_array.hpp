@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One array in an HDF5 file, looked at with suspicion before anything of it is read.
+#pragma once
+
+#include "io/hdf5_handles.hpp"
+
+#include "zygos/io/dataset.hpp"
+#include "zygos/io/hdf5_dataset.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace zygos::io {
+
+/// Needs a live hdf5::Session around its whole life.
+class Hdf5Array {
+ public:
+  /// Opens and checks; throws DataError or IoError.
+  explicit Hdf5Array(const Hdf5Location& location);
+
+  DType dtype() const noexcept { return dtype_; }
+  const Shape& shape() const noexcept { return shape_; }
+  /// "file.h5: data set 'labels'"
+  const std::string& where() const noexcept { return where_; }
+  Array read() const;
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const;
+  void open_file();
+  void open_object();
+  void require_hard_link(hid_t parent, const std::string& name) const;
+  void check_type();
+  void check_shape();
+  void check_storage() const;
+  /// How many bytes one stored byte can stand for at most.
+  std::uint64_t check_filters(hid_t properties) const;
+  void check_chunks(hid_t properties, std::uint64_t bytes) const;
+
+  Hdf5Location location_;
+  std::string where_;
+  std::uint64_t file_bytes_ = 0;
+  hdf5::File file_;
+  hdf5::Object object_;
+  DType dtype_ = DType::f32;
+  std::uint64_t element_bytes_ = 0;  // in the file
+  Shape shape_;
+};
+
+}  // namespace zygos::io
