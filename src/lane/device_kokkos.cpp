@@ -9,6 +9,7 @@
 #include "zygos/memory/bytes.hpp"
 
 #include <Kokkos_Core.hpp>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
 
 #include <memory>
 #include <utility>
@@ -84,6 +85,10 @@ memory::Block allocate_staging(std::size_t bytes, const std::string& label) {
 
 void copy_to_lane(const Execution& execution, void* lane, const void* host, std::size_t bytes,
                   const std::string& label) {
+  if (bytes == 0) {
+    return;  // Kokkos would fence for an empty View
+  }
+  // Borrowed Views have no label of their own for a profiler to show.
   const Kokkos::Profiling::ScopedRegion region(label);
   Kokkos::deep_copy(std::get<Device>(execution),
                     Window<DeviceMemory>(static_cast<unsigned char*>(lane), bytes),
@@ -92,6 +97,10 @@ void copy_to_lane(const Execution& execution, void* lane, const void* host, std:
 
 void copy_to_host(const Execution& execution, void* host, const void* lane, std::size_t bytes,
                   const std::string& label) {
+  if (bytes == 0) {
+    return;  // Kokkos would fence for an empty View
+  }
+  // Borrowed Views have no label of their own for a profiler to show.
   const Kokkos::Profiling::ScopedRegion region(label);
   Kokkos::deep_copy(std::get<Device>(execution),
                     Window<Kokkos::HostSpace>(static_cast<unsigned char*>(host), bytes),

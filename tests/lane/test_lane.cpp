@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "host_kernel.hpp"
+
 #include "zygos/core/error.hpp"
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/lane/lane.hpp"
@@ -167,11 +169,8 @@ TEST_CASE("two lanes run at the same time: each kernel waits for the other", "[l
   bool met[2] = {false, false};
   const auto job = [&](std::size_t place) {
     return [&, place] {
-      dispatch(lanes[place].execution(), [&](const auto& exec) {
-        using Exec = std::decay_t<decltype(exec)>;
-        Kokkos::parallel_for("zygos::test::meet", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                             [&](int) { met[place] = meet(up[place], up[1 - place]); });
-      });
+      zygos::testing::host_kernel(lanes[place].execution(), "zygos::test::meet", 1,
+                                  [&](int) { met[place] = meet(up[place], up[1 - place]); });
     };
   };
   const std::function<void()> first = job(0);

@@ -3,7 +3,8 @@
 //
 // Run by ctest with OMP_PROC_BIND=spread and OMP_PLACES=threads, which bind the first thread of
 // every team to the first core.
-#include "zygos/lane/dispatch.hpp"
+#include "host_kernel.hpp"
+
 #include "zygos/lane/lane_set.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -27,15 +28,11 @@ int cores_of_this_thread() {
 int fewest_cores(Lane& lane) {
   std::atomic<int> fewest{CPU_SETSIZE};
   lane.run_and_wait([&] {
-    dispatch(lane.execution(), [&](const auto& exec) {
-      using Exec = std::decay_t<decltype(exec)>;
-      Kokkos::parallel_for("zygos::test::cores", Kokkos::RangePolicy<Exec>(exec, 0, 1000),
-                           [&](int) {
-                             const int mine = cores_of_this_thread();
-                             int seen = fewest;
-                             while (mine < seen && !fewest.compare_exchange_weak(seen, mine)) {
-                             }
-                           });
+    zygos::testing::host_kernel(lane.execution(), "zygos::test::cores", 1000, [&](int) {
+      const int mine = cores_of_this_thread();
+      int seen = fewest;
+      while (mine < seen && !fewest.compare_exchange_weak(seen, mine)) {
+      }
     });
   });
   return fewest;
