@@ -3,13 +3,13 @@
 
 # Flags of our own code, and of nobody who links it.
 add_library(zygos_flags INTERFACE)
-target_compile_options(zygos_flags INTERFACE -Wall -Wextra -Wshadow)
-if(zygos_device STREQUAL none)
-  # nvcc's generated code does not survive these.
-  target_compile_options(zygos_flags INTERFACE -Wpedantic -Wconversion -Wsign-conversion)
-endif()
-if(ZYGOS_WARNINGS_AS_ERRORS)
-  target_compile_options(zygos_flags INTERFACE -Werror)
+target_compile_options(zygos_flags INTERFACE -Wall -Wextra)
+if(NOT zygos_kokkos_device STREQUAL cuda)
+  # The code that nvcc hands to the host compiler is not free of these, whatever ours is.
+  target_compile_options(zygos_flags INTERFACE -Wshadow -Wpedantic -Wconversion -Wsign-conversion)
+  if(ZYGOS_WARNINGS_AS_ERRORS)
+    target_compile_options(zygos_flags INTERFACE -Werror)
+  endif()
 endif()
 if(ZYGOS_HOST_ARCH)
   target_compile_options(zygos_flags INTERFACE -march=${ZYGOS_HOST_ARCH})
@@ -20,18 +20,35 @@ if(ZYGOS_SANITIZE)
 endif()
 
 # zygos_add_module(<name> SOURCES <file>... [PUBLIC <target>...] [PRIVATE <target>...])
-# One library zygos_<name> with the alias zygos::<name>.
+# One library zygos_<name> with the alias zygos::<name>, installed with the rest.
 function(zygos_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;PUBLIC;PRIVATE")
   set(target zygos_${name})
+  list(TRANSFORM module_PUBLIC REPLACE "^Kokkos::kokkos$" zygos::kokkos)
+  list(TRANSFORM module_PRIVATE REPLACE "^Kokkos::kokkos$" zygos::kokkos)
+
   add_library(${target} ${module_SOURCES})
   add_library(zygos::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION})
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
            $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+    PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
   target_link_libraries(${target} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
+endfunction()
+
+# zygos_add_facade(<module>...)
+# Zygos::zygos, what programs link: every module.
+function(zygos_add_facade)
+  add_library(zygos INTERFACE)
+  add_library(zygos::zygos ALIAS zygos)
+  add_library(Zygos::zygos ALIAS zygos)
+  foreach(module IN LISTS ARGN)
+    if(TARGET zygos_${module})
+      target_link_libraries(zygos INTERFACE zygos_${module})
+    endif()
+  endforeach()
 endfunction()
