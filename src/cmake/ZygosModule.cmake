@@ -4,6 +4,10 @@
 # Flags of our own code, and of nobody who links it.
 add_library(zygos_flags INTERFACE)
 target_compile_options(zygos_flags INTERFACE -Wall -Wextra)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # gcc 12 warns of its own std::string + (GCC bug 105651).
+  target_compile_options(zygos_flags INTERFACE -Wno-restrict)
+endif()
 if(NOT zygos_kokkos_device STREQUAL cuda)
   # The code that nvcc hands to the host compiler is not free of these, whatever ours is.
   target_compile_options(zygos_flags INTERFACE -Wshadow -Wpedantic -Wconversion -Wsign-conversion)
@@ -19,11 +23,27 @@ if(ZYGOS_SANITIZE)
   add_link_options(-fsanitize=${ZYGOS_SANITIZE})
 endif()
 
+# Sets `result` to those of the modules given that this tree does not have (yet).
+function(zygos_missing result)
+  set(missing)
+  foreach(target IN LISTS ARGN)
+    if(target MATCHES "^zygos::" AND NOT TARGET ${target})
+      list(APPEND missing ${target})
+    endif()
+  endforeach()
+  set(${result} ${missing} PARENT_SCOPE)
+endfunction()
+
 # zygos_add_module(<name> SOURCES <file>... [PUBLIC <target>...] [PRIVATE <target>...])
 # One library zygos_<name> with the alias zygos::<name>, installed with the rest.
 function(zygos_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;PUBLIC;PRIVATE")
   set(target zygos_${name})
+  zygos_missing(missing ${module_PUBLIC} ${module_PRIVATE})
+  if(missing)
+    message(STATUS "Module ${name} is left out: it needs ${missing}")
+    return()
+  endif()
   list(TRANSFORM module_PUBLIC REPLACE "^Kokkos::kokkos$" zygos::kokkos)
   list(TRANSFORM module_PRIVATE REPLACE "^Kokkos::kokkos$" zygos::kokkos)
 

@@ -1,17 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
 
-# zygos_add_test(<name> SOURCES <file>... LINK <target>... [LABELS <label>...] [KOKKOS])
-# A Catch2 executable and its ctest entry. KOKKOS: Kokkos is initialised around the whole run.
+# zygos_add_test(<name> SOURCES <file>... [LINK <target>...] [LABELS <label>...] [ARGS <argument>...] [KOKKOS])
+# A Catch2 executable and its ctest entry, run in the root of the source tree.
+# KOKKOS: Kokkos is initialised, with four threads, around the whole run.
 function(zygos_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS" "" "SOURCES;LINK;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS" "" "SOURCES;LINK;LABELS;ARGS")
+  zygos_missing(missing ${test_LINK})
+  if(missing)
+    message(STATUS "Test ${name} is left out: it needs ${missing}")
+    return()
+  endif()
   if(test_KOKKOS)
     list(APPEND test_SOURCES ${PROJECT_SOURCE_DIR}/tests/support/kokkos_session.cpp)
   endif()
+
   add_executable(${name} ${test_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
+  target_include_directories(${name} PRIVATE
+    ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
   target_link_libraries(${name} PRIVATE ${test_LINK} Catch2::Catch2WithMain zygos_flags)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME ${name} COMMAND ${name} ${test_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT 600)
 endfunction()
