@@ -199,7 +199,7 @@ void Hdf5Array::check_type() {
 void Hdf5Array::check_shape() {
   const hdf5::Space space(H5Dget_space(object_), "read the shape of " + where_);
   if (H5Sget_simple_extent_type(space) != H5S_SIMPLE) {
-    fail("no array but a single or no value; allowed are arrays of rank 1 to 6");
+    fail("no array but a single or no value; allowed are arrays of rank 1 to 6; name another one");
   }
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 1 || static_cast<std::size_t>(rank) > Shape::max_rank) {
@@ -215,7 +215,8 @@ void Hdf5Array::check_shape() {
     fail("more than 2^58 elements; the file is damaged; fetch it again");
   }
   if (shape_.size() == 0) {
-    fail("the shape " + shape_.text() + "; a data set needs at least one sample with one element");
+    fail("the shape " + shape_.text() +
+         "; a data set needs at least one sample with one element; complete the file");
   }
 }
 
@@ -255,8 +256,9 @@ void Hdf5Array::check_chunks(hid_t properties, std::uint64_t bytes) const {
          std::to_string(bytes) + "; allowed are up to " + std::to_string(trusted_bytes) +
          " or the array's size; repack the file");
   }
+  const hdf5::Space space(H5Dget_space(object_), "read the shape of " + where_);
   hsize_t written = 0;
-  hdf5::check(H5Dget_num_chunks(object_, H5S_ALL, &written), "count the chunks of " + where_);
+  hdf5::check(H5Dget_num_chunks(object_, space, &written), "count the chunks of " + where_);
   if (written != expected) {
     fail(std::to_string(written) + " of " + std::to_string(expected) + " chunks of " +
          shape_.text() + "; all must have been written; complete the file");

@@ -135,8 +135,9 @@ void IdxFile::read_extents(Header& header, std::size_t rank) {
       extent = (extent << 8) | std::to_integer<std::uint64_t>(byte);
     }
     if (extent == 0) {
-      fail(header.bytes, "found extent 0 of axis " + std::to_string(axis) +
-                             "; a data set needs at least one sample with one element");
+      fail(header.bytes,
+           "found extent 0 of axis " + std::to_string(axis) +
+               "; a data set needs at least one sample with one element; fetch the file again");
     }
     if (header.payload > most_payload / extent) {
       fail(header.bytes, "found extent " + std::to_string(extent) + " of axis " +
@@ -159,10 +160,10 @@ Header IdxFile::read_header() {
 }
 
 void IdxFile::fail_short(std::uint64_t held) const {
-  fail(header_.bytes + held,
-       "found the end of the file; " + header_.shape.text() + " elements of " +
-           std::to_string(header_.type.bytes) + " bytes need " + std::to_string(header_.payload) +
-           " bytes after the header, there are " + std::to_string(held) + "; fetch the file again");
+  fail(header_.bytes + held, "found the end of the file after " + std::to_string(held) +
+                                 " bytes of elements; the shape " + header_.shape.text() + " of " +
+                                 std::to_string(header_.type.bytes) + "-byte elements needs " +
+                                 std::to_string(header_.payload) + "; fetch the file again");
 }
 
 /// Refuses a header that promises more than the file holds before anything is allocated for it.
@@ -177,10 +178,14 @@ void IdxFile::require_payload() {
   if (header_.payload / header_.type.bytes * size_of(header_.type.dtype) <= trusted_bytes) {
     return;
   }
-  // A gzip file says how much it holds only by being unpacked: once to count, once to keep. Where
-  // its size already rules the promise out, counting ends at the trusted bytes.
-  const bool possible = source_->most_bytes() >= header_.payload;
-  const std::uint64_t held = source_->skip(possible ? header_.payload : trusted_bytes);
+  if (source_->most_bytes() < header_.payload) {
+    fail(header_.bytes, "found the shape " + header_.shape.text() + ", which needs " +
+                            std::to_string(header_.payload) + " bytes, in a gzip file of " +
+                            std::to_string(source_->file_bytes()) + " bytes that holds at most " +
+                            std::to_string(source_->most_bytes()) + "; fetch the file again");
+  }
+  // A gzip file says how much it holds only by being unpacked: once to count, once to keep.
+  const std::uint64_t held = source_->skip(header_.payload);
   if (held < header_.payload) {
     fail_short(held);
   }
