@@ -17,6 +17,14 @@
 namespace zygos::policies {
 namespace {
 
+std::string lanes_text(const plan::Problem& problem) {
+  std::string text = std::to_string(problem.places.size()) + " (";
+  for (const plan::PlaceInfo& place : problem.places) {
+    text += (text.back() == '(' ? "" : ", ") + place.name;
+  }
+  return text + ")";
+}
+
 class CoarseSplit final : public train::Policy {
  public:
   explicit CoarseSplit(CoarseSplitOptions options) : options_(options) {
@@ -34,8 +42,7 @@ class CoarseSplit final : public train::Policy {
                               const plan::Profile* profile) const override {
     if (problem.places.size() != 2) {
       throw UsageError("policy 'coarse_split' divides a batch between two lanes; this run has " +
-                       std::to_string(problem.places.size()) +
-                       ". Name two lanes, or use policy 'single'");
+                       lanes_text(problem) + ". Name two lanes, or use policy 'single'");
     }
     return split_at(problem, first_samples(problem, profile));
   }
@@ -62,6 +69,8 @@ class CoarseSplit final : public train::Policy {
     if (first == 0 || first == problem.batch) {
       return whole_batch_on("coarse_split", problem, first == 0 ? 1 : 0);
     }
+    // The gradient of either share is already divided by the whole batch, so their plain sum is the
+    // gradient of the batch, however unequal the shares.
     schedule::ScheduleBuilder builder("coarse_split", names_of(problem), problem.batch,
                                       problem.nodes);
     const schedule::Place places[] = {0, 1};

@@ -39,15 +39,6 @@ class Single final : public train::Policy {
 
 }  // namespace
 
-schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& problem,
-                                  schedule::Place place) {
-  schedule::ScheduleBuilder builder(std::move(policy), names_of(problem), problem.batch,
-                                    problem.nodes);
-  add_pass(builder, problem, place, {0, problem.batch});
-  builder.update(place, /*reduced=*/false);
-  return std::move(builder).build();
-}
-
 train::PolicyPtr single(SingleOptions options) {
   return std::make_shared<Single>(std::move(options));
 }

@@ -34,8 +34,21 @@ double Curve::at(std::int64_t samples) const {
   return std::max(0.0, y0 + slope * static_cast<double>(samples - x0));
 }
 
+double Curve::typical() const {
+  ZYGOS_REQUIRE(!points_.empty(), "a curve without points has no values");
+  std::vector<double> seconds;
+  for (const auto& point : points_) {
+    seconds.push_back(point.second);
+  }
+  std::ranges::sort(seconds);
+  const std::size_t half = seconds.size() / 2;
+  return seconds.size() % 2 == 1 ? seconds[half] : 0.5 * (seconds[half - 1] + seconds[half]);
+}
+
 double Profile::seconds(const schedule::Task& task, bool together) const {
-  const PlaceProfile& place = places.at(static_cast<std::size_t>(task.place));
+  const auto index = static_cast<std::size_t>(task.place);
+  ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
+  const PlaceProfile& place = places[index];
   const auto& preferred = together ? place.together : place.alone;
   const auto& other = together ? place.alone : place.together;
   auto found = preferred.find(task.kind);
@@ -46,7 +59,8 @@ double Profile::seconds(const schedule::Task& task, bool together) const {
                           "' was never measured on place " + std::to_string(task.place));
     }
   }
-  return found->second.at(task.samples.count());
+  const std::int64_t samples = task.samples.count();
+  return samples == 0 ? found->second.typical() : found->second.at(samples);
 }
 
 }  // namespace zygos::plan

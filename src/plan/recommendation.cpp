@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 namespace zygos::plan {
 namespace {
@@ -81,6 +82,38 @@ std::string cost_text(const Candidate& split) {
          time_text(slowest(split, {TaskKind::update})) + " of a step of " + time_text(split.step_s);
 }
 
+std::string verdict_text(const Problem& problem, const Candidate& best) {
+  if (is_split(best)) {
+    return "split";
+  }
+  const auto place = std::ranges::find_if(best.samples, [](auto count) { return count > 0; });
+  return problem.places[static_cast<std::size_t>(place - best.samples.begin())].name + " only";
+}
+
+std::string gain_text(const Problem& problem, const Candidate& split, bool has_single,
+                      bool splits) {
+  const std::string shares = split_text(problem, split);
+  if (!has_single) {
+    return "no lane can hold the batch alone, the split is " + shares;
+  }
+  const std::string gain = number(split.speedup, "%.3f");
+  return splits ? "with " + shares + " the predicted gain is " + gain
+                : "the best split (" + shares + ") is predicted to gain " + gain +
+                      ", too little to be worth it";
+}
+
+/// Index of the fastest candidate that `fits`.
+template <class Fits>
+std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Fits fits) {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (fits(candidates[i]) && (!found || candidates[i].step_s < candidates[*found].step_s)) {
+      found = i;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<double> sample_rates(const Profile& profile, std::int64_t batch) {
@@ -132,46 +165,26 @@ std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
 Recommendation recommend(const Problem& problem, const Profile& profile,
                          std::vector<Candidate> candidates, double threshold) {
   ZYGOS_REQUIRE(!candidates.empty(), "there is nothing to recommend from");
-  Recommendation out;
-  std::size_t fastest_single = candidates.size();
-  std::size_t split = candidates.size();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (is_split(candidates[i])) {
-      split = i;
-    } else if (fastest_single == candidates.size() ||
-               candidates[i].step_s < candidates[fastest_single].step_s) {
-      fastest_single = i;
-    }
-  }
-  const bool has_single = fastest_single < candidates.size();
-  const bool has_split = split < candidates.size();
+  const auto single = fastest(candidates, [](const Candidate& one) { return !is_split(one); });
+  const auto split = fastest(candidates, is_split);
   for (Candidate& candidate : candidates) {
-    candidate.speedup = has_single ? candidates[fastest_single].step_s / candidate.step_s : 1.0;
+    candidate.speedup = single ? candidates[*single].step_s / candidate.step_s : 1.0;
   }
+  Recommendation out;
   const std::vector<double> rates = sample_rates(profile, problem.batch);
-  out.reason = rates_text(problem, rates);
-  if (has_split && rates[0] > 0.0 && rates[1] > 0.0) {
-    out.upper_bound = 1.0 + std::min(rates[0], rates[1]) / std::max(rates[0], rates[1]);
-    out.reason += ": " + bound_text(problem, rates, out.upper_bound);
+  std::string facts = rates_text(problem, rates);
+  if (split && std::ranges::min(rates) > 0.0) {
+    out.upper_bound = 1.0 + std::ranges::min(rates) / std::ranges::max(rates);
+    facts += ": " + bound_text(problem, rates, out.upper_bound);
   }
-  if (!has_split || (has_single && candidates[split].speedup <= 1.0 + threshold)) {
-    out.best = fastest_single;
-    const auto& samples = candidates[fastest_single].samples;
-    const auto place = static_cast<std::size_t>(
-        std::ranges::find_if(samples, [](auto count) { return count > 0; }) - samples.begin());
-    std::string verdict = problem.places[place].name + " only";
-    if (has_split) {
-      out.reason += "; " + cost_text(candidates[split]) + "; the best split (" +
-                    split_text(problem, candidates[split]) + ") is predicted to gain " +
-                    number(candidates[split].speedup, "%.3f") + ", too little to be worth it";
-    }
-    out.reason = verdict + ": " + out.reason;
-  } else {
-    out.best = split;
-    out.reason = "split: " + out.reason + "; " + cost_text(candidates[split]) + "; with " +
-                 split_text(problem, candidates[split]) + " the predicted gain is " +
-                 number(candidates[split].speedup, "%.3f");
+  if (split) {
+    facts += "; " + cost_text(candidates[*split]);
   }
+  const bool splits = split && (!single || candidates[*split].speedup > 1.0 + threshold);
+  out.best = splits ? *split : *single;
+  out.reason = verdict_text(problem, candidates[out.best]) + ": " + facts +
+               (split ? "; " + gain_text(problem, candidates[*split], single.has_value(), splits)
+                      : std::string());
   out.candidates = std::move(candidates);
   return out;
 }

@@ -1,27 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "schedule/order.hpp"
+
 #include "zygos/core/error.hpp"
 #include "zygos/schedule/schedule.hpp"
 
-#include <algorithm>
-#include <set>
-
 namespace zygos::schedule {
 namespace {
-
-bool contains(const std::vector<Buffer>& buffers, const Buffer& buffer) {
-  return std::ranges::find(buffers, buffer) != buffers.end();
-}
-
-/// Whether two tasks touch a buffer in a way that fixes their order.
-bool conflict(const Task& first, const Task& second) {
-  const auto touches = [](const std::vector<Buffer>& written, const Task& other) {
-    return std::ranges::any_of(written, [&](const Buffer& buffer) {
-      return contains(other.reads, buffer) || contains(other.writes, buffer);
-    });
-  };
-  return touches(first.writes, second) || touches(second.writes, first);
-}
 
 Task on_samples(TaskKind kind, Place place, SampleRange samples) {
   Task task;
@@ -40,29 +25,9 @@ ScheduleBuilder::ScheduleBuilder(std::string policy, std::vector<std::string> pl
     : schedule_{std::move(policy), std::move(places), batch, {}}, nodes_(nodes) {}
 
 TaskId ScheduleBuilder::add(Task task) {
-  // What the earlier tasks of the same place did is over anyway; of other places only those tasks
-  // matter that nothing else here has waited for already.
-  std::set<TaskId> known;
-  const auto learn = [&](TaskId id, const auto& self) -> void {
-    if (known.insert(id).second) {
-      for (const TaskId before : schedule_.tasks[static_cast<std::size_t>(id)].after) {
-        self(before, self);
-      }
-    }
-  };
-  for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
-    if (schedule_.tasks[id].place == task.place) {
-      learn(static_cast<TaskId>(id), learn);
-    }
-  }
-  for (auto id = static_cast<TaskId>(schedule_.tasks.size()); id-- > 0;) {
-    const Task& earlier = schedule_.tasks[static_cast<std::size_t>(id)];
-    if (earlier.place != task.place && !known.contains(id) && conflict(earlier, task)) {
-      task.after.push_back(id);
-      learn(id, learn);
-    }
-  }
-  std::ranges::sort(task.after);
+  ZYGOS_REQUIRE(task.place >= 0 && static_cast<std::size_t>(task.place) < schedule_.places.size(),
+                "policy '" + schedule_.policy + "' puts a task on place " +
+                    std::to_string(task.place) + " of " + std::to_string(schedule_.places.size()));
   schedule_.tasks.push_back(std::move(task));
   return static_cast<TaskId>(schedule_.tasks.size() - 1);
 }
@@ -133,6 +98,7 @@ TaskId ScheduleBuilder::update(Place place, bool reduced) {
 }
 
 Schedule ScheduleBuilder::build() && {
+  derive_order(schedule_);
   const auto findings = validate(schedule_);
   if (!findings.empty()) {
     throw InternalError("policy '" + schedule_.policy +

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/schedule/schedule.hpp"
 
+#include "schedule/order.hpp"
+
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace zygos::schedule {
@@ -79,21 +82,10 @@ std::vector<Place> Schedule::active_places() const {
 
 Schedule Schedule::for_evaluation() const {
   Schedule out{policy, places, batch, {}};
-  std::vector<TaskId> renumbered(tasks.size(), -1);
-  for (std::size_t id = 0; id < tasks.size(); ++id) {
-    if (!is_for_evaluation(tasks[id].kind)) {
-      continue;
-    }
-    renumbered[id] = static_cast<TaskId>(out.tasks.size());
-    Task task = tasks[id];
-    task.after.clear();
-    for (const TaskId before : tasks[id].after) {
-      if (renumbered[static_cast<std::size_t>(before)] >= 0) {
-        task.after.push_back(renumbered[static_cast<std::size_t>(before)]);
-      }
-    }
-    out.tasks.push_back(std::move(task));
-  }
+  std::ranges::copy_if(tasks, std::back_inserter(out.tasks),
+                       [](const Task& task) { return is_for_evaluation(task.kind); });
+  // A wait for a task that is left out would be lost, and what that task stood for is gone.
+  derive_order(out);
   return out;
 }
 

@@ -1,41 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "schedule/clocks.hpp"
+#include "schedule/coverage.hpp"
+
 #include "zygos/schedule/schedule.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 namespace zygos::schedule {
 namespace {
 
-/// Everything that fixes order: `after`, and the list order within a place.
-using Edges = std::vector<std::vector<std::size_t>>;  // by task: its predecessors
-
-struct Checker {
-  const Schedule& schedule;
-  std::vector<std::string> findings;
-
-  std::string task(std::size_t id) const {
-    return "task " + std::to_string(id) + " (" + schedule.name_of(static_cast<TaskId>(id)) + ")";
-  }
-
-  bool check_references();
-  Edges edges() const;
-  std::vector<std::size_t> topological(const Edges& before);
-  void check_accesses(const Edges& before, const std::vector<std::size_t>& order);
-  void check_buffer(const Buffer& buffer, const std::vector<std::size_t>& users,
-                    const std::vector<std::vector<std::uint32_t>>& clocks);
-  void check_samples();
-};
-
-bool writes(const Task& task, const Buffer& buffer) {
-  return std::ranges::find(task.writes, buffer) != task.writes.end();
-}
-
-bool reads(const Task& task, const Buffer& buffer) {
-  return std::ranges::find(task.reads, buffer) != task.reads.end();
-}
+/// By task: the tasks it starts after, `after` and the one before it on its place.
+using Edges = std::vector<std::vector<std::size_t>>;
+using Findings = std::vector<std::string>;
 
 /// What exists before the first task of a step.
 bool exists_before(BufferKind kind) {
@@ -43,43 +25,45 @@ bool exists_before(BufferKind kind) {
          kind == BufferKind::optimizer_state;
 }
 
-bool Checker::check_references() {
+Findings check_references(const Schedule& schedule) {
+  Findings findings;
   const auto tasks = static_cast<TaskId>(schedule.tasks.size());
   const auto places = static_cast<Place>(schedule.places.size());
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    const Task& one = schedule.tasks[id];
-    if (one.place < 0 || one.place >= places) {
-      findings.push_back("task " + std::to_string(id) + " is on place " +
-                         std::to_string(one.place) + "; there are " + std::to_string(places));
+    const Task& task = schedule.tasks[id];
+    if (task.place < 0 || task.place >= places) {
+      findings.push_back(label_of(schedule, id) + " is on place " + std::to_string(task.place) +
+                         "; the run has " + std::to_string(places));
     }
-    for (const TaskId before : one.after) {
+    for (const TaskId before : task.after) {
       if (before < 0 || before >= tasks) {
-        findings.push_back("task " + std::to_string(id) + " waits for task " +
-                           std::to_string(before) + ", which does not exist");
+        findings.push_back(label_of(schedule, id) + " waits for task " + std::to_string(before) +
+                           ", which does not exist");
       }
     }
   }
-  return findings.empty();
+  return findings;
 }
 
-Edges Checker::edges() const {
+Edges edges_of(const Schedule& schedule) {
   Edges before(schedule.tasks.size());
-  std::map<Place, std::size_t> last;
+  std::vector<std::optional<std::size_t>> last(schedule.places.size());
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    const Task& one = schedule.tasks[id];
-    for (const TaskId earlier : one.after) {
+    const Task& task = schedule.tasks[id];
+    for (const TaskId earlier : task.after) {
       before[id].push_back(static_cast<std::size_t>(earlier));
     }
-    if (const auto found = last.find(one.place); found != last.end()) {
-      before[id].push_back(found->second);
+    auto& previous = last[static_cast<std::size_t>(task.place)];
+    if (previous) {
+      before[id].push_back(*previous);
     }
-    last[one.place] = id;
+    previous = id;
   }
   return before;
 }
 
-/// Kahn's order; tasks on or behind a cycle are missing from it and reported.
-std::vector<std::size_t> Checker::topological(const Edges& before) {
+/// Kahn's order; tasks on a cycle or behind one are missing from it.
+std::vector<std::size_t> topological(const Edges& before) {
   std::vector<std::size_t> open(before.size());
   Edges next(before.size());
   std::vector<std::size_t> order;
@@ -99,117 +83,133 @@ std::vector<std::size_t> Checker::topological(const Edges& before) {
       }
     }
   }
-  if (order.size() < before.size()) {
-    std::string stuck;
-    for (std::size_t id = 0; id < open.size(); ++id) {
-      if (open[id] > 0) {
-        stuck += (stuck.empty() ? "" : ", ") + task(id);
-      }
-    }
-    findings.push_back("these tasks wait for each other and would never start: " + stuck);
-  }
   return order;
 }
 
-/// A clock counts, per place, the tasks known to have ended; places run their tasks in order, so
-/// one number per place says it all and a check costs O(1).
-void Checker::check_accesses(const Edges& before, const std::vector<std::size_t>& order) {
-  const std::size_t places = schedule.places.size();
-  std::vector<std::vector<std::uint32_t>> clocks(before.size(),
-                                                 std::vector<std::uint32_t>(places, 0));
+/// Walks backwards among the tasks that can't start until one comes up again.
+std::string describe_cycle(const Schedule& schedule, const Edges& before,
+                           const std::vector<std::size_t>& order) {
+  std::vector<bool> stuck(before.size(), true);
+  for (const std::size_t id : order) {
+    stuck[id] = false;
+  }
+  std::vector<std::size_t> path;
+  std::vector<bool> visited(before.size(), false);
+  auto at = static_cast<std::size_t>(std::ranges::find(stuck, true) - stuck.begin());
+  while (!visited[at]) {
+    visited[at] = true;
+    path.push_back(at);
+    at = *std::ranges::find_if(before[at], [&](std::size_t earlier) { return stuck[earlier]; });
+  }
+  std::string text = "deadlock: ";
+  for (auto step = std::ranges::find(path, at); step != path.end(); ++step) {
+    text += label_of(schedule, *step) + " waits for ";
+  }
+  return text + label_of(schedule, at);
+}
+
+Clocks clocks_of(const Schedule& schedule, const Edges& before,
+                 const std::vector<std::size_t>& order) {
+  Clocks clocks(schedule.tasks.size(), schedule.places.size());
   for (const std::size_t id : order) {
     for (const std::size_t earlier : before[id]) {
-      for (std::size_t place = 0; place < places; ++place) {
-        clocks[id][place] = std::max(clocks[id][place], clocks[earlier][place]);
-      }
+      clocks.join(id, earlier);
     }
-    ++clocks[id][static_cast<std::size_t>(schedule.tasks[id].place)];
+    clocks.close(id, schedule.tasks[id].place);
   }
-  std::map<Buffer, std::vector<std::size_t>> users;
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    for (const auto* list : {&schedule.tasks[id].reads, &schedule.tasks[id].writes}) {
-      for (const Buffer& buffer : *list) {
-        auto& ids = users[buffer];
-        if (ids.empty() || ids.back() != id) {
-          ids.push_back(id);
-        }
-      }
-    }
-  }
-  for (const auto& [buffer, ids] : users) {
-    check_buffer(buffer, ids, clocks);
-  }
+  return clocks;
 }
 
-void Checker::check_buffer(const Buffer& buffer, const std::vector<std::size_t>& users,
-                           const std::vector<std::vector<std::uint32_t>>& clocks) {
-  const auto ended_before = [&](std::size_t first, std::size_t second) {
-    const auto place = static_cast<std::size_t>(schedule.tasks[first].place);
-    return first != second && clocks[second][place] >= clocks[first][place];
+/// Follows every buffer through the tasks in an order they could run in. Each access is compared
+/// with the last write and each write with the reads since: if these are ordered, so are all.
+class AccessCheck {
+ public:
+  AccessCheck(const Schedule& schedule, const Clocks& clocks)
+      : schedule_(schedule), clocks_(clocks) {}
+
+  void visit(std::size_t id) {
+    for (const Buffer& buffer : schedule_.tasks[id].reads) {
+      read(id, buffer);
+    }
+    for (const Buffer& buffer : schedule_.tasks[id].writes) {
+      write(id, buffer);
+    }
+  }
+
+  Findings take() { return std::move(findings_); }
+
+ private:
+  struct Uses {
+    std::optional<std::size_t> writer;
+    std::vector<std::size_t> readers;  ///< since then
   };
-  const std::string name = text_of(buffer, schedule.places);
-  for (const std::size_t reader : users) {
-    if (!reads(schedule.tasks[reader], buffer) || exists_before(buffer.kind)) {
-      continue;
-    }
-    const bool written = std::ranges::any_of(users, [&](std::size_t writer) {
-      return writes(schedule.tasks[writer], buffer) && ended_before(writer, reader);
-    });
-    if (!written) {
-      findings.push_back(task(reader) + " reads " + name + " before any task has written it");
-    }
-  }
-  for (std::size_t i = 0; i < users.size(); ++i) {
-    for (std::size_t j = i + 1; j < users.size(); ++j) {
-      const bool one_writes =
-          writes(schedule.tasks[users[i]], buffer) || writes(schedule.tasks[users[j]], buffer);
-      if (one_writes && !ended_before(users[i], users[j]) && !ended_before(users[j], users[i])) {
-        findings.push_back(task(users[i]) + " and " + task(users[j]) + " both use " + name +
-                           ", one of them writes it, and nothing orders them");
-      }
-    }
-  }
-}
 
-void Checker::check_samples() {
-  std::vector<std::pair<SampleRange, std::size_t>> loads;
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    if (schedule.tasks[id].kind == TaskKind::load) {
-      loads.emplace_back(schedule.tasks[id].samples, id);
+  void read(std::size_t id, const Buffer& buffer) {
+    Uses& uses = uses_[buffer];
+    if (uses.writer) {
+      require_order(*uses.writer, id, buffer);
+    } else if (!exists_before(buffer.kind)) {
+      findings_.push_back(label_of(schedule_, id) + " reads " + text_of(buffer, schedule_.places) +
+                          " before any task has written it");
     }
+    uses.readers.push_back(id);
   }
-  std::ranges::sort(loads, {}, [](const auto& load) { return load.first.begin; });
-  std::int64_t next = 0;
-  for (const auto& [samples, id] : loads) {
-    if (samples.begin > next) {
-      findings.push_back("samples " + std::to_string(next) + "-" + std::to_string(samples.begin) +
-                         " are lost: no task loads them");
-    } else if (samples.begin < next) {
-      findings.push_back(task(id) + " counts samples " + std::to_string(samples.begin) + "-" +
-                         std::to_string(std::min(next, samples.end)) + " a second time");
+
+  void write(std::size_t id, const Buffer& buffer) {
+    Uses& uses = uses_[buffer];
+    if (uses.writer) {
+      require_order(*uses.writer, id, buffer);
     }
-    next = std::max(next, samples.end);
+    for (const std::size_t reader : uses.readers) {
+      require_order(reader, id, buffer);
+    }
+    uses = {id, {}};
   }
-  if (next != schedule.batch) {
-    findings.push_back("the tasks load samples up to " + std::to_string(next) + ", the batch has " +
-                       std::to_string(schedule.batch));
+
+  void require_order(std::size_t earlier, std::size_t later, const Buffer& buffer) {
+    if (earlier == later || clocks_.ended_before(earlier, later) ||
+        !reported_.insert(std::minmax(earlier, later)).second) {
+      return;
+    }
+    const auto [first, second] = std::minmax(earlier, later);
+    findings_.push_back(label_of(schedule_, first) + " and " + label_of(schedule_, second) +
+                        " both use " + text_of(buffer, schedule_.places) +
+                        ", one of them writes it, and nothing orders them");
   }
+
+  const Schedule& schedule_;
+  const Clocks& clocks_;
+  std::map<Buffer, Uses> uses_;
+  std::set<std::pair<std::size_t, std::size_t>> reported_;
+  Findings findings_;
+};
+
+Findings check_accesses(const Schedule& schedule, const Edges& before,
+                        const std::vector<std::size_t>& order) {
+  const Clocks clocks = clocks_of(schedule, before, order);
+  AccessCheck check(schedule, clocks);
+  for (const std::size_t id : order) {
+    check.visit(id);
+  }
+  return check.take();
 }
 
 }  // namespace
 
 std::vector<std::string> validate(const Schedule& schedule) {
-  Checker checker{schedule, {}};
-  if (!checker.check_references()) {
-    return checker.findings;
+  Findings findings = check_references(schedule);
+  if (!findings.empty()) {
+    return findings;
   }
-  const Edges before = checker.edges();
-  const auto order = checker.topological(before);
-  if (order.size() == schedule.tasks.size()) {
-    checker.check_accesses(before, order);
+  const Edges before = edges_of(schedule);
+  const auto order = topological(before);
+  if (order.size() < before.size()) {
+    findings.push_back(describe_cycle(schedule, before, order));
+  } else {
+    findings = check_accesses(schedule, before, order);
   }
-  checker.check_samples();
-  return checker.findings;
+  std::ranges::move(check_coverage(schedule), std::back_inserter(findings));
+  return findings;
 }
 
 }  // namespace zygos::schedule

@@ -19,6 +19,8 @@ class Curve {
   /// Points may come in any order; a repeated abscissa keeps the smaller value.
   void add(std::int64_t samples, double seconds);
   double at(std::int64_t samples) const;
+  /// Median of the measured seconds, for work that does not depend on the samples.
+  double typical() const;
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<std::pair<std::int64_t, double>>& points() const noexcept { return points_; }
 
@@ -37,7 +39,9 @@ struct PlaceProfile {
 struct Profile {
   std::vector<PlaceProfile> places;
   double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
-  /// Seconds of a task on its place; InternalError if its kind was never measured there.
+  /// Seconds of a task on its place, without samples (send, all_reduce, update) the curve's typical
+  /// value. Curves of the other situation stand in for missing ones; InternalError if the kind was
+  /// never measured there.
   double seconds(const schedule::Task& task, bool together) const;
 };
 

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/coverage.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace zygos::schedule {
+namespace {
+
+std::string range_text(std::int64_t begin, std::int64_t end) {
+  return std::to_string(begin) + "-" + std::to_string(end);
+}
+
+std::vector<std::size_t> tasks_of(const Schedule& schedule, TaskKind kind) {
+  std::vector<std::size_t> found;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    if (schedule.tasks[id].kind == kind) {
+      found.push_back(id);
+    }
+  }
+  return found;
+}
+
+/// `tasks` must work on every sample of the batch exactly once. `what` names their common work.
+void check_exact(const Schedule& schedule, std::vector<std::size_t> tasks, const std::string& what,
+                 std::vector<std::string>& findings) {
+  const auto samples_of = [&](std::size_t id) { return schedule.tasks[id].samples; };
+  std::ranges::sort(tasks, {}, [&](std::size_t id) { return samples_of(id).begin; });
+  std::int64_t next = 0;
+  const auto lost = [&](std::int64_t begin, std::int64_t end) {
+    findings.push_back("samples " + range_text(begin, end) + " are lost: no task does the " + what +
+                       " of them");
+  };
+  for (const std::size_t id : tasks) {
+    const auto [begin, end] = samples_of(id);
+    if (begin > next) {
+      lost(next, begin);
+    } else if (begin < next && begin < end) {
+      findings.push_back(label_of(schedule, id) + " does the " + what + " of samples " +
+                         range_text(begin, std::min(next, end)) + " a second time");
+    }
+    if (end > schedule.batch) {
+      findings.push_back(label_of(schedule, id) + " goes beyond the batch of " +
+                         std::to_string(schedule.batch));
+    }
+    next = std::max(next, end);
+  }
+  if (next < schedule.batch) {
+    lost(next, schedule.batch);
+  }
+}
+
+/// Tasks may cut the model differently, so the nodes are looked at between neighbouring cuts.
+void check_nodes(const Schedule& schedule, TaskKind kind, std::vector<std::string>& findings) {
+  const auto tasks = tasks_of(schedule, kind);
+  std::set<std::int32_t> cuts;
+  for (const std::size_t id : tasks) {
+    cuts.insert({schedule.tasks[id].nodes.begin, schedule.tasks[id].nodes.end});
+  }
+  for (auto cut = cuts.begin(); cut != cuts.end() && std::next(cut) != cuts.end(); ++cut) {
+    const NodeRange nodes{*cut, *std::next(cut)};
+    std::vector<std::size_t> inside;
+    std::ranges::copy_if(tasks, std::back_inserter(inside), [&](std::size_t id) {
+      const NodeRange all = schedule.tasks[id].nodes;
+      return all.begin <= nodes.begin && nodes.end <= all.end;
+    });
+    check_exact(schedule, std::move(inside),
+                std::string(name_of(kind)) + " (nodes " + range_text(nodes.begin, nodes.end) + ")",
+                findings);
+  }
+}
+
+}  // namespace
+
+std::string label_of(const Schedule& schedule, std::size_t task) {
+  return "task " + std::to_string(task) + " (" + schedule.name_of(static_cast<TaskId>(task)) + ")";
+}
+
+std::vector<std::string> check_coverage(const Schedule& schedule) {
+  std::vector<std::string> findings;
+  check_exact(schedule, tasks_of(schedule, TaskKind::load), "load", findings);
+  if (const auto losses = tasks_of(schedule, TaskKind::loss); !losses.empty()) {
+    check_exact(schedule, losses, "loss", findings);
+  }
+  // None at all is no finding: evaluation has no backward.
+  check_nodes(schedule, TaskKind::forward, findings);
+  check_nodes(schedule, TaskKind::backward, findings);
+  return findings;
+}
+
+}  // namespace zygos::schedule
