@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/nn/layer.hpp"
+
+namespace zygos::nn {
+
+std::vector<ParameterSpec> Layer::parameters(std::span<const Shape>) const { return {}; }
+
+std::vector<WorkspaceSpec> Layer::workspace(std::int64_t, std::span<const Shape>, DType) const {
+  return {};
+}
+
+}  // namespace zygos::nn

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/activation.hpp"
+
+#include "nn/activation_op.hpp"
+#include "nn/checks.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class ActivationLayer final : public Layer {
+ public:
+  explicit ActivationLayer(Activation which) : which_(which) {
+    if (which == Activation::none) {
+      throw UsageError(
+          "activation: none is no layer; leave it out, or name relu, tanh, sigmoid or "
+          "gelu");
+    }
+  }
+
+  std::string_view type() const override { return name_of(which_); }
+
+  Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return elementwise_cost(batch, inputs, dtype, 2.0);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return wants_d_input ? elementwise_cost(batch, inputs, dtype, 3.0) : Cost{};
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::activate(exec, op_of(which_), vector_view<Exec, const T>(args.inputs[0]),
+                    vector_view<Exec, T>(args.output));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    if (!args.d_inputs[0]) {
+      return;
+    }
+    const Tensor& known = which_ == Activation::gelu ? args.inputs[0] : args.output;
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::activate_backward(exec, op_of(which_), vector_view<Exec, const T>(known),
+                             vector_view<Exec, const T>(args.d_output),
+                             vector_view<Exec, T>(args.d_inputs[0]));
+    });
+  }
+
+ private:
+  /// Floating-point operations of one element: a comparison, or about what an exponential takes.
+  double flops_per_element() const { return which_ == Activation::relu ? 1.0 : 20.0; }
+
+  Cost elementwise_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                        double streams) const {
+    const double elements =
+        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
+    return {flops_per_element() * elements,
+            streams * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  Activation which_;
+};
+
+}  // namespace
+
+LayerPtr activation(Activation which) { return std::make_shared<ActivationLayer>(which); }
+
+}  // namespace zygos::nn

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// y = f(x W + b). The file to copy for a new layer: options and checks, what the layer declares
+// (parameters, workspace, cost), the two passes, and its factory.
+#include "nn/activation_op.hpp"
+#include "nn/checks.hpp"
+#include "ops/activation.hpp"
+#include "ops/gemm.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+#include <cmath>
+
+namespace zygos::nn {
+namespace {
+
+class Dense final : public Layer {
+ public:
+  explicit Dense(const DenseOptions& options) : options_(options) {
+    if (options.units < 1) {
+      throw UsageError("dense: units is " + std::to_string(options.units) +
+                       "; it must be at least 1");
+    }
+    if (options.activation == Activation::gelu) {
+      throw UsageError(
+          "dense: activation is gelu, allowed are none, relu, tanh and sigmoid; put a gelu layer "
+          "behind a dense layer without activation");
+    }
+  }
+
+  std::string_view type() const override { return "dense"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    if (features(inputs) == 0) {
+      throw UsageError("dense: the input of shape " + inputs.front().text() + " has no features");
+    }
+    return Shape{options_.units};
+  }
+
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {
+    const std::int64_t width = features(inputs);
+    const auto init = Initialiser::uniform(1.0 / std::sqrt(static_cast<double>(width)));
+    std::vector<ParameterSpec> specs{{"kernel", Shape{width, options_.units}, init, true}};
+    if (options_.bias) {
+      specs.push_back({"bias", Shape{options_.units}, init, false});
+    }
+    return specs;
+  }
+
+  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape>,
+                                       DType dtype) const override {
+    if (options_.activation == Activation::none) {
+      return {};
+    }
+    return {{"d_z", Shape{batch, options_.units}, dtype}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return product_cost(batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    Cost cost = product_cost(batch, inputs, dtype);
+    if (wants_d_input) {
+      cost += product_cost(batch, inputs, dtype);
+    }
+    return cost;
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::Epilogue<Exec, T> epilogue;
+      epilogue.activation = op_of(options_.activation);
+      if (options_.bias) {
+        epilogue.bias = vector_view<Exec, const T>(args.parameters[1]);
+      }
+      ops::gemm(exec, matrix_view<Exec, const T>(args.inputs[0]),
+                matrix_view<Exec, const T>(args.parameters[0]), matrix_view<Exec, T>(args.output),
+                epilogue);
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      Tensor d_z = args.d_output;  // (N, K), the gradient before the activation
+      if (options_.activation != Activation::none) {
+        d_z = args.workspace[0];
+        ops::activate_backward(
+            exec, op_of(options_.activation), vector_view<Exec, const T>(args.output),
+            vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(d_z));
+      }
+      const auto d_sums = matrix_view<Exec, const T>(d_z);
+      ops::gemm_tn(
+          exec, matrix_view<Exec, const T>(args.inputs[0]), d_sums,
+          matrix_view<Exec, T>(args.d_parameters[0]),
+          options_.bias ? vector_view<Exec, T>(args.d_parameters[1]) : VectorView<Exec, T>());
+      if (args.d_inputs[0]) {
+        ops::gemm_nt(exec, d_sums, matrix_view<Exec, const T>(args.parameters[0]),
+                     matrix_view<Exec, T>(args.d_inputs[0]));
+      }
+    });
+  }
+
+ private:
+  /// D: everything of a sample, flattened.
+  std::int64_t features(std::span<const Shape> inputs) const {
+    return only_input(type(), inputs).size();
+  }
+
+  /// One of the three products of N x D, D x K and N x K; each operand moves once.
+  Cost product_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const {
+    const auto n = static_cast<double>(batch);
+    const auto d = static_cast<double>(features(inputs));
+    const auto k = static_cast<double>(options_.units);
+    return {2.0 * n * d * k, (n * d + d * k + n * k) * static_cast<double>(size_of(dtype))};
+  }
+
+  DenseOptions options_;
+};
+
+}  // namespace
+
+LayerPtr dense(DenseOptions options) { return std::make_shared<Dense>(options); }
+
+}  // namespace zygos::nn

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/dropout.hpp"
+
+#include "nn/checks.hpp"
+#include "ops/elementwise.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class Dropout final : public Layer {
+ public:
+  explicit Dropout(double rate) : rate_(rate) { require_fraction("dropout", "rate", rate); }
+
+  std::string_view type() const override { return "dropout"; }
+
+  Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return wants_d_input ? pass_cost(batch, inputs, dtype) : Cost{};
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    apply(context, args.inputs[0], args.output);
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    if (args.d_inputs[0]) {
+      apply(context, args.d_output, args.d_inputs[0]);
+    }
+  }
+
+ private:
+  /// The mask is drawn again in the backward pass: that is cheaper than to store and read it.
+  void apply(const Context& context, const Tensor& from, const Tensor& to) const {
+    lane::dispatch(context.execution, to.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      if (context.mode == Mode::evaluate) {
+        ops::copy(exec, vector_view<Exec, const T>(from), vector_view<Exec, T>(to));
+        return;
+      }
+      ops::apply_dropout(exec, ops::dropout_mask(context.seed, context.step, context.layer, rate_),
+                         vector_view<Exec, const std::uint32_t>(context.sample_ids),
+                         matrix_view<Exec, const T>(from), matrix_view<Exec, T>(to));
+    });
+  }
+
+  Cost pass_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const {
+    // Ten rounds of about eight integer operations give four elements their words.
+    constexpr double operations_per_element = 20.0;
+    const double elements =
+        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
+    return {operations_per_element * elements,
+            2.0 * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  double rate_;
+};
+
+}  // namespace
+
+LayerPtr dropout(double rate) { return std::make_shared<Dropout>(rate); }
+
+}  // namespace zygos::nn

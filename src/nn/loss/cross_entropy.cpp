@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/loss/results.hpp"
+#include "ops/loss.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/losses.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class CrossEntropy final : public Loss {
+ public:
+  std::string_view type() const override { return "cross_entropy"; }
+  bool wants_labels() const override { return true; }
+
+  void check(const Shape& prediction, const Shape& target, std::int64_t classes) const override {
+    if (prediction.rank() != 1 || prediction[0] < 1) {
+      throw UsageError("cross_entropy: the model's output has the shape " + prediction.text() +
+                       " per sample; it must be one number per class, [K]");
+    }
+    if (target.rank() != 0) {
+      throw UsageError("cross_entropy: targets have the shape " + target.text() +
+                       " per sample; they must be labels, one whole number per sample");
+    }
+    if (classes > prediction[0]) {
+      throw UsageError("cross_entropy: the data has " + std::to_string(classes) +
+                       " classes, but the model's last layer has " + std::to_string(prediction[0]) +
+                       " outputs; give it at least " + std::to_string(classes));
+    }
+  }
+
+  Cost cost(std::int64_t batch, const Shape& prediction, DType dtype) const override {
+    constexpr double operations_per_element = 25.0;  // an exponential and five more
+    const double elements = static_cast<double>(batch) * static_cast<double>(prediction.size());
+    return {operations_per_element * elements,
+            2.0 * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  void evaluate(const lane::Execution& execution, const LossArgs& args,
+                std::int64_t global_batch) const override {
+    lane::dispatch(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::cross_entropy(exec, matrix_view<Exec, const T>(args.prediction),
+                         vector_view<Exec, const std::int32_t>(args.target),
+                         1.0 / static_cast<double>(global_batch), results_of<Exec, T>(args));
+    });
+  }
+};
+
+}  // namespace
+
+LossPtr cross_entropy() { return std::make_shared<CrossEntropy>(); }
+
+}  // namespace zygos::nn

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/checks.hpp"
+#include "nn/optim/buffers.hpp"
+#include "ops/update.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/optimizers.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class Sgd final : public Optimizer {
+ public:
+  explicit Sgd(const SgdOptions& options) : options_(options) {
+    require_positive("sgd", "learning_rate", options.learning_rate);
+    require_fraction("sgd", "momentum", options.momentum);
+    require_not_negative("sgd", "weight_decay", options.weight_decay);
+  }
+
+  std::string_view type() const override { return "sgd"; }
+
+  std::vector<std::string> state_names() const override {
+    return options_.momentum == 0.0 ? std::vector<std::string>{}
+                                    : std::vector<std::string>{"velocity"};
+  }
+
+  bool uses_decay() const override { return options_.weight_decay != 0.0; }
+
+  Cost cost(std::int64_t parameters, DType dtype) const override {
+    const double streams = options_.momentum == 0.0 ? 3.0 : 5.0;
+    return update_cost(parameters, dtype, streams, 6.0, uses_decay());
+  }
+
+  void update(const lane::Execution& execution, const UpdateArgs& args) const override {
+    lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::sgd(exec, {options_.learning_rate, options_.momentum, options_.weight_decay},
+               buffers_of<Exec, T>(args));
+    });
+  }
+
+ private:
+  SgdOptions options_;
+};
+
+}  // namespace
+
+OptimizerPtr sgd(SgdOptions options) { return std::make_shared<Sgd>(options); }
+
+}  // namespace zygos::nn

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/core/philox.hpp"
+#include "zygos/tensor/views.hpp"
+
+#include <cstdint>
+
+namespace zygos::ops {
+
+/// The mask of a layer at a step: which words of which stream, and what becomes of a feature.
+struct DropoutMask {
+  RngKey key;
+  std::uint32_t threshold;  ///< a feature is dropped if its random word lies below
+  double factor;            ///< 1 / (1 - rate)
+};
+
+/// The step is hashed into the seed (SplitMix64: Steele, Lea, Flood, 2014), because sample id and
+/// feature fill the counter. Feature f of a sample takes word f % 4 of block f / 4.
+DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate);
+
+/// y = x * mask * factor; y may be x. Forward and backward alike.
+template <class Exec, class T>
+void apply_dropout(const Exec& exec, const DropoutMask& mask,
+                   VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+                   MatrixView<Exec, T> y);
+
+}  // namespace zygos::ops

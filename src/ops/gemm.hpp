@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products, row major. Where a layer always needs something more from the same operands
+// (bias and activation of the result, column sums of an operand), it is part of the product.
+#pragma once
+
+#include "ops/activation.hpp"
+
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::ops {
+
+/// What is done to a product before it leaves the cache: c = f(c + bias).
+template <class Exec, class T>
+struct Epilogue {
+  VectorView<Exec, const T> bias;  ///< (columns of c), or empty
+  Activation activation = Activation::none;
+};
+
+/// c (M, N) = epilogue(a (M, K) b (K, N))
+template <class Exec, class T>
+void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue = {});
+
+/// c (M, N) = a^T b with a (K, M), b (K, N). `sums`, unless empty, gets the sums of b's columns,
+/// added up in double from the first row to the last.
+template <class Exec, class T>
+void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+             MatrixView<Exec, T> c, VectorView<Exec, T> sums = {});
+
+/// c (M, N) = a b^T with a (M, K), b (N, K)
+template <class Exec, class T>
+void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+             MatrixView<Exec, T> c);
+
+}  // namespace zygos::ops

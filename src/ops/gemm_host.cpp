@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of host lanes: a single-threaded vendor BLAS on every tile, threads over the tiles.
+#include "ops/activation_math.hpp"
+#include "ops/for_each_space.hpp"
+#include "ops/gemm.hpp"
+#include "ops/tiling.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace zygos::ops {
+namespace {
+
+/// Columns whose sums are one piece of work; their accumulators fit in registers and first cache.
+constexpr std::int64_t sum_columns = 64;
+
+void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const float* a,
+              int lda, const float* b, int ldb, float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0F, a, lda, b, ldb, 0.0F, c, ldc);
+}
+
+void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const double* a,
+              int lda, const double* b, int ldb, double* c, int ldc) {
+  cblas_dgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc);
+}
+
+/// Operands and extents of op(a) (m, k) op(b) (k, n).
+template <class T>
+struct Product {
+  CBLAS_TRANSPOSE form_a;
+  CBLAS_TRANSPOSE form_b;
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t k;
+  const T* a;
+  const T* b;
+  T* c;
+
+  void require_valid() const {
+    const std::int64_t most = std::numeric_limits<int>::max();
+    ZYGOS_REQUIRE(m <= most && n <= most && k <= most, "ops::gemm: an extent exceeds BLAS' int");
+  }
+  void compute(const Tile& tile) const {
+    const std::int64_t lda = std::max<std::int64_t>(form_a == CblasNoTrans ? k : m, 1);
+    const std::int64_t ldb = std::max<std::int64_t>(form_b == CblasNoTrans ? n : k, 1);
+    multiply(form_a, form_b, static_cast<int>(tile.rows), static_cast<int>(tile.columns),
+             static_cast<int>(k), a + (form_a == CblasNoTrans ? tile.row * lda : tile.row),
+             static_cast<int>(lda), b + (form_b == CblasNoTrans ? tile.column : tile.column * ldb),
+             static_cast<int>(ldb), c + tile.row * n + tile.column, static_cast<int>(n));
+  }
+};
+
+/// Products below this volume take less time than waking another thread would gain.
+constexpr std::int64_t serial_volume = 400'000;
+
+/// f(index) for every piece of work.
+template <class Exec, class T, class F>
+void for_each_piece(const char* label, const Exec& exec, const Product<T>& product,
+                    std::int64_t count, const F& f) {
+  if (count == 1 || product.m * product.n * product.k <= serial_volume) {
+    for (std::int64_t piece = 0; piece < count; ++piece) {
+      f(piece);
+    }
+    return;
+  }
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+  Kokkos::parallel_for(label, Policy(exec, 0, count, Kokkos::ChunkSize(1)),
+                       [&](const std::int64_t piece) { f(piece); });
+}
+
+template <Activation which, class T>
+void finish(const Tile& tile, std::int64_t stride, const T* bias, T* c) {
+  for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
+    T* const out = c + row * stride + tile.column;
+    for (std::int64_t j = 0; j < tile.columns; ++j) {
+      out[j] = activated<which>(bias == nullptr ? out[j] : out[j] + bias[tile.column + j]);
+    }
+  }
+}
+
+template <class T>
+void sum_block(const Product<T>& product, std::int64_t block, T* sums) {
+  const std::int64_t begin = block * sum_columns;
+  const std::int64_t width = std::min(sum_columns, product.n - begin);
+  std::array<double, sum_columns> totals{};
+  for (std::int64_t row = 0; row < product.k; ++row) {
+    const T* const in = product.b + row * product.n + begin;
+    for (std::int64_t j = 0; j < width; ++j) {
+      totals[static_cast<std::size_t>(j)] += static_cast<double>(in[j]);
+    }
+  }
+  for (std::int64_t j = 0; j < width; ++j) {
+    sums[begin + j] = static_cast<T>(totals[static_cast<std::size_t>(j)]);
+  }
+}
+
+template <class View>
+std::int64_t rows(const View& view) {
+  return static_cast<std::int64_t>(view.extent(0));
+}
+
+template <class View>
+std::int64_t columns(const View& view) {
+  return static_cast<std::int64_t>(view.extent(1));
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue) {
+  ZYGOS_REQUIRE(
+      a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
+      "ops::gemm: extents do not fit");
+  const Product<T> product{CblasNoTrans, CblasNoTrans, rows(c),  columns(c),
+                           columns(a),   a.data(),     b.data(), c.data()};
+  product.require_valid();
+  const Tiling tiling(product.m, product.n, product.k);
+  const T* const bias = epilogue.bias.data();
+  with_activation(epilogue.activation, [&](auto constant) {
+    constexpr Activation which = decltype(constant)::value;
+    const bool plain = bias == nullptr && which == Activation::none;
+    for_each_piece("zygos::ops::gemm", exec, product, tiling.count(), [&](std::int64_t piece) {
+      product.compute(tiling[piece]);
+      if (!plain) {
+        finish<which>(tiling[piece], product.n, bias, product.c);
+      }
+    });
+  });
+}
+
+template <class Exec, class T>
+void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+             MatrixView<Exec, T> c, VectorView<Exec, T> sums) {
+  ZYGOS_REQUIRE(
+      a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
+      "ops::gemm_tn: extents do not fit");
+  const Product<T> product{CblasTrans, CblasNoTrans, rows(c),  columns(c),
+                           rows(a),    a.data(),     b.data(), c.data()};
+  product.require_valid();
+  const Tiling tiling(product.m, product.n, product.k);
+  const std::int64_t tiles = tiling.count();
+  const std::int64_t blocks = sums.size() == 0 ? 0 : (product.n + sum_columns - 1) / sum_columns;
+  // The sums come last: they are short and even out the end.
+  for_each_piece("zygos::ops::gemm_tn", exec, product, tiles + blocks, [&](std::int64_t piece) {
+    if (piece < tiles) {
+      product.compute(tiling[piece]);
+    } else {
+      sum_block(product, piece - tiles, sums.data());
+    }
+  });
+}
+
+template <class Exec, class T>
+void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+             MatrixView<Exec, T> c) {
+  ZYGOS_REQUIRE(
+      a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
+      "ops::gemm_nt: extents do not fit");
+  const Product<T> product{CblasNoTrans, CblasTrans, rows(c),  columns(c),
+                           columns(a),   a.data(),   b.data(), c.data()};
+  product.require_valid();
+  const Tiling tiling(product.m, product.n, product.k);
+  for_each_piece("zygos::ops::gemm_nt", exec, product, tiling.count(),
+                 [&](std::int64_t piece) { product.compute(tiling[piece]); });
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                            \
+  template void gemm<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,            \
+                               MatrixView<SPACE, const T>, MatrixView<SPACE, T>,    \
+                               const Epilogue<SPACE, T>&);                          \
+  template void gemm_tn<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
+                                  MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
+                                  VectorView<SPACE, T>);                            \
+  template void gemm_nt<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
+                                  MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_HOST_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/loss.hpp"
+
+#include "ops/for_each_space.hpp"
+#include "ops/launch.hpp"
+
+#include <algorithm>
+
+namespace zygos::ops {
+namespace {
+
+/// One sample of the softmax cross-entropy: losses[n], hits[n] and row n of d.
+template <class T>
+struct CrossEntropyRow {
+  const T* logits;
+  const std::int32_t* labels;
+  std::size_t classes;
+  double factor;
+  double* losses;
+  std::int32_t* hits;
+  T* d;  ///< null when only evaluating
+
+  KOKKOS_FUNCTION void operator()(const std::size_t n) const {
+    const T* const row = logits + n * classes;
+    const auto label = static_cast<std::size_t>(labels[n]);
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < classes; ++k) {
+      best = row[k] > row[best] ? k : best;
+    }
+    const T top = row[best];
+    double sum = 0.0;
+    for (std::size_t k = 0; k < classes; ++k) {
+      const T power = Kokkos::exp(row[k] - top);
+      sum += static_cast<double>(power);
+      if (d != nullptr) {
+        d[n * classes + k] = power;
+      }
+    }
+    // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
+    losses[n] = Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[label]));
+    hits[n] = best == label ? 1 : 0;
+    if (d != nullptr) {
+      scale_gradient(d + n * classes, label, sum);
+    }
+  }
+
+  KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum) const {
+    const double share = factor / sum;
+    for (std::size_t k = 0; k < classes; ++k) {
+      const double own = k == label ? factor : 0.0;
+      out[k] = static_cast<T>(static_cast<double>(out[k]) * share - own);
+    }
+  }
+};
+
+template <class T>
+struct SquaredErrorRow {
+  const T* prediction;
+  const T* target;
+  std::size_t columns;
+  double factor;
+  double* losses;
+  std::int32_t* hits;
+  T* d;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t n) const {
+    const auto width = static_cast<double>(columns);
+    double sum = 0.0;
+    for (std::size_t i = n * columns; i < (n + 1) * columns; ++i) {
+      const double error = static_cast<double>(prediction[i]) - static_cast<double>(target[i]);
+      sum += error * error;
+      if (d != nullptr) {
+        d[i] = static_cast<T>(2.0 * factor / width * error);
+      }
+    }
+    losses[n] = sum / width;
+    hits[n] = 0;
+  }
+};
+
+template <HostSpace Exec>
+void sum_totals(const Exec&, std::size_t n, const double* losses, const std::int32_t* hits,
+                double* totals) {
+  double loss = 0.0;
+  std::int64_t hit = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    loss += losses[i];
+    hit += hits[i];
+  }
+  totals[0] = loss;
+  totals[1] = static_cast<double>(hit);
+}
+
+/// One team, so that the order of the sum does not depend on the scheduling of several.
+template <DeviceSpace Exec>
+void sum_totals(const Exec& exec, std::size_t n, const double* losses, const std::int32_t* hits,
+                double* totals) {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  Kokkos::parallel_for(
+      "zygos::ops::totals", Policy(exec, 1, Kokkos::AUTO),
+      KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        double loss = 0.0;
+        double hit = 0.0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, n),
+            [&](const std::size_t i, double& part) { part += losses[i]; }, loss);
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, n),
+            [&](const std::size_t i, double& part) { part += static_cast<double>(hits[i]); }, hit);
+        Kokkos::single(Kokkos::PerTeam(team), [&]() {
+          totals[0] = loss;
+          totals[1] = hit;
+        });
+      });
+}
+
+/// Samples per chunk such that a chunk is worth a thread.
+std::size_t samples_per_chunk(std::size_t columns) {
+  return std::max<std::size_t>(1, chunk::heavy / std::max<std::size_t>(columns, 1));
+}
+
+template <class Exec, class Row>
+void evaluate(const char* label, const Exec& exec, std::size_t samples, std::size_t columns,
+              const Row& row, double* totals) {
+  for_each_element(label, exec, samples, samples_per_chunk(columns), row);
+  sum_totals(exec, samples, row.losses, row.hits, totals);
+}
+
+template <class Exec, class T>
+void require_fit(std::size_t samples, const LossResults<Exec, T>& results) {
+  ZYGOS_REQUIRE(results.sample_losses.size() == samples && results.sample_hits.size() == samples &&
+                    results.totals.size() == 2,
+                "ops: a loss writes one value per sample and two totals");
+  ZYGOS_REQUIRE(results.d_prediction.data() == nullptr || results.d_prediction.extent(0) == samples,
+                "ops: a loss's gradient has the prediction's extents");
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
+                   VectorView<Exec, const std::int32_t> labels, double factor,
+                   const LossResults<Exec, T>& results) {
+  const std::size_t samples = logits.extent(0);
+  require_fit(samples, results);
+  ZYGOS_REQUIRE(labels.size() == samples, "ops::cross_entropy: one label per sample");
+  const CrossEntropyRow<T> row{logits.data(),
+                               labels.data(),
+                               logits.extent(1),
+                               factor,
+                               results.sample_losses.data(),
+                               results.sample_hits.data(),
+                               results.d_prediction.data()};
+  evaluate("zygos::ops::cross_entropy", exec, samples, row.classes, row, results.totals.data());
+}
+
+template <class Exec, class T>
+void mean_squared_error(const Exec& exec, MatrixView<Exec, const T> prediction,
+                        MatrixView<Exec, const T> target, double factor,
+                        const LossResults<Exec, T>& results) {
+  const std::size_t samples = prediction.extent(0);
+  require_fit(samples, results);
+  ZYGOS_REQUIRE(target.size() == prediction.size(), "ops::mean_squared_error: sizes differ");
+  const SquaredErrorRow<T> row{prediction.data(),
+                               target.data(),
+                               prediction.extent(1),
+                               factor,
+                               results.sample_losses.data(),
+                               results.sample_hits.data(),
+                               results.d_prediction.data()};
+  evaluate("zygos::ops::mean_squared_error", exec, samples, row.columns, row,
+           results.totals.data());
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                               \
+  template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,      \
+                                        VectorView<SPACE, const std::int32_t>, double, \
+                                        const LossResults<SPACE, T>&);                 \
+  template void mean_squared_error<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>, \
+                                             MatrixView<SPACE, const T>, double,       \
+                                             const LossResults<SPACE, T>&);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Losses: every sample's loss, whether it is a hit, and the gradient, in one pass over the data;
+// then both totals, summed in an order that depends on the number of samples alone.
+#pragma once
+
+#include "zygos/tensor/views.hpp"
+
+#include <cstdint>
+
+namespace zygos::ops {
+
+/// Where a loss writes.
+template <class Exec, class T>
+struct LossResults {
+  VectorView<Exec, double> sample_losses;      ///< (N)
+  VectorView<Exec, std::int32_t> sample_hits;  ///< (N)
+  MatrixView<Exec, T> d_prediction;            ///< (N, K), or empty when only evaluating
+  VectorView<Exec, double> totals;             ///< (2): losses, hits
+};
+
+/// Softmax and cross-entropy of logits (N, K); `factor` multiplies the gradient.
+template <class Exec, class T>
+void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
+                   VectorView<Exec, const std::int32_t> labels, double factor,
+                   const LossResults<Exec, T>& results);
+
+/// Mean over the K columns of (prediction - target)^2; `factor` multiplies the gradient.
+template <class Exec, class T>
+void mean_squared_error(const Exec& exec, MatrixView<Exec, const T> prediction,
+                        MatrixView<Exec, const T> target, double factor,
+                        const LossResults<Exec, T>& results);
+
+}  // namespace zygos::ops

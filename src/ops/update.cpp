@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/update.hpp"
+
+#include "ops/for_each_space.hpp"
+#include "ops/launch.hpp"
+
+namespace zygos::ops {
+namespace {
+
+/// Functors and not lambdas: CUDA forbids an extended lambda to capture first inside `if
+/// constexpr`.
+template <bool with_momentum, bool with_decay, class T>
+struct SgdElement {
+  T rate;
+  T momentum;
+  T decay;
+  T* w;
+  T* v;
+  const T* gradient;
+  const std::uint8_t* mask;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    T g = gradient[i];
+    if constexpr (with_decay) {
+      g += (mask[i] != 0 ? decay : T(0)) * w[i];
+    }
+    if constexpr (with_momentum) {
+      g += momentum * v[i];
+      v[i] = g;
+    }
+    w[i] -= rate * g;
+  }
+};
+
+template <Decay kind, class T>
+struct AdamElement {
+  T step_size;
+  T beta1;
+  T beta2;
+  T rest1;
+  T rest2;
+  T root_factor;
+  T epsilon;
+  T decay;
+  T* w;
+  T* m;
+  T* v;
+  const T* gradient;
+  const std::uint8_t* mask;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    T g = gradient[i];
+    T weight = w[i];
+    if constexpr (kind == Decay::added) {
+      g += (mask[i] != 0 ? decay : T(0)) * weight;
+    } else if constexpr (kind == Decay::decoupled) {
+      weight -= (mask[i] != 0 ? decay : T(0)) * weight;
+    }
+    const T first = beta1 * m[i] + rest1 * g;
+    const T second = beta2 * v[i] + rest2 * (g * g);
+    m[i] = first;
+    v[i] = second;
+    w[i] = weight - step_size * (first / (Kokkos::sqrt(second) * root_factor + epsilon));
+  }
+};
+
+template <bool with_momentum, bool with_decay, class Exec, class T>
+void launch_sgd(const Exec& exec, const SgdScalars& scalars,
+                const UpdateBuffers<Exec, T>& buffers) {
+  for_each_element("zygos::ops::sgd", exec, buffers.weights.size(), chunk::medium,
+                   SgdElement<with_momentum, with_decay, T>{
+                       static_cast<T>(scalars.rate), static_cast<T>(scalars.momentum),
+                       static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
+                       buffers.gradient.data(), buffers.mask.data()});
+}
+
+template <Decay kind, class Exec, class T>
+void launch_adam(const Exec& exec, const AdamScalars& scalars,
+                 const UpdateBuffers<Exec, T>& buffers) {
+  for_each_element(
+      "zygos::ops::adam", exec, buffers.weights.size(), chunk::medium,
+      AdamElement<kind, T>{static_cast<T>(scalars.step_size), static_cast<T>(scalars.beta1),
+                           static_cast<T>(scalars.beta2), static_cast<T>(1.0 - scalars.beta1),
+                           static_cast<T>(1.0 - scalars.beta2), static_cast<T>(scalars.root_factor),
+                           static_cast<T>(scalars.epsilon), static_cast<T>(scalars.decay),
+                           buffers.weights.data(), buffers.first.data(), buffers.second.data(),
+                           buffers.gradient.data(), buffers.mask.data()});
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void sgd(const Exec& exec, const SgdScalars& scalars, const UpdateBuffers<Exec, T>& buffers) {
+  ZYGOS_REQUIRE(buffers.gradient.size() == buffers.weights.size(), "ops::sgd: sizes differ");
+  const bool decays = scalars.decay != 0.0;
+  if (buffers.first.size() != 0) {
+    return decays ? launch_sgd<true, true>(exec, scalars, buffers)
+                  : launch_sgd<true, false>(exec, scalars, buffers);
+  }
+  return decays ? launch_sgd<false, true>(exec, scalars, buffers)
+                : launch_sgd<false, false>(exec, scalars, buffers);
+}
+
+template <class Exec, class T>
+void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
+          const UpdateBuffers<Exec, T>& buffers) {
+  ZYGOS_REQUIRE(buffers.gradient.size() == buffers.weights.size() &&
+                    buffers.first.size() == buffers.weights.size() &&
+                    buffers.second.size() == buffers.weights.size(),
+                "ops::adam: sizes differ");
+  switch (decay) {
+    case Decay::none:
+      return launch_adam<Decay::none>(exec, scalars, buffers);
+    case Decay::added:
+      return launch_adam<Decay::added>(exec, scalars, buffers);
+    case Decay::decoupled:
+      return launch_adam<Decay::decoupled>(exec, scalars, buffers);
+  }
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                        \
+  template void sgd<SPACE, T>(const SPACE&, const SgdScalars&, const UpdateBuffers<SPACE, T>&); \
+  template void adam<SPACE, T>(const SPACE&, const AdamScalars&, Decay,                         \
+                               const UpdateBuffers<SPACE, T>&);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops

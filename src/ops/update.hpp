@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Optimizer updates over the flat buffers of a model. Only correctly rounded operations, without
+// contraction (this file's compile options): every space and a plain loop give the same bits.
+#pragma once
+
+#include "zygos/tensor/views.hpp"
+
+#include <cstdint>
+
+namespace zygos::ops {
+
+enum class Decay {
+  none,
+  added,     ///< to the gradient: L2
+  decoupled  ///< to the weights: AdamW
+};
+
+/// Scalars of one step, computed once in double.
+struct SgdScalars {
+  double rate;
+  double momentum;
+  double decay;
+};
+struct AdamScalars {
+  double step_size;  ///< rate / (1 - beta1^step)
+  double beta1;
+  double beta2;
+  double root_factor;  ///< 1 / sqrt(1 - beta2^step)
+  double epsilon;
+  double decay;  ///< added: the decay; decoupled: rate * decay
+};
+
+/// Buffers of (P). `mask` is 1 where decay applies and is read only if there is decay.
+template <class Exec, class T>
+struct UpdateBuffers {
+  VectorView<Exec, T> weights;
+  VectorView<Exec, const T> gradient;
+  VectorView<Exec, T> first;   ///< sgd: velocity, empty without momentum; adam: first moment
+  VectorView<Exec, T> second;  ///< adam: second moment
+  VectorView<Exec, const std::uint8_t> mask;
+};
+
+/// g += decay w; v = momentum v + g; w -= rate v (without momentum: w -= rate g)
+template <class Exec, class T>
+void sgd(const Exec& exec, const SgdScalars& scalars, const UpdateBuffers<Exec, T>& buffers);
+
+/// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+/// w -= step_size m / (sqrt(v) root_factor + epsilon)
+template <class Exec, class T>
+void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
+          const UpdateBuffers<Exec, T>& buffers);
+
+}  // namespace zygos::ops
