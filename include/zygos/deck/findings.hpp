@@ -1,67 +1,83 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Findings: what is wrong with a deck, all of it, each at its place. Any stage may add to them: a
+// value keeps its position, so a shape mismatch found later still points at the layer's line.
 #pragma once
 
 #include "zygos/core/error.hpp"
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zygos::deck {
 
-/// Where something stands. Lines and columns count from 1, columns in characters; 0 means "the
-/// file".
+/// Where a value was given.
+enum class Origin {
+  deck,          ///< in the file
+  command_line,  ///< as key.path=value
+  fallback       ///< nowhere: the schema's default
+};
+
+/// A place in the deck or in the overrides. For a default it is the place of the section that lacks
+/// the key.
 struct Position {
-  std::string file;
-  int line = 0;
-  int column = 0;
-  int length = 1;      ///< characters the caret underlines
-  std::string source;  ///< the line's text, so that a finding can be shown without the file
+  Origin origin = Origin::deck;
+  std::size_t line = 1;    ///< counted from 1
+  std::size_t column = 1;  ///< counted from 1, in characters
+  std::size_t length = 1;  ///< characters the caret line underlines
 };
 
-/// "deck.yaml:14:9"
-std::string text_of(const Position& position);
-
+/// One thing that is wrong.
 struct Finding {
-  Position where;
+  std::string file;  ///< name of the deck as it was given, or "<command line>"
+  Position position;
   std::string message;
-  std::string hint;  ///< what to do, or empty
+  std::string hint;  ///< what to do, e.g. "did you mean 'units'?"; may be empty
 };
 
-/// Everything wrong with a deck, collected in one go.
-class Findings {
- public:
-  static constexpr std::size_t most_shown = 50;
-
-  void error(Position where, std::string message, std::string hint = {});
-  bool empty() const noexcept { return findings_.empty(); }
-  std::size_t size() const noexcept { return findings_.size(); }
-  /// By position.
-  std::vector<Finding> sorted() const;
-  /// Compiler style: "file:line:col: error: message", the line, a caret, the hint; at most
-  /// most_shown of them and then the count.
-  std::string text() const;
-  /// Throws DeckError unless empty.
-  void require_none() const;
-
- private:
-  std::vector<Finding> findings_;
-};
-
-/// A deck with at least one finding; what() is Findings::text().
+/// Carries every finding: what() is the rendered text, findings() what `--json` prints.
 class DeckError : public Error {
  public:
-  explicit DeckError(const Findings& findings)
-      : Error(ExitCode::usage, findings.text()), findings_(findings.sorted()) {}
+  DeckError(const std::string& text, std::vector<Finding> findings)
+      : Error(ExitCode::usage, text), findings_(std::move(findings)) {}
   const std::vector<Finding>& findings() const noexcept { return findings_; }
 
  private:
   std::vector<Finding> findings_;
 };
 
-/// The candidate nearest to `word`: at most two edits away (insert, delete, replace, swap), fewer
-/// than the word has characters; empty if none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+/// Collects findings and renders them like a compiler.
+class Findings {
+ public:
+  /// More are counted but not shown.
+  static constexpr std::size_t most_shown = 50;
+
+  Findings() = default;
+  /// `file` is the name to print for `text`, `overrides` the arguments of the command line.
+  Findings(std::string file, std::string_view text, const std::vector<std::string>& overrides = {});
+
+  void error(const Position& position, std::string message, std::string hint = {});
+
+  bool empty() const noexcept { return findings_.empty(); }
+  std::size_t size() const noexcept { return findings_.size(); }
+  /// By position, the deck before the command line, without repetitions.
+  std::vector<Finding> sorted() const;
+  /// "file:line:column: error: message; hint", the line and a caret for each, then the count.
+  std::string text() const;
+  /// Throws DeckError if anything was found.
+  void throw_if_any() const;
+
+ private:
+  std::string_view line_of(const Position& position) const;
+  std::string render(const Finding& finding) const;
+
+  std::string file_ = "deck";
+  std::vector<std::string> lines_;
+  std::string command_line_;
+  std::vector<Finding> findings_;
+};
 
 }  // namespace zygos::deck

@@ -1,14 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The deck of a run. The deck module knows no layer, loss, optimizer or policy: their schemas come
+// in as tables.
 #pragma once
 
-#include "zygos/deck/schema.hpp"
+#include "zygos/core/dtype.hpp"
+#include "zygos/deck/deck.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace zygos::deck {
 
-/// What modules above contribute to the schema of a run; the deck itself knows no layer.
+/// The value of `deck_version` that this library reads.
+inline constexpr int current_deck_version = 1;
+
+/// What a deck can name, one schema per keyword.
 struct RunTables {
   std::vector<Schema> layers;
   std::vector<Schema> losses;
@@ -16,8 +28,112 @@ struct RunTables {
   std::vector<Schema> policies;
 };
 
-/// Top level: deck_version, name, seed, precision, data, model, optimizer, lanes, policy, train,
-/// checkpoint. See docs/decks.md, which is generated from it.
+/// The whole deck of a run.
 Schema run_schema(const RunTables& tables);
+
+enum class DataFormat { idx, hdf5, glyphs };
+
+/// The arrays of one data set. IDX has no data set names.
+struct DataFiles {
+  std::filesystem::path inputs;
+  std::filesystem::path targets;
+  std::string inputs_dataset;
+  std::string targets_dataset;
+  Position inputs_position;
+  Position targets_position;
+};
+
+struct GlyphSpec {
+  std::int64_t samples = 60000;
+  std::int64_t test_samples = 10000;
+  std::int64_t size = 28;
+  double jitter = 1.0;
+  double noise = 0.25;
+  std::uint64_t seed = 1;
+};
+
+struct DataSpec {
+  DataFormat format = DataFormat::idx;
+  DataFiles train;                ///< idx, hdf5
+  std::optional<DataFiles> test;  ///< idx, hdf5
+  GlyphSpec glyphs;
+  std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
+  double offset = 0.0;
+  std::int64_t classes = 0;  ///< 0: the largest label + 1
+  Position position;
+};
+
+struct LayerSpec {
+  std::string name;                 ///< given, or type and number: "dense1"
+  std::string type;                 ///< keyword in the layer table
+  std::vector<std::string> inputs;  ///< names of layers or "input"; empty: the layer before
+  Section options;                  ///< the layer's own keys, for its factory
+  Position position;
+};
+
+struct ModelSpec {
+  std::vector<std::int64_t> input;  ///< shape of one sample; empty: that of the data
+  std::vector<LayerSpec> layers;
+  Section loss;  ///< text("type") is the keyword in the loss table
+  Position position;
+};
+
+enum class LaneKind { host, emulated, device, automatic };
+
+struct LaneSpec {
+  std::string name;
+  LaneKind kind = LaneKind::host;
+  bool serial = false;                 ///< Serial instead of OpenMP
+  std::optional<int> threads;          ///< none: auto
+  std::size_t memory_bytes = 0;        ///< 0: unlimited
+  double link_bytes_per_second = 0.0;  ///< 0: as fast as the memory
+  double link_latency_s = 0.0;
+  double slowdown = 1.0;
+  int device_id = 0;
+  Position position;
+};
+
+/// A moment that recurs; exactly one is set, none: never.
+struct Every {
+  std::optional<std::int64_t> steps;
+  std::optional<std::int64_t> epochs;
+  std::optional<double> seconds;
+};
+
+struct TrainSpec {
+  std::optional<std::int64_t> epochs;  ///< one of epochs and steps is set
+  std::optional<std::int64_t> steps;
+  std::int64_t batch = 0;
+  bool shuffle = true;
+  bool drop_last = false;
+  Every report;
+  Every evaluate;
+  Position batch_position;
+};
+
+struct CheckpointSpec {
+  Every every;
+  int keep = 3;
+};
+
+/// A whole run as plain values. What a table contributed stays a Section for its factory.
+struct RunSpec {
+  std::string name;  ///< of the run: given, or the file's stem
+  std::uint64_t seed = 1;
+  DType precision = DType::f32;
+  DataSpec data;
+  ModelSpec model;
+  Section optimizer;  ///< text("type") is the keyword in the optimizer table
+  Section policy;     ///< text("type") is the keyword in the policy table
+  std::vector<LaneSpec> lanes;
+  TrainSpec train;
+  CheckpointSpec checkpoint;
+  std::optional<std::filesystem::path> run_dir;
+};
+
+/// Reads a deck that was checked against run_schema(). Throws DeckError for what only several keys
+/// together show: both epochs and steps, an input that no layer has, options of the wrong kind of
+/// lane.
+RunSpec run_spec(const Deck& deck);
 
 }  // namespace zygos::deck

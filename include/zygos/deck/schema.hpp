@@ -1,13 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a deck may say, declared once: checking, defaults, JSON Schema, explain and the reference
-// all read the same declaration.
+// The schema of a deck, declared once: checking, defaults, JSON Schema, `explain` and the reference
+// all come from it. Modules contribute pieces, e.g. one Schema per layer type:
+//
+//   Schema schema("dense", "Fully connected layer y = f(x W + b).");
+//   schema.integer("units", "Width of the output.").required().at_least(1);
+//   schema.boolean("bias", "Whether to add b.").fallback(true);
+//   schema.choice("activation", {"none", "relu"}, "The function f.").fallback("none");
+//   schema.real("share", "Fraction of the batch.").in_range(0, 1).or_word("auto").fallback("auto");
+//   schema.quantity("memory", Unit::bytes, "Budget.").fallback("2 GiB");
+//   schema.quantity("every", {Unit::steps, Unit::seconds}, "How often.").fallback("10 min");
 #pragma once
 
+#include "zygos/deck/units.hpp"
+
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
+#include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,58 +26,97 @@
 
 namespace zygos::deck {
 
-enum class Type : std::uint8_t {
+class Schema;
+
+enum class Type {
   integer,
   real,
   boolean,
   text,
-  path,  ///< relative to the deck's folder
-  choice,
-  quantity,  ///< number and unit
+  path,      ///< relative to the folder of the deck
+  choice,    ///< one of a few words
+  quantity,  ///< a number with a unit
   integers,  ///< list of integers
+  reals,     ///< list of numbers
   texts,     ///< list of texts
   section,
-  variant,   ///< section whose discriminator chooses its schema
-  variants,  ///< list of those
-  map,       ///< free names, each a section
+  named_sections,  ///< a map from names the user chooses to sections
+  sections,        ///< list of sections
+  variant,         ///< a section whose discriminator key decides which keys it has
+  variants         ///< list of variants
 };
 
-enum class Unit : std::uint8_t { bytes, seconds, bytes_per_second, steps, epochs };
+/// Limits of a number; closed unless told.
+struct Range {
+  std::optional<double> least;
+  std::optional<double> most;
+  bool open_below = false;
+  bool open_above = false;
+};
 
-class Schema;
-
-/// One key. The setters return the key, so that a declaration reads as one sentence.
-struct Key {
+/// Everything known about a key; what the generators read.
+struct KeyFacts {
   std::string name;
   std::string doc;
   Type type = Type::text;
-  bool is_required = false;
-  std::optional<std::string> fallback_text;  ///< the default, as a deck would say it
-  std::vector<std::string> words;            ///< accepted instead of a value: "auto"
+  bool required = false;
+  bool optional = false;                ///< may be absent without a default
+  std::optional<std::string> fallback;  ///< YAML text
+  std::vector<std::string> words;       ///< allowed besides the type: "auto"
   std::vector<std::string> choices;
   std::vector<Unit> units;
-  std::optional<double> least;
-  std::optional<double> most;
-  bool least_excluded = false;
-  bool most_excluded = false;
-  std::shared_ptr<const Schema> schema;  ///< section and map
-  std::string discriminator;             ///< variant and variants
-  std::vector<Schema> alternatives;      ///< variant and variants
-
-  Key& required();
-  Key& fallback(std::string text);
-  Key& or_word(std::string word);
-  Key& at_least(double value);
-  Key& more_than(double value);
-  Key& at_most(double value);
-  Key& less_than(double value);
-  Key& in_range(double low, double high) { return at_least(low).at_most(high); }
+  Range range;  ///< of the number, or of every number in a list
+  std::size_t shortest = 0;
+  std::size_t longest = std::numeric_limits<std::size_t>::max();
+  std::vector<Schema> schemas;  ///< one for sections, the table for variants
+  std::string discriminator;    ///< variants
+  std::string naming_key;       ///< variants, sections: key that names an element
+  std::string example;          ///< YAML text
 };
 
-/// The keys of a section, in the order they are documented and written.
+/// One key while it is declared; every call returns the key again.
+class Key {
+ public:
+  Key(std::string name, Type type, std::string doc);
+
+  /// The user must give it.
+  Key& required();
+  /// A section that stays absent if not given (others are filled with their defaults).
+  Key& optional();
+  /// The value if not given. Text is read as if it stood in the deck: "2 GiB", "[1, 2]".
+  Key& fallback(bool value);
+  Key& fallback(int value);
+  Key& fallback(std::int64_t value);
+  Key& fallback(double value);
+  Key& fallback(const char* yaml);
+  Key& fallback(const std::string& yaml);
+
+  Key& at_least(double least);
+  Key& at_most(double most);
+  Key& above(double open_least);
+  Key& below(double open_most);
+  /// Closed on both sides.
+  Key& in_range(double least, double most);
+  /// A word that may stand instead of a value: "auto", "never".
+  Key& or_word(std::string word);
+  /// Number of elements of a list.
+  Key& length(std::size_t shortest, std::size_t longest);
+  /// Lists of sections or variants: the text key that names an element. Names are unique; an
+  /// element without one is called after its type and its number among its kind: dense1, dense2.
+  Key& named_by(std::string key);
+  /// Shown by `explain` and in the reference.
+  Key& example(std::string yaml);
+
+  const KeyFacts& facts() const noexcept { return facts_; }
+
+ private:
+  KeyFacts facts_;
+};
+
+/// A section: its name, what it is for and its keys. A plain value.
 class Schema {
  public:
-  explicit Schema(std::string name = {}, std::string doc = {});
+  Schema(std::string name, std::string doc);
 
   Key& integer(std::string name, std::string doc);
   Key& real(std::string name, std::string doc);
@@ -74,31 +124,34 @@ class Schema {
   Key& text(std::string name, std::string doc);
   Key& path(std::string name, std::string doc);
   Key& choice(std::string name, std::vector<std::string> choices, std::string doc);
-  Key& quantity(std::string name, std::vector<Unit> units, std::string doc);
+  Key& quantity(std::string name, Unit unit, std::string doc);
+  Key& quantity(std::string name, std::initializer_list<Unit> units, std::string doc);
   Key& integers(std::string name, std::string doc);
+  Key& reals(std::string name, std::string doc);
   Key& texts(std::string name, std::string doc);
-  /// Without a value in the deck the section exists with its defaults, unless it is required or
-  /// holds a required key; has() is false then.
-  Key& section(std::string name, Schema schema, std::string doc);
-  /// `discriminator` ("type") names the alternative by its schema's name. A plain scalar is short
-  /// for a section with nothing but the discriminator.
-  Key& variant(std::string name, std::string discriminator, std::vector<Schema> alternatives,
+  /// The section's doc is the key's.
+  Key& section(std::string name, Schema schema);
+  Key& sections(std::string name, Schema element, std::string doc);
+  Key& named_sections(std::string name, Schema element, std::string doc);
+  /// A section whose key `discriminator` names one schema of the table. A variant that needs no
+  /// other key may be written as the bare name: `loss: mse` for `loss: {type: mse}`.
+  Key& variant(std::string name, std::string discriminator, std::vector<Schema> table,
                std::string doc);
-  Key& variants(std::string name, std::string discriminator, std::vector<Schema> alternatives,
+  Key& variants(std::string name, std::string discriminator, std::vector<Schema> table,
                 std::string doc);
-  Key& map(std::string name, Schema schema, std::string doc);
 
   const std::string& name() const noexcept { return name_; }
   const std::string& doc() const noexcept { return doc_; }
-  const std::deque<Key>& keys() const noexcept { return keys_; }
-  const Key* find(std::string_view name) const;
+  const std::vector<Key>& keys() const noexcept { return keys_; }
+  /// Null if there is no such key.
+  const Key* find(std::string_view name) const noexcept;
 
  private:
-  Key& add(Type type, std::string name, std::string doc);
+  Key& add(std::string name, Type type, std::string doc);
 
   std::string name_;
   std::string doc_;
-  std::deque<Key> keys_;
+  std::vector<Key> keys_;
 };
 
 }  // namespace zygos::deck

@@ -1,86 +1,73 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A deck that was checked against a schema: every value present (given or by default), typed, in
-// range, and with its position for whoever finds fault with it later.
+// Checked values. A Section exists only after the schema was checked, so the getters need no error
+// handling: asking for a key that the schema does not have, or for the wrong type, is an
+// InternalError of the caller.
 #pragma once
 
-#include "zygos/deck/document.hpp"
-#include "zygos/deck/schema.hpp"
+#include "zygos/deck/findings.hpp"
+#include "zygos/deck/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 namespace zygos::deck {
 
-/// A number in its base unit: bytes, seconds, bytes per second, or a count of steps or epochs.
-struct Quantity {
-  double value = 0.0;
-  Unit unit = Unit::bytes;
-};
+namespace detail {
+struct Value;
+}  // namespace detail
 
-class Section;
-
-/// One checked value.
-struct Value {
-  Position where;
-  bool given = false;    ///< in the deck or on the command line, not by default
-  std::string text;      ///< as written: "2 GiB"
-  bool is_word = false;  ///< one of the key's words instead of a value
-  std::variant<std::monostate, std::int64_t, double, bool, std::string, Quantity,
-               std::vector<std::int64_t>, std::vector<std::string>, std::vector<Section>,
-               std::vector<std::pair<std::string, Section>>>
-      data;
-};
-
-/// Getters throw InternalError for a key the schema does not have or of another type.
+/// A checked section with its defaults filled in. Cheap to copy; keeps the deck's values alive.
 class Section {
  public:
-  Section() = default;
+  /// A section without keys, for callers that need one before a deck is read.
+  Section();
+  explicit Section(std::shared_ptr<const detail::Value> value);
 
-  /// A value exists: given or by default.
+  /// Whether the key has a value, be it from the deck, the command line or a default.
   bool has(std::string_view key) const;
-  bool given(std::string_view key) const;
-  /// The value is this word ("auto").
+  /// Whether the value is one of the key's words, e.g. is_word("share", "auto").
   bool is_word(std::string_view key, std::string_view word) const;
+
   std::int64_t integer(std::string_view key) const;
+  /// An integer counts as a real.
   double real(std::string_view key) const;
   bool boolean(std::string_view key) const;
-  const std::string& text(std::string_view key) const;  ///< text or choice
+  /// Texts, choices, words and the discriminator of a variant.
+  const std::string& text(std::string_view key) const;
+  /// Absolute, or relative to the working directory if the deck's name was.
   std::filesystem::path path(std::string_view key) const;
   Quantity quantity(std::string_view key) const;
-  const std::vector<std::int64_t>& integers(std::string_view key) const;
-  const std::vector<std::string>& texts(std::string_view key) const;
-  const Section& section(std::string_view key) const;  ///< section or variant
-  const std::vector<Section>& list(std::string_view key) const;
-  const std::vector<std::pair<std::string, Section>>& map(std::string_view key) const;
+  std::size_t bytes(std::string_view key) const;
+  double seconds(std::string_view key) const;
+  double bytes_per_second(std::string_view key) const;
+  std::vector<std::int64_t> integers(std::string_view key) const;
+  std::vector<double> reals(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const;
+  /// A section or a variant.
+  Section section(std::string_view key) const;
+  /// The elements of a list of sections or variants, or the named sections in the deck's order.
+  std::vector<Section> sections(std::string_view key) const;
 
-  /// Of the key's value if it was given, else of the section.
+  /// What this section is called: its key, the user's name of a named section, or the name of a
+  /// list's element.
+  const std::string& name() const;
+  /// Of the section: its key, or its first character in a list.
+  const Position& position() const;
+  /// Of a key's value; of the section if the value is absent.
   const Position& position(std::string_view key) const;
-  const Position& position() const noexcept { return where_; }
-  /// Name of the schema it was checked against: for a variant, the alternative chosen ("dense").
-  const std::string& keyword() const;
-  const Schema& schema() const { return *schema_; }
-  const Value* find(std::string_view key) const;
+  Origin origin(std::string_view key) const { return position(key).origin; }
 
  private:
-  friend class Checker;
-  const Value& value(std::string_view key) const;
+  const detail::Value& at(std::string_view key) const;
 
-  std::shared_ptr<const Schema> schema_;
-  std::filesystem::path folder_;
-  Position where_;
-  std::vector<std::pair<std::string, Value>> values_;  ///< in the schema's order
+  std::shared_ptr<const detail::Value> value_;
 };
-
-/// Checks a whole document; findings hold everything wrong with it. The result is only of use when
-/// nothing was found.
-Section check(const Document& document, const Schema& schema, Findings& findings);
 
 }  // namespace zygos::deck

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is generated from a schema for people and editors.
+#pragma once
+
+#include "zygos/deck/schema.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace zygos::deck {
+
+/// JSON Schema, draft 2020-12, for editors with a YAML language server.
+std::string json_schema(const Schema& schema);
+
+/// Meaning, type, default, range and example of a key: "optimizer.adam.beta1", "train.batch",
+/// "model.layers.dense". Parts that leave no choice may be left out ("optimizer.beta1"). An empty
+/// key explains the whole deck. Throws UsageError with a suggestion for an unknown key.
+std::string explain(const Schema& schema, std::string_view key);
+
+/// The deck reference in Markdown.
+std::string markdown_reference(const Schema& schema);
+
+}  // namespace zygos::deck
