@@ -103,7 +103,8 @@ train::PolicyEntry coarse_split_entry() {
             "Fraction of the batch for the first lane; auto: measured, so that both end together.")
       .in_range(0.0, 1.0)
       .or_word("auto")
-      .fallback("auto");
+      .fallback("auto")
+      .example("0.25");
   return {schema, [](const deck::Section& section) {
             CoarseSplitOptions options;
             if (!section.is_word("share", "auto")) {

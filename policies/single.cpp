@@ -45,7 +45,7 @@ train::PolicyPtr single(SingleOptions options) {
 
 train::PolicyEntry single_entry() {
   deck::Schema schema("single", "The whole batch on one lane.");
-  schema.text("lane", "Name of the lane; the first one if not given.");
+  schema.text("lane", "Name of the lane; the first one if not given.").optional().example("device");
   return {schema, [](const deck::Section& section) {
             return single({section.has("lane") ? section.text("lane") : std::string()});
           }};
