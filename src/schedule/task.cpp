@@ -55,6 +55,9 @@ std::string_view name_of(BufferKind kind) {
 }
 
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places) {
+  if (buffer.kind == BufferKind::batch) {
+    return std::string(name_of(buffer.kind));  // the caller's, on no place
+  }
   const auto place = static_cast<std::size_t>(buffer.place);
   return std::string(name_of(buffer.kind)) + "@" + (place < places.size() ? places[place] : "?") +
          " mb" + std::to_string(buffer.micro_batch) + " v" + std::to_string(buffer.version);

@@ -63,7 +63,7 @@ struct Buffer {
   std::int32_t version = 0;
   friend auto operator<=>(const Buffer&, const Buffer&) = default;
 };
-/// "activations@device mb0 v0", as messages print it.
+/// "activations@device mb0 v0", as messages print it; "batch" for the caller's samples.
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places);
 
 struct Task {
