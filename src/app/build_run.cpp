@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/build_run.hpp"
+
+#include "app/build_model.hpp"
+#include "app/from_registry.hpp"
+#include "app/lane_choice.hpp"
+#include "app/load_data.hpp"
+
+#include "zygos/nn/registry.hpp"
+#include "zygos/policies/policies.hpp"
+#include "zygos/train/profiler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace zygos::app {
+
+namespace {
+
+lane::Kind kind_of(deck::LaneKind kind) {
+  switch (kind) {
+    case deck::LaneKind::host:
+      return lane::Kind::host;
+    case deck::LaneKind::device:
+      return lane::Kind::device;
+    case deck::LaneKind::emulated:
+    case deck::LaneKind::automatic:
+      break;
+  }
+  return lane::Kind::emulated;
+}
+
+LaneRequest request_of(const deck::LaneSpec& spec, const std::optional<int>& host_threads) {
+  LaneRequest request;
+  request.spec = {.name = spec.name,
+                  .kind = kind_of(spec.kind),
+                  .space = spec.serial ? lane::HostSpace::serial : lane::HostSpace::openmp,
+                  .budget_bytes = spec.memory_bytes,
+                  .link = {spec.link_bytes_per_second, spec.link_latency_s},
+                  .slowdown = spec.slowdown,
+                  .device_id = spec.device_id};
+  request.any_device = spec.kind == deck::LaneKind::automatic;
+  const bool host = spec.kind == deck::LaneKind::host;
+  request.threads = host && host_threads ? host_threads : spec.threads;
+  return request;
+}
+
+void refuse_missing_devices(const CheckedDeck& checked, const Machine& machine) {
+  deck::Findings findings = checked.deck.findings();
+  for (const deck::LaneSpec& spec : checked.spec.lanes) {
+    if (spec.kind != deck::LaneKind::device || machine.devices > 0) {
+      continue;
+    }
+    if (lane::device_space_name() == "none") {
+      findings.error(
+          spec.position,
+          fmt::format("lane '{}' is a device, but this build has no GPU support", spec.name),
+          "rebuild with -DZYGOS_DEVICE=cuda (or hip, sycl), or use kind: emulated");
+    } else {
+      findings.error(spec.position,
+                     fmt::format("lane '{}' is a device, but {} finds none on this machine",
+                                 spec.name, lane::device_space_name()),
+                     "use kind: emulated, or kind: auto to take a device where there is one");
+    }
+  }
+  findings.throw_if_any();
+}
+
+std::vector<lane::LaneSpec> lanes_of(const CheckedDeck& checked, const BuildOptions& options) {
+  const Machine machine = this_machine();
+  refuse_missing_devices(checked, machine);
+  std::vector<LaneRequest> requests;
+  for (const deck::LaneSpec& spec : checked.spec.lanes) {
+    requests.push_back(request_of(spec, options.threads));
+  }
+  const bool has_host =
+      std::any_of(checked.spec.lanes.begin(), checked.spec.lanes.end(),
+                  [](const deck::LaneSpec& spec) { return spec.kind == deck::LaneKind::host; });
+  if (options.threads && !has_host) {
+    throw UsageError("--threads sets the threads of the host lane, and this deck has none");
+  }
+  return resolve_lanes(std::move(requests), machine);
+}
+
+train::Every every_of(const deck::Every& every) {
+  return {.steps = every.steps, .epochs = every.epochs, .seconds = every.seconds};
+}
+
+train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
+  train::TrainerOptions options;
+  options.batch = spec.train.batch;
+  options.epochs = spec.train.epochs;
+  options.steps = spec.train.steps;
+  options.shuffle = spec.train.shuffle;
+  options.drop_last = spec.train.drop_last;
+  options.seed = spec.seed;
+  options.report = every_of(spec.train.report);
+  options.evaluate = every_of(spec.train.evaluate);
+  options.checkpoint = every_of(spec.checkpoint.every);
+  return options;
+}
+
+void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
+  const deck::TrainSpec& train = checked.spec.train;
+  if (train.batch > data.size()) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(train.batch_position,
+                   fmt::format("a batch of {} samples, but '{}' has only {}", train.batch,
+                               data.name, data.size()),
+                   fmt::format("give train.batch a value from 1 to {}", data.size()));
+    findings.throw_if_any();
+  }
+}
+
+/// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
+void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch);
+  const auto probe = setup.policy->needs_profile()
+                         ? policies::coarse_split({.share = {}, .samples = 0})
+                         : setup.policy;
+  try {
+    static_cast<void>(probe->schedule(problem, nullptr));
+  } catch (const UsageError& refusal) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(checked.spec.policy.position(), refusal.what());
+    findings.throw_if_any();
+  }
+}
+
+}  // namespace
+
+BuildOptions build_options(const Invocation& invocation) {
+  return {invocation.threads, invocation.kokkos_arguments};
+}
+
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
+  const deck::RunSpec& spec = checked.spec;
+  RunSetup setup;
+  setup.name = spec.name;
+  setup.resolved_deck = checked.deck.resolved();
+  const auto lanes = lanes_of(checked, options);
+  RunData data = load_data(spec, checked.deck.findings());
+  setup.training = std::move(data.training);
+  setup.test = std::move(data.test);
+  refuse_large_batch(checked, setup.training);
+  setup.dtype = spec.precision;
+  setup.target = {setup.training.target_shape(),
+                  setup.training.classes > 0 ? DType::i32 : spec.precision};
+  setup.graph =
+      std::make_unique<graph::Graph>(build_model(spec, setup.training, checked.deck.findings()));
+  setup.optimizer =
+      made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
+  setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);
+  setup.trainer = trainer_options(spec);
+  setup.keep = spec.checkpoint.keep;
+  setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
+  std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);
+  setup.kokkos = std::make_unique<KokkosSession>(most_threads(lanes), options.kokkos_arguments);
+  setup.lanes = std::make_unique<lane::LaneSet>(lanes);
+  refuse_unfit_policy(checked, setup);
+  return setup;
+}
+
+PlanSubject plan_subject(const RunSetup& setup) {
+  return {*setup.graph, *setup.optimizer, *setup.lanes, setup.dtype, setup.target};
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a deck to the objects of a run. Whatever is wrong with the deck, the shapes of its layers
+// included, is found here and reported at the line it stands in.
+#pragma once
+
+#include "app/command_line.hpp"
+#include "app/deck_tables.hpp"
+#include "app/plan_report.hpp"
+#include "app/run_setup.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// What the command line adds to a deck.
+struct BuildOptions {
+  std::optional<int> threads;  ///< of the host lane
+  std::vector<std::string> kokkos_arguments;
+};
+BuildOptions build_options(const Invocation& invocation);
+
+/// Initialises Kokkos, reads the data, builds model, lanes, optimizer and policy.
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options);
+
+/// For reports about a run.
+PlanSubject plan_subject(const RunSetup& setup);
+
+}  // namespace zygos::app

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/build_run.hpp"
+#include "app/commands.hpp"
+#include "app/run_report.hpp"
+#include "app/split_plan.hpp"
+#include "app/text.hpp"
+
+#include "zygos/io/batching.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace zygos::app {
+
+namespace {
+
+/// Wall seconds of consecutive steps over the data set in its own order.
+class StepTimer {
+ public:
+  StepTimer(const RunSetup& setup, train::Engine& engine, bool forward)
+      : engine_(engine),
+        rows_(io::rows_of(setup.training)),
+        batch_(static_cast<std::size_t>(setup.trainer.batch)),
+        ids_(static_cast<std::size_t>(setup.training.size())),
+        forward_(forward) {
+    std::iota(ids_.begin(), ids_.end(), 0U);
+  }
+
+  std::vector<double> time(std::int64_t steps) {
+    std::vector<double> seconds;
+    seconds.reserve(static_cast<std::size_t>(steps));
+    for (std::int64_t i = 0; i < steps; ++i) {
+      const train::Batch batch{rows_.inputs, rows_.targets, next_ids()};
+      const auto report = forward_ ? engine_.evaluate(batch) : engine_.step(batch, ++step_);
+      seconds.push_back(report.seconds);
+    }
+    return seconds;
+  }
+
+ private:
+  std::span<const std::uint32_t> next_ids() {
+    if (cursor_ + batch_ > ids_.size()) {
+      cursor_ = 0;
+    }
+    const auto part = std::span<const std::uint32_t>(ids_).subspan(cursor_, batch_);
+    cursor_ += batch_;
+    return part;
+  }
+
+  train::Engine& engine_;
+  io::DatasetRows rows_;
+  std::size_t batch_;
+  std::vector<std::uint32_t> ids_;
+  bool forward_;
+  std::size_t cursor_ = 0;
+  std::uint64_t step_ = 0;
+};
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+nlohmann::json lanes_json(const RunSetup& setup, const schedule::Schedule& schedule) {
+  nlohmann::json lanes = nlohmann::json::array();
+  const auto samples = samples_per_place(schedule);
+  for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
+    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
+    lanes.push_back({{"name", spec.name},
+                     {"kind", lane::name_of(spec.kind)},
+                     {"threads", spec.threads},
+                     {"samples", samples[place]}});
+  }
+  return lanes;
+}
+
+int host_threads(const RunSetup& setup) {
+  for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
+    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
+    if (spec.kind == lane::Kind::host) {
+      return spec.threads;
+    }
+  }
+  return 0;
+}
+
+struct Timing {
+  double median_s = 0.0;
+  double minimum_s = 0.0;
+  double samples_per_s = 0.0;
+  double gflops = 0.0;
+};
+
+Timing timing_of(const std::vector<double>& seconds, const RunSetup& setup, bool forward) {
+  const std::int64_t batch = setup.trainer.batch;
+  const nn::Cost cost = forward ? setup.graph->forward_cost(batch, setup.dtype)
+                                : setup.graph->training_cost(batch, setup.dtype);
+  Timing timing;
+  timing.median_s = median_of(seconds);
+  timing.minimum_s = *std::min_element(seconds.begin(), seconds.end());
+  timing.samples_per_s = static_cast<double>(batch) / timing.median_s;
+  timing.gflops = cost.flops / timing.median_s * 1e-9;
+  return timing;
+}
+
+std::string timing_text(const Timing& timing, const Invocation& invocation) {
+  return fmt::format(
+      "{} {}: median {}, least {}, {} samples/s, {:.3g} GFLOP/s", text_of_count(invocation.steps),
+      invocation.forward ? "forward passes" : "training steps", text_of_seconds(timing.median_s),
+      text_of_seconds(timing.minimum_s), text_of_rate(timing.samples_per_s), timing.gflops);
+}
+
+nlohmann::json timing_json(const Timing& timing, const Invocation& invocation,
+                           const RunSetup& setup, const schedule::Schedule& schedule) {
+  return {{"deck", setup.name},
+          {"median_step_s", timing.median_s},
+          {"min_step_s", timing.minimum_s},
+          {"steps", invocation.steps},
+          {"batch", setup.trainer.batch},
+          {"samples_per_s", timing.samples_per_s},
+          {"threads", host_threads(setup)},
+          {"lanes", lanes_json(setup, schedule)},
+          {"policy", schedule.policy},
+          {"forward", invocation.forward},
+          {"gflops", timing.gflops},
+          {"parameters", setup.graph->parameter_count()}};
+}
+
+}  // namespace
+
+ExitCode run_bench(const Invocation& invocation, Console& console) {
+  RunSetup setup =
+      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
+  say_setup(setup, console);
+  const SplitPlan split = decide_split(setup, {});
+  train::EngineOptions options = setup.engine_options();
+  options.trace_capacity = 0;
+  options.time_every_task = false;
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, split.schedule, setup.target,
+                       options);
+  engine.initialise();
+  StepTimer timer(setup, engine, invocation.forward);
+  timer.time(invocation.warmup);
+  const Timing timing = timing_of(timer.time(invocation.steps), setup, invocation.forward);
+  console.say(timing_text(timing, invocation) + "; " + split_text(setup, split.schedule));
+  if (console.wants_json()) {
+    console.json(timing_json(timing, invocation, setup, split.schedule));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/deck_tables.hpp"
+
+#include "zygos/nn/registry.hpp"
+#include "zygos/policies/policies.hpp"
+
+namespace zygos::app {
+
+namespace {
+
+template <class Entries>
+std::vector<deck::Schema> schemas_of(const Entries& entries) {
+  std::vector<deck::Schema> schemas;
+  for (const auto& entry : entries) {
+    schemas.push_back(entry.schema);
+  }
+  return schemas;
+}
+
+}  // namespace
+
+deck::Schema whole_schema() {
+  return deck::run_schema({.layers = schemas_of(nn::layer_registry()),
+                           .losses = schemas_of(nn::loss_registry()),
+                           .optimizers = schemas_of(nn::optimizer_registry()),
+                           .policies = schemas_of(policies::registry())});
+}
+
+CheckedDeck load_deck(const std::filesystem::path& file,
+                      const std::vector<std::string>& overrides) {
+  deck::Deck deck = deck::Deck::load(file, whole_schema(), overrides);
+  deck::RunSpec spec = deck::run_spec(deck);
+  return {std::move(deck), std::move(spec)};
+}
+
+}  // namespace zygos::app

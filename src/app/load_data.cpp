@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/load_data.hpp"
+
+#include "zygos/io/glyphs.hpp"
+#include "zygos/io/hdf5_dataset.hpp"
+#include "zygos/io/idx.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace zygos::app {
+
+namespace {
+
+void require_file(const std::filesystem::path& file, const deck::Position& where,
+                  deck::Findings& findings) {
+  std::error_code unreadable;
+  if (!std::filesystem::is_regular_file(file, unreadable)) {
+    findings.error(where, fmt::format("there is no file '{}'", file.string()),
+                   "a relative path starts at the deck's folder");
+  }
+}
+
+void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
+  if (spec.format == deck::DataFormat::glyphs) {
+    return;
+  }
+  require_file(spec.train.inputs, spec.train.inputs_position, findings);
+  require_file(spec.train.targets, spec.train.targets_position, findings);
+  if (spec.test) {
+    require_file(spec.test->inputs, spec.test->inputs_position, findings);
+    require_file(spec.test->targets, spec.test->targets_position, findings);
+  }
+  findings.throw_if_any();
+}
+
+io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files,
+                       std::int64_t classes) {
+  const io::LoadOptions options{
+      .classes = classes, .input_scale = spec.scale, .input_offset = spec.offset};
+  if (spec.format == deck::DataFormat::idx) {
+    return io::load_idx(files.inputs, files.targets, options);
+  }
+  return io::load_hdf5_dataset({files.inputs, files.inputs_dataset},
+                               {files.targets, files.targets_dataset}, options);
+}
+
+io::Dataset draw_glyphs(const deck::DataSpec& spec, std::int64_t first, std::int64_t samples) {
+  io::GlyphOptions options{.samples = samples,
+                           .first = first,
+                           .side = spec.glyphs.size,
+                           .seed = spec.glyphs.seed,
+                           .jitter = spec.glyphs.jitter,
+                           .noise = spec.glyphs.noise};
+  options.classes = spec.classes > 0 ? spec.classes : options.classes;
+  io::Dataset data = io::make_glyphs(options);
+  data.input_scale = spec.scale.value_or(data.input_scale);
+  data.input_offset = spec.offset;
+  return data;
+}
+
+}  // namespace
+
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
+  const deck::DataSpec& data = spec.data;
+  require_files(data, findings);
+  if (data.format == deck::DataFormat::glyphs) {
+    RunData result{draw_glyphs(data, 0, data.glyphs.samples), std::nullopt};
+    if (data.glyphs.test_samples > 0) {
+      result.test = draw_glyphs(data, data.glyphs.samples, data.glyphs.test_samples);
+    }
+    return result;
+  }
+  RunData result{read_files(data, data.train, data.classes), std::nullopt};
+  if (data.test) {
+    // A label that training never saw is an error in the test set, not a further class.
+    result.test = read_files(data, *data.test, result.training.classes);
+  }
+  return result;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/deck/run_schema.hpp"
+#include "zygos/io/dataset.hpp"
+
+#include <optional>
+
+namespace zygos::app {
+
+struct RunData {
+  io::Dataset training;
+  std::optional<io::Dataset> test;
+};
+
+/// Reads or makes what the deck's section `data` says. Throws DataError for a bad file, a deck
+/// error at the key's place for a file that is not there.
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings);
+
+}  // namespace zygos::app

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the planner found, as a table for people and as rows for machines.
+#pragma once
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/lane/lane_set.hpp"
+#include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/memory_plan.hpp"
+#include "zygos/plan/recommendation.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// What crosses lanes' links in one step.
+struct Traffic {
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+};
+
+/// What the report needs of a run; borrowed.
+struct PlanSubject {
+  const graph::Graph& graph;
+  const nn::Optimizer& optimizer;
+  const lane::LaneSet& lanes;
+  DType dtype = DType::f32;
+  plan::TargetSpec target;
+};
+
+Traffic traffic_of(const schedule::Schedule& schedule, const PlanSubject& subject);
+/// Memory of every place under a schedule: lane plus staging.
+std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
+                                         const PlanSubject& subject);
+
+/// The table of candidates with the recommended one marked.
+std::string plan_table(const plan::Recommendation& recommendation, const PlanSubject& subject);
+/// {"rows": [...], "recommended": ..., "reason": ...}
+nlohmann::json plan_json(const plan::Recommendation& recommendation, const PlanSubject& subject);
+
+/// The table of bytes per lane and category.
+std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject);
+nlohmann::json memory_json(const std::vector<plan::PlaceMemory>& places,
+                           const PlanSubject& subject);
+
+/// The text in lines of at most `columns` characters, broken at blanks.
+std::string wrapped(const std::string& text, std::size_t columns = 88);
+
+}  // namespace zygos::app

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run_report.hpp"
+
+#include "app/build_facts.hpp"
+#include "app/plan_report.hpp"
+#include "app/text.hpp"
+
+#include "zygos/memory/bytes.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <sstream>
+
+namespace zygos::app {
+
+namespace {
+
+void say_field(Console& console, const std::string& name, const std::string& text) {
+  std::istringstream lines(text);
+  std::string head = fmt::format("{:<11}", name);
+  for (std::string line; std::getline(lines, line);) {
+    console.note(console.tinted(Tint::bold, head) + line);
+    head = std::string(11, ' ');
+  }
+}
+
+std::string model_text(const graph::Graph& graph) {
+  std::string text = graph.input_shape().text();
+  for (const graph::Node& node : graph.nodes()) {
+    text += " -> " + node.name + " " + node.output_shape.text();
+  }
+  return text;
+}
+
+nlohmann::json number_or_null(double value) {
+  return std::isfinite(value) && value > 0.0 ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json usage_json(const std::vector<train::LaneUsage>& lanes) {
+  nlohmann::json result = nlohmann::json::object();
+  for (const train::LaneUsage& lane : lanes) {
+    nlohmann::json object{{"total", lane.bytes}};
+    for (const memory::Category category : memory::all_categories) {
+      object[std::string(memory::name_of(category))] = lane.usage[category];
+    }
+    result[lane.lane] = object;
+  }
+  return result;
+}
+
+nlohmann::json rates_json(const RunSetup& setup, const SplitPlan& split, double total) {
+  nlohmann::json lanes = nlohmann::json::object();
+  const auto samples = samples_per_place(split.schedule);
+  for (std::size_t place = 0; place < samples.size(); ++place) {
+    lanes[(*setup.lanes)[place].name()] =
+        total * static_cast<double>(samples[place]) / static_cast<double>(split.schedule.batch);
+  }
+  return {{"total", total}, {"lanes", lanes}};
+}
+
+nlohmann::json gain_json(const SplitPlan& split, const RunEnd& end) {
+  if (!split.prediction) {
+    return nullptr;
+  }
+  const Prediction& said = *split.prediction;
+  nlohmann::json gain{{"predicted", number_or_null(said.speedup)},
+                      {"measured", nullptr},
+                      {"upper_bound", number_or_null(said.upper_bound)},
+                      {"step_s", {{"predicted", said.step_s}, {"measured", nullptr}}},
+                      {"recommended", said.worthwhile},
+                      {"reason", said.reason}};
+  if (end.gain) {
+    gain["measured"] = number_or_null(end.gain->speedup);
+    gain["step_s"]["measured"] = number_or_null(end.gain->split_step_s);
+  }
+  return gain;
+}
+
+/// "host alone 0.67 ms, device alone 0.70 ms"
+std::string alone_text(const RunSetup& setup, const std::vector<double>& single_step_s) {
+  std::string text;
+  for (std::size_t place = 0; place < single_step_s.size(); ++place) {
+    text += fmt::format(
+        "{}{} alone {}", text.empty() ? "" : ", ", (*setup.lanes)[place].name(),
+        single_step_s[place] > 0.0 ? text_of_seconds(single_step_s[place]) : "does not fit");
+  }
+  return text;
+}
+
+std::string prediction_text(const RunSetup& setup, const Prediction& said) {
+  return fmt::format("{} a step, {} the fastest single lane ({}; at most {})",
+                     text_of_seconds(said.step_s), text_of_speedup(said.speedup),
+                     alone_text(setup, said.single_step_s), text_of_speedup(said.upper_bound));
+}
+
+std::string bytes_text(const std::vector<train::LaneUsage>& lanes) {
+  std::string text;
+  for (const train::LaneUsage& lane : lanes) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", lane.lane,
+                        memory::text_of_bytes(lane.bytes));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string split_text(const RunSetup& setup, const schedule::Schedule& schedule) {
+  std::string text;
+  const auto samples = samples_per_place(schedule);
+  for (std::size_t place = 0; place < samples.size(); ++place) {
+    if (samples[place] > 0) {
+      text += fmt::format("{}{} {}", text.empty() ? "" : " + ", (*setup.lanes)[place].name(),
+                          text_of_count(samples[place]));
+    }
+  }
+  return text + fmt::format(" of {} samples", text_of_count(schedule.batch));
+}
+
+std::string lane_text(const lane::LaneSpec& spec) {
+  if (spec.kind == lane::Kind::device) {
+    return fmt::format("{} device {}", lane::device_space_name(), spec.device_id);
+  }
+  std::string text = spec.kind == lane::Kind::emulated ? "emulated device, " : "";
+  text += spec.space == lane::HostSpace::serial
+              ? "Serial"
+              : fmt::format("OpenMP, {} thread{}", spec.threads, spec.threads == 1 ? "" : "s");
+  if (spec.link.bytes_per_second > 0.0) {
+    text += fmt::format(", link {:.3g} GB/s + {}", spec.link.bytes_per_second * 1e-9,
+                        text_of_seconds(spec.link.latency_s));
+  }
+  if (spec.slowdown > 1.0) {
+    text += fmt::format(", slowed down {:g}x", spec.slowdown);
+  }
+  if (spec.budget_bytes > 0) {
+    text += ", at most " + memory::text_of_bytes(spec.budget_bytes);
+  }
+  return text;
+}
+
+void say_setup(const RunSetup& setup, Console& console) {
+  say_field(console, "model",
+            fmt::format("{}\n{} parameters, {}", model_text(*setup.graph),
+                        text_of_count(setup.graph->parameter_count()), name_of(setup.dtype)));
+  std::string data = fmt::format("{}: {} training samples", setup.training.name,
+                                 text_of_count(setup.training.size()));
+  if (setup.test) {
+    data += fmt::format(", {} test samples", text_of_count(setup.test->size()));
+  }
+  say_field(console, "data", data);
+  std::string lanes;
+  for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
+    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
+    lanes += fmt::format("{:<8} {}\n", spec.name, lane_text(spec));
+  }
+  say_field(console, "lanes", lanes);
+}
+
+void say_split(const RunSetup& setup, const SplitPlan& split, Console& console) {
+  say_field(console, "split",
+            fmt::format("{} ({})", split_text(setup, split.schedule), split.schedule.policy));
+  if (!split.prediction) {
+    return;
+  }
+  say_field(console, "predicted", prediction_text(setup, *split.prediction));
+  if (!split.prediction->worthwhile) {
+    say_field(console, "advice",
+              wrapped("The planner would not split this run, the deck asks for "
+                      "it. " +
+                      split.prediction->reason));
+  }
+}
+
+nlohmann::json summary_of(const RunSetup& setup, const SplitPlan& split, const RunEnd& end) {
+  const train::Event& last = end.last;
+  nlohmann::json samples = nlohmann::json::object();
+  const auto per_place = samples_per_place(split.schedule);
+  for (std::size_t place = 0; place < per_place.size(); ++place) {
+    samples[(*setup.lanes)[place].name()] = per_place[place];
+  }
+  nlohmann::json summary{{"zygos", zygos_version()},
+                         {"deck", setup.name},
+                         {"finished", last.kind == train::EventKind::finished},
+                         {"steps", last.step},
+                         {"epoch", last.epoch},
+                         {"loss", last.loss},
+                         {"weights_xxh64", end.weights_xxh64},
+                         {"parameters", setup.graph->parameter_count()},
+                         {"policy", split.schedule.policy},
+                         {"samples", samples},
+                         {"samples_per_s", rates_json(setup, split, end.samples_per_s)},
+                         {"median_step_s", last.median_step_s},
+                         {"seconds", last.seconds},
+                         {"gain", gain_json(split, end)},
+                         {"peak_bytes", usage_json(end.memory)}};
+  if (last.evaluation.samples > 0) {
+    summary["test_loss"] = last.evaluation.loss;
+    if (setup.classifies()) {
+      summary["test_accuracy"] = last.evaluation.accuracy;
+    }
+  }
+  return summary;
+}
+
+void say_end(const RunSetup& setup, const SplitPlan& split, const RunEnd& end, Console& console) {
+  const train::Event& last = end.last;
+  std::string result = fmt::format("{} steps, loss {:.5g}", text_of_count(last.step), last.loss);
+  if (last.evaluation.samples > 0) {
+    result += setup.classifies() ? ", test accuracy " + text_of_percent(last.evaluation.accuracy)
+                                 : fmt::format(", test loss {:.5g}", last.evaluation.loss);
+  }
+  const bool finished = last.kind == train::EventKind::finished;
+  say_field(console, finished ? "finished" : "stopped", result);
+  say_field(console, "speed",
+            fmt::format("{} samples/s, {} a step, {} in all", text_of_rate(end.samples_per_s),
+                        text_of_seconds(last.median_step_s), text_of_seconds(last.seconds)));
+  say_field(console, "memory", bytes_text(end.memory));
+  say_field(console, "weights", "xxh64 " + end.weights_xxh64);
+  if (!split.prediction || !end.gain) {
+    return;
+  }
+  say_field(console, "split", split_text(setup, split.schedule));
+  say_field(console, "gain",
+            fmt::format("predicted {}  {}\nmeasured  {}  {} a step; {}",
+                        text_of_speedup(split.prediction->speedup),
+                        text_of_seconds(split.prediction->step_s) + " a step; " +
+                            alone_text(setup, split.prediction->single_step_s),
+                        text_of_speedup(end.gain->speedup), text_of_seconds(end.gain->split_step_s),
+                        alone_text(setup, end.gain->single_step_s)));
+  say_field(console, "planner", wrapped(split.prediction->reason));
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/kokkos_session.hpp"
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/io/dataset.hpp"
+#include "zygos/lane/lane_set.hpp"
+#include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/memory_plan.hpp"
+#include "zygos/train/policy.hpp"
+#include "zygos/train/trainer.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// Everything a run consists of, built from a checked deck. Members are in the order of their
+/// making: Kokkos outlives the lanes, the lanes outlive whatever runs on them.
+struct RunSetup {
+  std::string name;           ///< of the deck: the run's folder is called so
+  std::string resolved_deck;  ///< YAML with every default written out
+  std::unique_ptr<KokkosSession> kokkos;
+  std::unique_ptr<lane::LaneSet> lanes;
+  std::unique_ptr<graph::Graph> graph;
+  nn::OptimizerPtr optimizer;
+  train::PolicyPtr policy;
+  DType dtype = DType::f32;
+  plan::TargetSpec target;
+  io::Dataset training;
+  std::optional<io::Dataset> test;
+  std::vector<std::uint32_t> first_batch;  ///< sample ids that measurements are made with
+  train::TrainerOptions trainer;
+  int keep = 3;  ///< checkpoints
+
+  train::EngineOptions engine_options() const { return {.dtype = dtype, .seed = trainer.seed}; }
+  bool classifies() const { return training.classes > 0; }
+  const io::Dataset* test_or_null() const { return test ? &*test : nullptr; }
+};
+
+}  // namespace zygos::app

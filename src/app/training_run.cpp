@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/training_run.hpp"
+
+#include "app/metrics_log.hpp"
+#include "app/progress.hpp"
+#include "app/run_report.hpp"
+#include "app/signals.hpp"
+#include "app/split_plan.hpp"
+#include "app/text.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/io/atomic_file.hpp"
+#include "zygos/io/hash.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <memory>
+
+namespace zygos::app {
+
+namespace {
+
+std::size_t bytes_of(const io::Array& array) {
+  return static_cast<std::size_t>(array.shape.size()) * size_of(array.dtype);
+}
+
+void refuse_other_data(const RunSetup& setup, const io::Checkpoint& checkpoint) {
+  const auto known = checkpoint.facts.find("data_xxh64");
+  if (known != checkpoint.facts.end() && known->second != hash_of(setup.training)) {
+    throw CheckpointError(
+        fmt::format("the samples of '{}' are not those that {} was trained on (their XXH64 "
+                    "differs); put the old "
+                    "data back, or start anew with --fresh",
+                    setup.training.name, checkpoint.path.string()));
+  }
+}
+
+/// Engine, trainer and books of one run.
+class TrainingRun {
+ public:
+  TrainingRun(RunSetup& setup, RunFolder& folder, const SplitPlan& split, Console& console)
+      : setup_(setup),
+        folder_(folder),
+        split_(split),
+        console_(console),
+        engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
+                                                split.schedule, setup.target,
+                                                setup.engine_options())),
+        store_(folder.checkpoints(), setup.keep, console.sink()),
+        trainer_(*engine_, setup.training, setup.test_or_null(), &store_, options()) {}
+
+  RunEnd run(const std::optional<io::Checkpoint>& checkpoint, SignalGuard& signals) {
+    if (checkpoint) {
+      trainer_.resume(*checkpoint);
+    } else {
+      trainer_.start();
+    }
+    signals.attach(trainer_);
+    const RunEnd end = work();
+    signals.detach();
+    return end;
+  }
+
+ private:
+  train::TrainerOptions options() const {
+    train::TrainerOptions options = setup_.trainer;
+    options.facts = facts_of(split_);
+    options.facts["deck"] = setup_.resolved_deck;
+    options.facts["data_xxh64"] = hash_of(setup_.training);
+    return options;
+  }
+
+  ProgressFacts progress_facts() const {
+    ProgressFacts facts;
+    for (std::size_t place = 0; place < setup_.lanes->size(); ++place) {
+      facts.lanes.push_back((*setup_.lanes)[place].name());
+    }
+    for (const train::LaneUsage& usage : engine_->memory()) {
+      facts.bytes += usage.bytes;
+    }
+    facts.epochs = setup_.trainer.epochs;
+    facts.classifies = setup_.classifies();
+    return facts;
+  }
+
+  RunEnd work() {
+    const ProgressFacts facts = progress_facts();
+    Progress progress(console_, facts);
+    MetricsLog metrics(folder_.metrics(), trainer_.step(), console_.sink());
+    RunEnd end;
+    const std::int64_t first_step = trainer_.step();
+    do {
+      const double last_loss = end.last.loss;
+      end.last = next_event();
+      progress.show(end.last);
+      metrics.write(metrics_of(end.last, facts));
+      // Only progress events carry the training loss; the last one is what a run ends with.
+      if (end.last.kind != train::EventKind::progress) {
+        end.last.loss = last_loss;
+      }
+    } while (end.last.kind != train::EventKind::finished &&
+             end.last.kind != train::EventKind::stopped);
+    close_books(end, first_step);
+    return end;
+  }
+
+  train::Event next_event() {
+    try {
+      return trainer_.next();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::numeric) {
+        throw;
+      }
+      throw NumericError(fmt::format(
+          "{}\nThe checkpoints in {} are from before this; try a smaller optimizer.learning_rate",
+          error.what(), folder_.checkpoints().string()));
+    }
+  }
+
+  void close_books(RunEnd& end, std::int64_t first_step) {
+    end.memory = engine_->memory();
+    end.weights_xxh64 = engine_->weights_hash();
+    const auto steps = static_cast<double>(end.last.step - first_step);
+    if (steps > 0.0 && end.last.median_step_s > 0.0) {
+      end.samples_per_s = static_cast<double>(setup_.trainer.batch) / end.last.median_step_s;
+    }
+    std::ofstream trace(folder_.trace());
+    train::write_trace(trace, engine_->trace(), split_.schedule,
+                       split_.simulation ? &*split_.simulation : nullptr);
+    if (!trace) {
+      console_.warn("cannot write " + folder_.trace().string());
+    }
+  }
+
+  RunSetup& setup_;
+  RunFolder& folder_;
+  const SplitPlan& split_;
+  Console& console_;
+  std::unique_ptr<train::Engine> engine_;
+  io::CheckpointStore store_;
+  train::Trainer trainer_;
+};
+
+std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const SplitPlan& split,
+                                           Console& console) {
+  if (!split.prediction || split.schedule.active_places().size() < 2) {
+    return std::nullopt;
+  }
+  console.detail("measuring the gain of the split");
+  return train::measure_gain(profile_request(setup, {}), split.schedule);
+}
+
+}  // namespace
+
+std::string hash_of(const io::Dataset& data) {
+  io::Hasher hasher;
+  for (const io::Array* array : {&data.inputs, &data.targets}) {
+    hasher.add({array->data.get(), bytes_of(*array)});
+  }
+  return hasher.hex();
+}
+
+ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
+                         const std::optional<io::Checkpoint>& checkpoint, Console& console) {
+  if (checkpoint) {
+    refuse_other_data(setup, *checkpoint);
+    console.note(fmt::format("continuing {} at step {}", folder.path().string(),
+                             text_of_count(checkpoint->step)));
+  }
+  SignalGuard signals;
+  io::write_file_atomically(folder.deck(), setup.resolved_deck);
+  say_setup(setup, console);
+  const SplitPlan split = checkpoint ? recall_split(setup, *checkpoint) : decide_split(setup, {});
+  say_split(setup, split, console);
+  RunEnd end;
+  {
+    TrainingRun run(setup, folder, split, console);
+    end = run.run(checkpoint, signals);
+  }
+  const bool finished = end.last.kind == train::EventKind::finished;
+  if (finished) {
+    end.gain = gain_of(setup, split, console);
+  }
+  nlohmann::json summary = summary_of(setup, split, end);
+  io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
+  say_end(setup, split, end, console);
+  if (console.wants_json()) {
+    summary["run_dir"] = folder.path().string();
+    console.json(summary);
+  }
+  return finished ? ExitCode::done : ExitCode::stopped;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The real executable as a child process, and folders of its own for every test.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace zygos::test {
+
+struct Outcome {
+  int code = -1;  ///< exit code, or 128 + n for a process ended by signal n
+  std::string out;
+  std::string err;
+};
+
+/// Runs in `directory`; output goes to files there, so that a killed child can't block anybody.
+class Process {
+ public:
+  Process(const std::vector<std::string>& arguments, const std::filesystem::path& directory);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void send(int signal) const;
+  bool running();
+  /// Waits for the end; kills and fails after `limit`.
+  Outcome wait(std::chrono::seconds limit = std::chrono::seconds(120));
+
+ private:
+  std::filesystem::path out_;
+  std::filesystem::path err_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool reaped_ = false;
+};
+
+/// A fresh folder, removed with the object.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs zygos with `arguments` in `directory`.
+Outcome zygos_run(const std::vector<std::string>& arguments,
+                  const std::filesystem::path& directory);
+
+std::string read_text(const std::filesystem::path& file);
+void write_text(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace zygos::test

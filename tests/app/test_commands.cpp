@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tiny_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace zygos::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+
+nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& directory) {
+  const Outcome outcome = zygos_run(words, directory);
+  CAPTURE(words, outcome.err);
+  REQUIRE(outcome.code == 0);
+  return nlohmann::json::parse(outcome.out);
+}
+
+}  // namespace
+
+TEST_CASE("check shows shapes and memory and leaves no folder behind") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json said = json_of({"check", "tiny.yaml", "--json"}, scratch.path());
+  const Outcome people = zygos_run({"check", "tiny.yaml"}, scratch.path());
+
+  CHECK(said["good"] == true);
+  CHECK(said["parameters"] > 0);
+  CHECK(said["peak_bytes"]["device"]["weights"] > 0);
+  CHECK_THAT(people.out, ContainsSubstring("fc1") && ContainsSubstring("activations"));
+  CHECK_FALSE(fs::exists(scratch.path() / "runs"));
+}
+
+TEST_CASE("the resolved deck is a deck with the same meaning") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const std::string resolved =
+      json_of({"check", "tiny.yaml", "--json"}, scratch.path())["resolved"];
+  write_text(scratch.path() / "again.yaml", resolved);
+
+  const nlohmann::json again = json_of({"check", "again.yaml", "--json"}, scratch.path());
+
+  CHECK(again["resolved"] == resolved);
+}
+
+TEST_CASE("plan gives rows for both lanes and the split, and recommends one of them") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json plan = json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
+
+  REQUIRE(plan["rows"].size() == 3);
+  bool recommended = false;
+  for (const auto& row : plan["rows"]) {
+    for (const char* field :
+         {"policy", "step_s", "peak_bytes", "bytes", "messages", "idle", "speedup"}) {
+      CHECK(row.contains(field));
+    }
+    recommended = recommended || row["policy"] == plan["recommended"];
+  }
+  CHECK(recommended);
+  CHECK(plan["reason"].get<std::string>().size() > 20);
+  CHECK(plan["rows"][2]["bytes"] > plan["rows"][0]["bytes"]);
+}
+
+TEST_CASE("bench times steps and forward passes") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json steps = json_of(
+      {"bench", "tiny.yaml", "--steps", "20", "--json", "policy.type=single"}, scratch.path());
+  const nlohmann::json forward =
+      json_of({"bench", "tiny.yaml", "--steps", "20", "--forward", "--json"}, scratch.path());
+
+  for (const char* field : {"median_step_s", "min_step_s", "samples_per_s", "gflops"}) {
+    CHECK(steps[field] > 0.0);
+    CHECK(forward[field] > 0.0);
+  }
+  CHECK(steps["steps"] == 20);
+  CHECK(steps["threads"] >= 1);
+  CHECK(steps["lanes"].size() == 2);
+  CHECK(steps["parameters"] == forward["parameters"]);
+  CHECK(steps["lanes"][0]["samples"] == 32);
+}
+
+TEST_CASE("eval repeats the test result of the end of the run") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const nlohmann::json trained = train_to_the_end(scratch.path());
+
+  const nlohmann::json by_folder = json_of({"eval", "runs/tiny", "--json"}, scratch.path());
+  const nlohmann::json by_deck = json_of({"eval", "tiny.yaml", "--json"}, scratch.path());
+
+  CHECK(by_folder["test_accuracy"] == trained["test_accuracy"]);
+  CHECK(by_folder["test_loss"] == trained["test_loss"]);
+  CHECK(by_deck["test_loss"] == trained["test_loss"]);
+}
+
+TEST_CASE("inspect lists the tensors of the newest checkpoint with their hashes") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  train_to_the_end(scratch.path());
+
+  const nlohmann::json by_run = json_of({"inspect", "runs/tiny", "--json"}, scratch.path());
+  const nlohmann::json by_checkpoint =
+      json_of({"inspect", newest_checkpoint_in(scratch.path()).string(), "--json"}, scratch.path());
+
+  CHECK(by_run["step"] == 120);
+  CHECK(by_run["tensors"] == by_checkpoint["tensors"]);
+  bool kernel = false;
+  for (const auto& tensor : by_run["tensors"]) {
+    kernel = kernel || tensor["name"] == "weights/fc1/kernel";
+    CHECK(tensor["xxh64"].get<std::string>().size() == 16);
+    CHECK(tensor["min"] <= tensor["max"]);
+  }
+  CHECK(kernel);
+}
+
+TEST_CASE("inspect refuses a checkpoint with one changed byte") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  train_to_the_end(scratch.path());
+  const fs::path newest = newest_checkpoint_in(scratch.path());
+  for (const auto& entry : fs::directory_iterator(newest)) {
+    std::string bytes = read_text(entry.path());
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    write_text(entry.path(), bytes);
+  }
+
+  CHECK(zygos_run({"inspect", newest.string()}, scratch.path()).code == 4);
+}
+
+TEST_CASE("info names versions, spaces and processor") {
+  const Scratch scratch;
+
+  const nlohmann::json info = json_of({"info", "--json"}, scratch.path());
+
+  CHECK(info["versions"].contains("kokkos"));
+  CHECK(info["machine"].contains("processor"));
+  CHECK(info["spaces"].contains("device space"));
+}
+
+TEST_CASE("init writes a deck that trains and never overwrites one") {
+  const Scratch scratch;
+
+  CHECK(zygos_run({"init", "first"}, scratch.path()).code == 0);
+  const nlohmann::json checked = json_of({"check", "first.yaml", "--json"}, scratch.path());
+  const Outcome trained = zygos_run({"train", "first.yaml", "train.epochs=1"}, scratch.path());
+
+  CHECK(checked["good"] == true);
+  CHECK(trained.code == 0);
+  CHECK(zygos_run({"init", "first"}, scratch.path()).code == 2);
+}
+
+TEST_CASE("explain tells what a key means, and which keys there are") {
+  const Scratch scratch;
+
+  const Outcome one = zygos_run({"explain", "optimizer.learning_rate"}, scratch.path());
+  const Outcome all = zygos_run({"explain"}, scratch.path());
+
+  CHECK(one.code == 0);
+  CHECK_THAT(one.out, ContainsSubstring("learning_rate") && ContainsSubstring("0.001"));
+  CHECK(all.code == 0);
+  CHECK_THAT(all.out, ContainsSubstring("train.batch"));
+}
+
+TEST_CASE("schema prints a JSON Schema") {
+  const Scratch scratch;
+
+  const nlohmann::json schema = json_of({"schema"}, scratch.path());
+
+  CHECK(schema.contains("$schema"));
+  CHECK(schema["properties"].contains("optimizer"));
+}
+
+TEST_CASE("the deck reference in docs is what the schema says") {
+  const Scratch scratch;
+
+  const Outcome outcome = zygos_run({"schema", "--markdown"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out == read_text(fs::path(ZYGOS_SOURCE_DIR) / "docs" / "decks.md"));
+}
+
+}  // namespace zygos::test

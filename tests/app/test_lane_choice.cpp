@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/lane_choice.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace zygos::app {
+namespace {
+
+std::vector<LaneRequest> host_and_any_device() {
+  LaneRequest host{.spec = {.name = "host"}};
+  LaneRequest device{.spec = {.name = "device"}, .any_device = true};
+  device.spec.slowdown = 4.0;
+  device.spec.link = {.bytes_per_second = 1e9, .latency_s = 1e-5};
+  return {host, device};
+}
+
+}  // namespace
+
+TEST_CASE("on two cores a host lane and an emulated device get one thread each") {
+  const auto specs = resolve_lanes(host_and_any_device(), {.cores = 2, .devices = 0});
+
+  CHECK(specs[0].threads == 1);
+  CHECK(specs[1].kind == lane::Kind::emulated);
+  CHECK(specs[1].threads == 1);
+  CHECK(specs[1].slowdown == 4.0);
+}
+
+TEST_CASE("the host lane gets the cores that emulated lanes leave, at least one") {
+  CHECK(resolve_lanes(host_and_any_device(), {.cores = 16, .devices = 0})[0].threads == 15);
+  CHECK(resolve_lanes(host_and_any_device(), {.cores = 1, .devices = 0})[0].threads == 1);
+}
+
+TEST_CASE("any device is a GPU where there is one, with its own link and speed") {
+  const auto specs = resolve_lanes(host_and_any_device(), {.cores = 8, .devices = 1});
+
+  CHECK(specs[0].threads == 8);
+  CHECK(specs[1].kind == lane::Kind::device);
+  CHECK(specs[1].slowdown == 1.0);
+  CHECK(specs[1].link.bytes_per_second == 0.0);
+}
+
+TEST_CASE("threads that are asked for are given") {
+  auto requests = host_and_any_device();
+  requests[0].threads = 5;
+  requests[1].threads = 3;
+
+  const auto specs = resolve_lanes(requests, {.cores = 2, .devices = 0});
+
+  CHECK(specs[0].threads == 5);
+  CHECK(specs[1].threads == 3);
+  CHECK(most_threads(specs) == 5);
+}
+
+TEST_CASE("a Serial lane has one thread whatever is asked") {
+  auto requests = host_and_any_device();
+  requests[1].spec.space = lane::HostSpace::serial;
+  requests[1].threads = 3;
+
+  CHECK(resolve_lanes(requests, {.cores = 4, .devices = 0})[1].threads == 1);
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/progress.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
+
+namespace zygos::app {
+namespace {
+
+train::Event some_event() {
+  train::Event event;
+  event.step = 120;
+  event.total_steps = 3000;
+  event.epoch = 2;
+  event.loss = 0.0621;
+  event.accuracy = 0.9812;
+  event.samples_per_s = 54321.0;
+  event.lane_samples_per_s = {20100.0, 34221.0};
+  event.seconds_left = 12.0;
+  return event;
+}
+
+ProgressFacts some_facts() {
+  return {.lanes = {"host", "device"}, .bytes = 1536, .epochs = 5, .classifies = true};
+}
+
+}  // namespace
+
+TEST_CASE("a progress line tells step, loss, rates per lane, memory and time left") {
+  CHECK(progress_line(some_event(), some_facts()) ==
+        "step  120/3000  epoch 2/5  loss 0.0621    accuracy  98.12 %  54,321 samples/s (host "
+        "20,100 + device 34,221)  1.5 KiB  12.0 s left");
+}
+
+TEST_CASE("regression has no accuracy") {
+  ProgressFacts facts = some_facts();
+  facts.classifies = false;
+
+  CHECK(progress_line(some_event(), facts).find("accuracy") == std::string::npos);
+  CHECK_FALSE(metrics_of(some_event(), facts).contains("accuracy"));
+}
+
+TEST_CASE("metrics carry rates in total and per lane") {
+  const nlohmann::json line = metrics_of(some_event(), some_facts());
+
+  CHECK(line["kind"] == "train");
+  CHECK(line["step"] == 120);
+  CHECK(line["samples_per_s"]["total"] == 54321.0);
+  CHECK(line["samples_per_s"]["lanes"]["device"] == 34221.0);
+}
+
+TEST_CASE("metrics name every kind of event") {
+  train::Event event = some_event();
+  event.kind = train::EventKind::evaluated;
+  event.evaluation = {.samples = 10, .loss = 0.5, .accuracy = 0.25};
+  CHECK(metrics_of(event, some_facts())["test_accuracy"] == 0.25);
+
+  event.kind = train::EventKind::checkpointed;
+  event.checkpoint = "step-000120";
+  CHECK(metrics_of(event, some_facts())["path"] == "step-000120");
+  event.kind = train::EventKind::stopped;
+  CHECK(metrics_of(event, some_facts())["kind"] == "stopped");
+}
+
+}  // namespace zygos::app

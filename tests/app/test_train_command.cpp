@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tiny_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <sstream>
+
+namespace zygos::test {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("a tiny deck is learnt on two lanes and leaves everything it promises") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json said = train_to_the_end(scratch.path());
+
+  const fs::path run = scratch.path() / "runs" / "tiny";
+  const nlohmann::json summary = summary_in(scratch.path());
+  CHECK(summary["finished"] == true);
+  CHECK(summary["steps"] == 120);
+  CHECK(summary["test_accuracy"] > 0.8);
+  CHECK(summary["loss"] < 1.0);
+  CHECK(summary["weights_xxh64"].get<std::string>().size() == 16);
+  CHECK(summary["samples"]["host"] == 12);
+  CHECK(summary["samples"]["device"] == 20);
+  CHECK(summary["samples_per_s"]["total"] > 0.0);
+  CHECK(summary["samples_per_s"]["lanes"]["device"] > 0.0);
+  CHECK(summary["gain"]["predicted"] > 0.0);
+  CHECK(summary["gain"]["measured"] > 0.0);
+  CHECK(summary["peak_bytes"]["host"]["weights"] > 0);
+  CHECK(summary["peak_bytes"]["device"]["total"] > 0);
+  CHECK(said["weights_xxh64"] == summary["weights_xxh64"]);
+  CHECK(fs::exists(run / "deck.yaml"));
+  CHECK(checkpoints_in(scratch.path()) >= 1);
+  const nlohmann::json trace = nlohmann::json::parse(read_text(run / "trace.json"));
+  CHECK_FALSE(trace.empty());
+}
+
+TEST_CASE("metrics are one JSON object a line with steps in order") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  train_to_the_end(scratch.path());
+
+  std::istringstream lines(read_text(scratch.path() / "runs/tiny/metrics.jsonl"));
+  std::int64_t last = 0;
+  std::size_t trained = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json object = nlohmann::json::parse(line);
+    CHECK(object["step"] >= last);
+    last = object["step"];
+    trained += object["kind"] == "train" ? 1 : 0;
+  }
+
+  CHECK(last == 120);
+  CHECK(trained >= 2);
+}
+
+TEST_CASE("without --json people read the split, the prediction and the gain") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const Outcome outcome = zygos_run({"train", "tiny.yaml"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("host 12 + device 20 of 32 samples"));
+  CHECK_THAT(outcome.out, ContainsSubstring("predicted"));
+  CHECK_THAT(outcome.out, ContainsSubstring("measured"));
+  CHECK_THAT(outcome.out, ContainsSubstring("samples/s (host "));
+  CHECK_THAT(outcome.out, ContainsSubstring("test accuracy"));
+  CHECK(outcome.out.find('\r') == std::string::npos);
+  CHECK(outcome.out.find('\033') == std::string::npos);
+  CHECK(outcome.err.empty());
+}
+
+TEST_CASE("with -q only results and problems are said") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const Outcome outcome = zygos_run({"train", "tiny.yaml", "-q"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, !ContainsSubstring("samples/s ("));
+}
+
+TEST_CASE("a run's folder can be anywhere") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  train_to_the_end(scratch.path(), {"--run-dir", "some/where"});
+
+  CHECK(fs::exists(scratch.path() / "some/where/summary.json"));
+  CHECK_FALSE(fs::exists(scratch.path() / "runs"));
+}
+
+TEST_CASE("an automatic share is chosen once and written down") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json summary = train_to_the_end(scratch.path(), {"policy.share=auto"});
+
+  const std::int64_t host = summary["samples"]["host"];
+  const std::int64_t device = summary["samples"]["device"];
+  CHECK(host + device == 32);
+  CHECK(summary["gain"]["reason"].get<std::string>().size() > 20);
+}
+
+}  // namespace zygos::test

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A deck that trains in a fraction of a second on glyphs, split over two lanes, and what the tests
+// of the executable ask of it again and again.
+#pragma once
+
+#include "process.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace zygos::test {
+
+/// Written as DIRECTORY/tiny.yaml; the run's folder is DIRECTORY/runs/tiny.
+void write_tiny_deck(const std::filesystem::path& directory);
+
+/// "zygos train tiny.yaml --json" and further words.
+std::vector<std::string> train_words(const std::vector<std::string>& further = {});
+
+/// Trains to the end, requires exit code 0 and returns the JSON object.
+nlohmann::json train_to_the_end(const std::filesystem::path& directory,
+                                const std::vector<std::string>& further = {});
+
+/// summary.json of the run in DIRECTORY.
+nlohmann::json summary_in(const std::filesystem::path& directory);
+
+/// Number of checkpoints the run in DIRECTORY has now.
+std::size_t checkpoints_in(const std::filesystem::path& directory);
+/// Waits until there are at least `count`, at most some seconds; false if there never are.
+bool wait_for_checkpoints(const std::filesystem::path& directory, std::size_t count);
+/// Path of the newest checkpoint.
+std::filesystem::path newest_checkpoint_in(const std::filesystem::path& directory);
+
+}  // namespace zygos::test
