@@ -88,6 +88,7 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
         put(runner.states()[i], flat_states[i]);
       }
       runner.write_decay_mask();
+      runner.zero_gradients();
       lane.fence("zygos::train::write_state");
     });
   }

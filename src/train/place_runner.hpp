@@ -48,6 +48,8 @@ class PlaceRunner {
 
   /// Marks in the optimizer's mask which parameters decay; part of putting state on a place.
   void write_decay_mask() const;
+  /// No layer writes the gaps between parameters, and they must never hold anything but zeros.
+  void zero_gradients() const;
 
   /// Samples of this call: fewer than planned, even none, in an incomplete batch.
   std::int64_t count() const noexcept { return count_; }
@@ -85,7 +87,6 @@ class PlaceRunner {
   void forward(schedule::NodeRange nodes) const;
   void loss() const;
   void backward(schedule::NodeRange nodes) const;
-  void zero_gradients() const;
   void send() const;
   void all_reduce(std::span<PlaceRunner* const> peers) const;
   void update(bool reduced);

@@ -71,6 +71,17 @@ inline graph::Graph small_model(double dropout_rate = 0.25) {
   return graph;
 }
 
+/// Wide enough that its kernels are worth sharing between threads, and so are launched as such.
+inline graph::Graph wide_model() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("fc1", nn::dense({.units = 700, .bias = true, .activation = nn::Activation::relu}));
+  graph.add("gelu", nn::activation(nn::Activation::gelu));
+  graph.add("drop", nn::dropout(0.5));
+  graph.add("fc2", nn::dense({.units = 700, .bias = true, .activation = nn::Activation::none}));
+  graph.add("fc3", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
+  return graph;
+}
+
 /// Everything an engine needs, kept alive together.
 struct SmallRun {
   explicit SmallRun(std::vector<lane::LaneSpec> specs, DType dtype = DType::f64,

@@ -84,6 +84,7 @@ TEST_CASE("Both replicas hold the same bits after a hundred split steps", "[trai
 
 TEST_CASE("The loss of a learnable problem falls under a split", "[train][engine]") {
   SmallRun run(test::host_and_device());
+  run.optimizer = nn::adam({.learning_rate = 0.01});
   const auto engine = run.engine(run.split(25));
   const double first = engine->step(run.batch(), 1).loss;
 

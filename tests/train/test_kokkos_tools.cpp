@@ -49,6 +49,7 @@ TEST_CASE("Everything a run does carries one of our labels", "[train][tools]") {
   const ToolsRecorder recorder;
   for (const DType dtype : {DType::f32, DType::f64}) {
     test::SmallRun run(test::host_and_device(), dtype);
+    run.graph = test::wide_model();
     const auto engine = run.engine(run.split(17));
     for (std::uint64_t step = 1; step <= 3; ++step) {
       engine->step(run.batch(), step);
@@ -66,6 +67,7 @@ TEST_CASE("Everything a run does carries one of our labels", "[train][tools]") {
 
 TEST_CASE("Kernels run on their lanes only and nothing fences globally", "[train][tools]") {
   test::SmallRun run(test::host_and_device());
+  run.graph = test::wide_model();
   const auto engine = run.engine(run.split(17));
   const auto lanes = drivers(run.lanes);
   const ToolsRecorder recorder;
@@ -87,6 +89,7 @@ TEST_CASE("Kernels run on their lanes only and nothing fences globally", "[train
 
 TEST_CASE("A step allocates nothing after the first one", "[train][tools]") {
   test::SmallRun run(test::host_and_device());
+  run.graph = test::wide_model();
   const auto engine = run.engine(run.split(17));
   engine->step(run.batch(), 1);
   const ToolsRecorder recorder;
@@ -104,6 +107,7 @@ TEST_CASE("A lane with a Serial instance runs its kernels there", "[train][tools
   auto specs = test::host_and_device();
   specs[1].space = lane::HostSpace::serial;
   test::SmallRun run(specs);
+  run.graph = test::wide_model();
   const auto engine = run.engine(run.split(17));
   const ToolsRecorder recorder;
 

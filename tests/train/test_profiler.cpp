@@ -41,7 +41,7 @@ TEST_CASE("A profile knows every kind of task of a split and of each lane alone"
 TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a single",
           "[train][profiler]") {
   auto specs = test::host_and_device();
-  specs[1].budget_bytes = 20000;
+  specs[1].budget_bytes = 36000;
   test::SmallRun run(specs, DType::f64, 80);
   REQUIRE_THROWS_AS(run.engine(run.split(0)), MemoryError);
   REQUIRE_NOTHROW(run.engine(run.split(60)));
