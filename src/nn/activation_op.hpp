@@ -4,7 +4,11 @@
 
 #include "ops/activation.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/nn/layers.hpp"
+
+#include <string>
+#include <string_view>
 
 namespace zygos::nn {
 
@@ -40,6 +44,18 @@ constexpr std::string_view name_of(Activation which) {
       return "gelu";
   }
   return "none";
+}
+
+/// Inverse of name_of; throws UsageError for an unknown name.
+inline Activation activation_named(std::string_view name) {
+  for (const Activation which : {Activation::none, Activation::relu, Activation::tanh,
+                                 Activation::sigmoid, Activation::gelu}) {
+    if (name == name_of(which)) {
+      return which;
+    }
+  }
+  throw UsageError("activation is '" + std::string(name) +
+                   "'; allowed are none, relu, tanh, sigmoid and gelu");
 }
 
 }  // namespace zygos::nn

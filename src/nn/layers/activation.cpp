@@ -4,6 +4,7 @@
 
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
+#include "nn/entries.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -11,6 +12,19 @@
 
 namespace zygos::nn {
 namespace {
+
+std::string_view formula_of(Activation which) {
+  switch (which) {
+    case Activation::relu:
+      return "max(x, 0), elementwise.";
+    case Activation::tanh:
+      return "tanh(x), elementwise.";
+    case Activation::sigmoid:
+      return "1 / (1 + exp(-x)), elementwise.";
+    default:
+      return "x Phi(x), the exact form (Hendrycks and Gimpel, 2016), elementwise.";
+  }
+}
 
 class ActivationLayer final : public Layer {
  public:
@@ -76,5 +90,10 @@ class ActivationLayer final : public Layer {
 }  // namespace
 
 LayerPtr activation(Activation which) { return std::make_shared<ActivationLayer>(which); }
+
+Entry<LayerPtr> activation_entry(Activation which) {
+  return {deck::Schema(std::string(name_of(which)), std::string(formula_of(which))),
+          [which](const deck::Section&) { return activation(which); }};
+}
 
 }  // namespace zygos::nn

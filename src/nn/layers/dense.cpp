@@ -5,6 +5,7 @@
 // (parameters, workspace, cost), the two passes, and its factory.
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
+#include "nn/entries.hpp"
 #include "ops/activation.hpp"
 #include "ops/gemm.hpp"
 
@@ -129,5 +130,19 @@ class Dense final : public Layer {
 }  // namespace
 
 LayerPtr dense(DenseOptions options) { return std::make_shared<Dense>(options); }
+
+Entry<LayerPtr> dense_entry() {
+  deck::Schema schema("dense", "Fully connected: y = f(x W + b), the input flattened.");
+  schema.integer("units", "Width of the output.").required().at_least(1).example("128");
+  schema.boolean("bias", "Whether to add b.").fallback(true);
+  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
+      .fallback("none")
+      .advice("put a gelu layer behind the dense layer");
+  return {schema, [](const deck::Section& options) {
+            return dense({.units = options.integer("units"),
+                          .bias = options.boolean("bias"),
+                          .activation = activation_named(options.text("activation"))});
+          }};
+}
 
 }  // namespace zygos::nn

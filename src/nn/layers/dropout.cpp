@@ -3,6 +3,7 @@
 #include "ops/dropout.hpp"
 
 #include "nn/checks.hpp"
+#include "nn/entries.hpp"
 #include "ops/elementwise.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -70,5 +71,17 @@ class Dropout final : public Layer {
 }  // namespace
 
 LayerPtr dropout(double rate) { return std::make_shared<Dropout>(rate); }
+
+Entry<LayerPtr> dropout_entry() {
+  deck::Schema schema("dropout",
+                      "Sets features to zero at random while training and scales the others by "
+                      "1 / (1 - rate).");
+  schema.real("rate", "Probability that a feature is dropped.")
+      .required()
+      .at_least(0.0)
+      .below(1.0)
+      .example("0.2");
+  return {schema, [](const deck::Section& options) { return dropout(options.real("rate")); }};
+}
 
 }  // namespace zygos::nn

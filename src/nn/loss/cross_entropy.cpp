@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "nn/entries.hpp"
 #include "nn/loss/results.hpp"
 #include "ops/loss.hpp"
 
@@ -53,5 +54,11 @@ class CrossEntropy final : public Loss {
 }  // namespace
 
 LossPtr cross_entropy() { return std::make_shared<CrossEntropy>(); }
+
+Entry<LossPtr> cross_entropy_entry() {
+  return {
+      deck::Schema("cross_entropy", "Softmax and cross-entropy of the logits; targets are labels."),
+      [](const deck::Section&) { return cross_entropy(); }};
+}
 
 }  // namespace zygos::nn

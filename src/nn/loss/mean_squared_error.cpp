@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "nn/entries.hpp"
 #include "nn/loss/results.hpp"
 #include "ops/loss.hpp"
 
@@ -12,12 +13,12 @@ namespace {
 
 class MeanSquaredError final : public Loss {
  public:
-  std::string_view type() const override { return "mean_squared_error"; }
+  std::string_view type() const override { return "mse"; }
   bool wants_labels() const override { return false; }
 
   void check(const Shape& prediction, const Shape& target, std::int64_t) const override {
     if (prediction.size() != target.size() || prediction.size() < 1) {
-      throw UsageError("mean_squared_error: the model's output has the shape " + prediction.text() +
+      throw UsageError("mse: the model's output has the shape " + prediction.text() +
                        " per sample, the targets " + target.text() +
                        "; both must have the same number of elements, at least one");
     }
@@ -43,5 +44,10 @@ class MeanSquaredError final : public Loss {
 }  // namespace
 
 LossPtr mean_squared_error() { return std::make_shared<MeanSquaredError>(); }
+
+Entry<LossPtr> mean_squared_error_entry() {
+  return {deck::Schema("mse", "Mean over a sample's elements of (prediction - target)^2."),
+          [](const deck::Section&) { return mean_squared_error(); }};
+}
 
 }  // namespace zygos::nn

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
+#include "nn/entries.hpp"
 #include "nn/optim/buffers.hpp"
 #include "ops/update.hpp"
 
@@ -65,8 +66,46 @@ class Adam final : public Optimizer {
   AdamOptions options_;
 };
 
+Entry<OptimizerPtr> entry_of(const AdamOptions& usual, const char* name, const char* doc,
+                             const char* decay_doc) {
+  deck::Schema schema(name, doc);
+  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
+  schema.real("beta1", "Decay of the mean gradient.")
+      .fallback(usual.beta1)
+      .at_least(0.0)
+      .below(1.0);
+  schema.real("beta2", "Decay of the mean squared gradient.")
+      .fallback(usual.beta2)
+      .at_least(0.0)
+      .below(1.0);
+  schema.real("epsilon", "Added to the root, against division by zero.")
+      .fallback(usual.epsilon)
+      .above(0.0);
+  schema.real("weight_decay", decay_doc).fallback(usual.weight_decay).at_least(0.0);
+  const bool decoupled = usual.decoupled;
+  return {schema, [decoupled](const deck::Section& options) {
+            return adam({.learning_rate = options.real("learning_rate"),
+                         .beta1 = options.real("beta1"),
+                         .beta2 = options.real("beta2"),
+                         .epsilon = options.real("epsilon"),
+                         .weight_decay = options.real("weight_decay"),
+                         .decoupled = decoupled});
+          }};
+}
+
 }  // namespace
 
 OptimizerPtr adam(AdamOptions options) { return std::make_shared<Adam>(options); }
+
+Entry<OptimizerPtr> adam_entry() {
+  return entry_of({}, "adam", "Adam (Kingma and Ba, 2015); decay is L2.",
+                  "Multiple of the weights added to the gradient; not for biases.");
+}
+
+Entry<OptimizerPtr> adamw_entry() {
+  return entry_of({.weight_decay = 0.01, .decoupled = true}, "adamw",
+                  "Adam with decoupled decay (Loshchilov and Hutter, 2019).",
+                  "Times the learning rate: share of the weights taken off; not for biases.");
+}
 
 }  // namespace zygos::nn

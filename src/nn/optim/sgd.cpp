@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
+#include "nn/entries.hpp"
 #include "nn/optim/buffers.hpp"
 #include "ops/update.hpp"
 
@@ -48,5 +49,23 @@ class Sgd final : public Optimizer {
 }  // namespace
 
 OptimizerPtr sgd(SgdOptions options) { return std::make_shared<Sgd>(options); }
+
+Entry<OptimizerPtr> sgd_entry() {
+  const SgdOptions usual;
+  deck::Schema schema("sgd", "Stochastic gradient descent with momentum and L2 decay.");
+  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
+  schema.real("momentum", "Share of the velocity that is kept.")
+      .fallback(usual.momentum)
+      .at_least(0.0)
+      .below(1.0);
+  schema.real("weight_decay", "Multiple of the weights added to the gradient; not for biases.")
+      .fallback(usual.weight_decay)
+      .at_least(0.0);
+  return {schema, [](const deck::Section& options) {
+            return sgd({.learning_rate = options.real("learning_rate"),
+                        .momentum = options.real("momentum"),
+                        .weight_decay = options.real("weight_decay")});
+          }};
+}
 
 }  // namespace zygos::nn

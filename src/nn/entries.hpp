@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the registry collects: every layer, loss and optimizer declares its own deck keyword, in the
+// file that implements it.
+#pragma once
+
+#include "zygos/nn/layers.hpp"
+#include "zygos/nn/registry.hpp"
+
+namespace zygos::nn {
+
+Entry<LayerPtr> dense_entry();
+Entry<LayerPtr> activation_entry(Activation which);
+Entry<LayerPtr> dropout_entry();
+
+Entry<LossPtr> cross_entropy_entry();
+Entry<LossPtr> mean_squared_error_entry();
+
+Entry<OptimizerPtr> sgd_entry();
+Entry<OptimizerPtr> adam_entry();
+Entry<OptimizerPtr> adamw_entry();
+
+}  // namespace zygos::nn

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/nn/registry.hpp"
+
+#include "nn/entries.hpp"
+
+namespace zygos::nn {
+
+std::vector<Entry<LayerPtr>> layer_registry() {
+  return {
+      dense_entry(),
+      activation_entry(Activation::relu),
+      activation_entry(Activation::tanh),
+      activation_entry(Activation::sigmoid),
+      activation_entry(Activation::gelu),
+      dropout_entry(),
+  };
+}
+
+std::vector<Entry<LossPtr>> loss_registry() {
+  return {
+      cross_entropy_entry(),
+      mean_squared_error_entry(),
+  };
+}
+
+std::vector<Entry<OptimizerPtr>> optimizer_registry() {
+  return {
+      sgd_entry(),
+      adam_entry(),
+      adamw_entry(),
+  };
+}
+
+}  // namespace zygos::nn
