@@ -75,6 +75,7 @@ TEST_CASE("The best share is the best of all counts, costs straight or not") {
 TEST_CASE("An exchange dearer than what a split saves leaves all samples on the faster place") {
   CHECK(best_share(test::linear_profile(4e-6, 1e-6, 1.0), 100) == 0);
   CHECK(best_share(test::linear_profile(1e-6, 4e-6, 1.0), 100) == 100);
+  CHECK(best_share(test::linear_profile(1e-6, 4e-6, 1.0), 1000) == 1000);
 }
 
 TEST_CASE("Rates are samples per second of forward, loss and backward at the full batch") {
