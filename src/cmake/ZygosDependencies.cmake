@@ -13,13 +13,13 @@ set(zygos_dependencies
     "HDF5 COMPONENTS C"
     "yaml-cpp"
     "fmt"
-    "nlohmann_json"
     "ZygosBlas"
     "xxHash")
 foreach(dependency IN LISTS zygos_dependencies)
   separate_arguments(words UNIX_COMMAND "${dependency}")
   find_package(${words} REQUIRED)
 endforeach()
+find_package(nlohmann_json REQUIRED) # headers only: nothing for who links us
 if(NOT TARGET yaml-cpp::yaml-cpp) # yaml-cpp before 0.8
   add_library(yaml-cpp::yaml-cpp INTERFACE IMPORTED)
   target_link_libraries(yaml-cpp::yaml-cpp INTERFACE yaml-cpp)

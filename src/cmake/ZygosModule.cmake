@@ -46,6 +46,8 @@ function(zygos_add_module name)
   endif()
   list(TRANSFORM module_PUBLIC REPLACE "^Kokkos::kokkos$" zygos::kokkos)
   list(TRANSFORM module_PRIVATE REPLACE "^Kokkos::kokkos$" zygos::kokkos)
+  # Only headers: nothing that who links us needs.
+  list(TRANSFORM module_PRIVATE REPLACE "^(nlohmann_json::nlohmann_json)$" "$<BUILD_INTERFACE:\\1>")
 
   add_library(${target} ${module_SOURCES})
   add_library(zygos::${name} ALIAS ${target})

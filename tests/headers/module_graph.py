@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that a module includes only modules on lower levels, and house rules that can be read off the text.
+
+    python3 module_graph.py ROOT
+
+Prints one line per fault, `file:line: what`, and exits 1 if there is any.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# docs/architecture.md: modules, bottom to top. Modules on one level do not know each other.
+LEVELS = [["core"], ["memory", "deck"], ["lane"], ["tensor"], ["ops", "comm", "io"], ["nn"], ["graph"], ["schedule"],
+          ["plan"], ["train"], ["policies"], ["app"]]
+LEVEL = {module: level for level, modules in enumerate(LEVELS) for module in modules}
+WITHOUT_KOKKOS = {"core", "memory", "deck", "io", "schedule", "policies"}
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
+CONDITIONAL = re.compile(r"\s*#\s*if")
+FORBIDDEN = [
+    (re.compile(r"\bDefault(Host)?ExecutionSpace\b(?!::name\()"), "uses a default execution space; kernels run on their lane's instance"),
+    (re.compile(r"\bKokkos::fence\s*\("), "fences globally; that stops every lane"),
+]
+
+
+def module_of(path):
+    """The module a file belongs to, from its path below the root; None for tests, examples and the like."""
+    parts = path.parts
+    if parts[0] == "policies":
+        return "policies"
+    if parts[:2] == ("include", "zygos") and len(parts) > 3:
+        return parts[2]
+    if parts[0] == "src" and len(parts) > 2 and parts[1] in LEVEL:
+        return parts[1]
+    return None
+
+
+def target_of(include):
+    """The module an include names, or None if it is not one of ours."""
+    parts = Path(include).parts
+    if parts[0] == "zygos" and len(parts) > 2:
+        return parts[1]
+    if len(parts) > 1 and parts[0] in LEVEL:
+        return parts[0]
+    return None
+
+
+def faults_of_line(module, is_public, line):
+    match = INCLUDE.match(line)
+    if match:
+        target = target_of(match[1])
+        if target is not None and target not in LEVEL:
+            yield f"includes {match[1]} of '{target}', which is no module"
+        elif target is not None and target != module and LEVEL[target] >= LEVEL[module]:
+            yield f"'{module}' (level {LEVEL[module]}) includes '{target}' (level {LEVEL[target]})"
+        if match[1].startswith("Kokkos_") and module in WITHOUT_KOKKOS:
+            yield f"'{module}' includes {match[1]}, but knows no Kokkos"
+    if is_public and CONDITIONAL.match(line):
+        yield "has an #if in a public header; a feature that is off is another source file"
+    code = line.split("//")[0]
+    for pattern, what in FORBIDDEN:
+        if pattern.search(code):
+            yield what
+
+
+def check(root):
+    """All faults below `root`, as (file, line number, text)."""
+    root = Path(root)
+    faults = []
+    for folder in ("include", "src", "policies"):
+        for path in sorted((root / folder).rglob("*")):
+            relative = path.relative_to(root)
+            module = module_of(relative)
+            if module is None or not re.search(r"\.(cpp|hpp)(\.in)?$", path.name):
+                continue
+            if module not in LEVEL:
+                faults.append((relative, 1, f"lies in '{module}', which is no module"))
+                continue
+            lines = path.read_text(encoding="utf-8").splitlines()
+            if not any(LICENCE in line for line in lines[:2]):
+                faults.append((relative, 1, f"has no '{LICENCE}' in its first two lines"))
+            if len(lines) > 500:
+                faults.append((relative, 501, f"has {len(lines)} lines; 500 is the most, 400 the aim"))
+            for number, line in enumerate(lines, 1):
+                faults += [(relative, number, what) for what in faults_of_line(module, folder == "include", line)]
+    return faults
+
+
+def main():
+    faults = check(sys.argv[1])
+    for path, number, what in faults:
+        print(f"{path}:{number}: {what}")
+    print(f"{len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
