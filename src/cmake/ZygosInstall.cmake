@@ -36,6 +36,10 @@ if(NOT BUILD_SHARED_LIBS)
     string(APPEND zygos_find_dependencies "find_dependency(KokkosKernels CONFIG HINTS \"${KokkosKernels_DIR}\")\n")
   endif()
 endif()
+set(zygos_kokkos_hint "\"${Kokkos_DIR}\"")
+if(NOT Kokkos_DIR) # fetched: installed beside us
+  set(zygos_kokkos_hint "\${PACKAGE_PREFIX_DIR}")
+endif()
 configure_package_config_file(src/cmake/ZygosConfig.cmake.in ZygosConfig.cmake
   INSTALL_DESTINATION ${zygos_package_folder})
 write_basic_package_version_file(ZygosConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -48,7 +52,7 @@ if(zygos_needs_cuda13_overloads)
 endif()
 
 # pkg-config, for programs that are not built with CMake. Linkers want users of a library before it.
-if(DEFINED Kokkos_DIR AND zygos_device STREQUAL none)
+if(Kokkos_DIR AND zygos_device STREQUAL none)
   set(zygos_pc_libs ${zygos_modules})
   list(REVERSE zygos_pc_libs)
   list(TRANSFORM zygos_pc_libs PREPEND -lzygos_)
