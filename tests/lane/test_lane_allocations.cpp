@@ -2,30 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A step hands jobs to lanes thousands of times a second: that must not touch the heap.
+#include "support/allocation_counter.hpp"
+
 #include "zygos/lane/lane_set.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <functional>
+#include <string>
 #include <vector>
-
-namespace {
-
-std::atomic<long> allocations{0};
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) {
-    return block;
-  }
-  throw std::bad_alloc();
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 TEST_CASE("running jobs, copies, fences and hold-backs allocates nothing", "[lane]") {
   using namespace zygos::lane;
@@ -43,14 +28,14 @@ TEST_CASE("running jobs, copies, fences and hold-backs allocates nothing", "[lan
     lanes[1].hold_back(1e-6);
   };
 
-  const long before = allocations;
+  const long before = zygos::testing::allocations();
   for (int i = 0; i < 100; ++i) {
     lanes[0].run(first);
     lanes[1].run(second);
     lanes[0].wait();
     lanes[1].wait();
   }
-  const long after = allocations;
+  const long after = zygos::testing::allocations();
 
   CHECK(before > 0);
   CHECK(after == before);

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A library of its own that knows no Kokkos: nvcc would compile these functions for the device,
+// too.
+#include "support/allocation_counter.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<long> count{0};
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++count;
+  if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) {
+    return block;
+  }
+  throw std::bad_alloc();
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+
+namespace zygos::testing {
+
+long allocations() { return count; }
+
+}  // namespace zygos::testing
