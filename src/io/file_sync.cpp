@@ -163,7 +163,7 @@ Descriptor open_regular(const fs::path& file, std::uint64_t& size) {
 }
 
 void read_pieces(const Descriptor& file, const fs::path& name, std::span<std::byte> buffer,
-                 const std::function<void(std::span<const std::byte>)>& take) {
+                 const std::function<bool(std::span<const std::byte>)>& take) {
   while (true) {
     const auto now = ::read(file.get(), buffer.data(), buffer.size());
     if (now < 0 && errno == EINTR) {
@@ -172,10 +172,9 @@ void read_pieces(const Descriptor& file, const fs::path& name, std::span<std::by
     if (now < 0) {
       fail("read", name, errno);
     }
-    if (now == 0) {
+    if (now == 0 || !take(buffer.first(static_cast<std::size_t>(now)))) {
       return;
     }
-    take(buffer.first(static_cast<std::size_t>(now)));
   }
 }
 

@@ -62,10 +62,11 @@ std::uint64_t free_bytes(const std::filesystem::path& directory);
 /// Opens a regular file for reading; no links, no waiting for pipes. Throws IoError with the cause.
 Descriptor open_regular(const std::filesystem::path& file, std::uint64_t& size);
 
-/// Passes all bytes of `file` to `take`, piece by piece. Throws IoError.
+/// Passes the bytes of `file`, piece by piece, to `take` until that returns false or they end.
+/// Throws IoError.
 void read_pieces(const Descriptor& file, const std::filesystem::path& name,
                  std::span<std::byte> buffer,
-                 const std::function<void(std::span<const std::byte>)>& take);
+                 const std::function<bool(std::span<const std::byte>)>& take);
 
 /// A word that no other call, process or host makes again in practice.
 std::string unique_suffix();
