@@ -21,13 +21,14 @@ enum class Origin {
   fallback       ///< nowhere: the schema's default
 };
 
-/// A place in the deck or in the overrides. For a default it is the place of the section that lacks
+/// Where a value stands and how it came there. A default stands where the section does that lacks
 /// the key.
 struct Position {
   Origin origin = Origin::deck;
-  std::size_t line = 1;    ///< counted from 1
-  std::size_t column = 1;  ///< counted from 1, in characters
-  std::size_t length = 1;  ///< characters the caret line underlines
+  bool in_overrides = false;  ///< line and column count in the overrides, not in the file
+  std::size_t line = 1;       ///< counted from 1
+  std::size_t column = 1;     ///< counted from 1, in characters
+  std::size_t length = 1;     ///< characters the caret line underlines
 };
 
 /// One thing that is wrong.

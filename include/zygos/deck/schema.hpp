@@ -72,6 +72,8 @@ struct KeyFacts {
   std::string discriminator;    ///< variants
   std::string naming_key;       ///< variants, sections: key that names an element
   std::string example;          ///< YAML text
+  std::string advice;           ///< added when a value is refused
+  bool falls_back_to_stem = false;
 };
 
 /// One key while it is declared; every call returns the key again.
@@ -91,6 +93,9 @@ class Key {
   Key& fallback(const char* yaml);
   Key& fallback(const std::string& yaml);
 
+  /// The deck's file name without its ending is the value if not given.
+  Key& fallback_to_file_stem();
+
   Key& at_least(double least);
   Key& at_most(double most);
   Key& above(double open_least);
@@ -106,10 +111,13 @@ class Key {
   Key& named_by(std::string key);
   /// Shown by `explain` and in the reference.
   Key& example(std::string yaml);
+  /// What to do when the value is refused, beside what the check itself says.
+  Key& advice(std::string text);
 
   const KeyFacts& facts() const noexcept { return facts_; }
 
  private:
+  friend class Schema;
   KeyFacts facts_;
 };
 
@@ -148,6 +156,8 @@ class Schema {
 
  private:
   Key& add(std::string name, Type type, std::string doc);
+  Key& add_composite(std::string name, Type type, std::string doc, std::vector<Schema> schemas,
+                     std::string discriminator);
 
   std::string name_;
   std::string doc_;

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +28,7 @@ struct Quantity {
 /// "bytes", "time", "bandwidth", "steps", "epochs"
 std::string_view name_of(Unit unit);
 /// The words a deck may use for a unit, the usual ones first.
-std::span<const std::string_view> words_of(Unit unit);
+std::vector<std::string_view> words_of(Unit unit);
 /// Shortest text that reads back as the same quantity: "2 GiB", "10 min", "500 steps".
 std::string text_of(const Quantity& quantity);
 

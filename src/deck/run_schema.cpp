@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/deck/run_schema.hpp"
+
+#include "describe.hpp"
+
+namespace zygos::deck {
+namespace {
+
+void add_scaling(Schema& schema) {
+  schema.real("scale", "The model sees value * scale + offset; auto: 1/255 for bytes, else 1.")
+      .or_word("auto")
+      .fallback("auto");
+  schema.real("offset", "Added after scaling.").fallback(0.0);
+}
+
+void add_classes(Schema& schema) {
+  schema.integer("classes", "Number of labels; auto: the largest label + 1.")
+      .in_range(2, 1e6)
+      .or_word("auto")
+      .fallback("auto");
+}
+
+Schema idx_files(const char* name, const char* doc) {
+  Schema schema(name, doc);
+  schema.path("images", "IDX file of the inputs, plain or gzip.")
+      .required()
+      .example("data/mnist/train-images-idx3-ubyte.gz");
+  schema.path("labels", "IDX file of the labels, plain or gzip.")
+      .required()
+      .example("data/mnist/train-labels-idx1-ubyte.gz");
+  return schema;
+}
+
+Schema hdf5_files(const char* name, const char* doc) {
+  Schema schema(name, doc);
+  schema.path("file", "HDF5 file with both arrays.").required().example("data/train.h5");
+  schema.text("inputs", "Data set of the inputs: samples first.").fallback("inputs");
+  schema.text("targets", "Data set of the labels (integers) or target values.").fallback("targets");
+  return schema;
+}
+
+constexpr const char* train_doc = "What is trained on.";
+constexpr const char* test_doc = "What is evaluated on.";
+
+Schema idx_schema() {
+  Schema schema("idx", "IDX files, the format of MNIST.");
+  schema.section("train", idx_files("train", train_doc));
+  schema.section("test", idx_files("test", test_doc)).optional();
+  add_scaling(schema);
+  add_classes(schema);
+  return schema;
+}
+
+Schema hdf5_schema() {
+  Schema schema("hdf5", "Arrays in HDF5 files.");
+  schema.section("train", hdf5_files("train", train_doc));
+  schema.section("test", hdf5_files("test", test_doc)).optional();
+  add_scaling(schema);
+  add_classes(schema);
+  return schema;
+}
+
+Schema glyphs_schema() {
+  Schema schema("glyphs", "Synthetic digits, drawn on the fly; needs no file.");
+  schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(60000);
+  schema.integer("test_samples", "Number of test samples; 0: no test set.")
+      .in_range(0, 1e8)
+      .fallback(10000);
+  schema.integer("classes", "Number of digits.").in_range(2, 10).fallback(10);
+  schema.integer("size", "Width and height of an image in pixels.").in_range(8, 256).fallback(28);
+  schema.real("jitter", "How much a glyph is bent, turned, scaled and shifted.")
+      .in_range(0, 2)
+      .fallback(1.0);
+  schema.real("noise", "Amplitude of the noise in every pixel.").in_range(0, 1).fallback(0.25);
+  schema.integer("seed", "Seed of the images; independent of the run's.").at_least(0).fallback(1);
+  add_scaling(schema);
+  return schema;
+}
+
+std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
+  for (Schema& layer : layers) {
+    layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
+        .optional()
+        .example("fc1");
+    layer.texts("inputs", "Layers that feed this one, or `input`; default: the layer before.")
+        .optional()
+        .length(1, 1024)
+        .example("[fc1]");
+  }
+  return layers;
+}
+
+Schema model_schema(const RunTables& tables) {
+  Schema schema("model", "The network.");
+  schema.integers("input", "Shape of one sample; default: that of the data.")
+      .at_least(1)
+      .length(1, 5)
+      .optional()
+      .example("[784]");
+  schema.variants("layers", "type", with_layer_keys(tables.layers), "The layers in order.")
+      .required()
+      .length(1, 100000)
+      .named_by("name")
+      .example("[{type: dense, units: 10}]");
+  Key& loss = schema.variant("loss", "type", tables.losses, "What training makes small.");
+  if (find_schema(tables.losses, "cross_entropy") != nullptr) {
+    loss.fallback("cross_entropy");
+  } else {
+    loss.required();
+  }
+  return schema;
+}
+
+Schema link_schema() {
+  Schema schema("link", "Model of the way between host and an emulated device.");
+  schema.quantity("bandwidth", Unit::bandwidth, "Bytes a second; unlimited: as the memory.")
+      .above(0)
+      .or_word("unlimited")
+      .fallback("unlimited");
+  schema.quantity("latency", Unit::seconds, "Time a copy takes at least.").fallback("0 s");
+  return schema;
+}
+
+Schema lane_schema() {
+  Schema schema("lane", "An execution space with its own memory and driver thread.");
+  schema
+      .choice("kind", {"host", "emulated", "device", "auto"},
+              "host: the processor; emulated: a second host instance with memory of its own, "
+              "behind a modelled link; device: a GPU; auto: a GPU if this build and machine have "
+              "one, else emulated.")
+      .required();
+  schema.choice("space", {"openmp", "serial"}, "Execution space of a host or emulated lane.")
+      .fallback("openmp");
+  schema.integer("threads", "Threads of a host or emulated lane; auto: the cores shared out.")
+      .in_range(1, 4096)
+      .or_word("auto")
+      .fallback("auto");
+  schema.quantity("memory", Unit::bytes, "Budget for everything a run keeps on the lane.")
+      .above(0)
+      .or_word("unlimited")
+      .fallback("unlimited")
+      .example("2 GiB");
+  schema.section("link", link_schema());
+  schema.real("slowdown", "Factor that stretches the computing of an emulated device.")
+      .in_range(1, 1e6)
+      .fallback(1.0);
+  schema.integer("device_id", "Number of the GPU.").in_range(0, 1023).fallback(0);
+  return schema;
+}
+
+Key& add_every(Schema& schema, const char* name, const char* doc) {
+  return schema.quantity(name, {Unit::steps, Unit::epochs, Unit::seconds}, doc)
+      .above(0)
+      .or_word("never");
+}
+
+Schema train_schema() {
+  Schema schema("train", "How long and with what.");
+  schema.integer("epochs", "Passes over the training data; either this or `steps`.")
+      .in_range(1, 1e9)
+      .optional()
+      .example("10");
+  schema.integer("steps", "Training steps; either this or `epochs`.")
+      .in_range(1, 1e15)
+      .optional()
+      .example("5000");
+  schema.integer("batch", "Samples a step.").in_range(1, 1e9).required().example("100");
+  schema.boolean("shuffle", "Whether every epoch has its own order.").fallback(true);
+  schema.boolean("drop_last", "Whether an epoch's incomplete last batch is left out.")
+      .fallback(false);
+  add_every(schema, "report_every", "How often progress is reported.").fallback("100 steps");
+  add_every(schema, "evaluate_every", "How often the test data is evaluated.").fallback("1 epoch");
+  return schema;
+}
+
+Schema checkpoint_schema() {
+  Schema schema("checkpoint", "What is kept to resume from.");
+  add_every(schema, "every", "How often a checkpoint is written.").fallback("1 epoch");
+  schema.integer("keep", "Number of newest checkpoints that are kept.")
+      .in_range(1, 1e6)
+      .fallback(3);
+  return schema;
+}
+
+void add_run_keys(Schema& schema) {
+  schema.integer("deck_version", "Version of the deck's format.")
+      .required()
+      .in_range(current_deck_version, current_deck_version)
+      .example(std::to_string(current_deck_version))
+      .advice("this zygos reads decks of version " + std::to_string(current_deck_version) +
+              "; docs/changelog.md says how decks of other versions are changed");
+  schema.text("name", "Name of the run and of its folder.").fallback_to_file_stem();
+  schema.integer("seed", "Key of every random number: weights, shuffles, dropout.")
+      .at_least(0)
+      .fallback(1);
+  schema.choice("precision", {"float32", "float64"}, "Type of weights and activations.")
+      .fallback("float32");
+}
+
+}  // namespace
+
+Schema run_schema(const RunTables& tables) {
+  Schema schema("deck", "What `zygos train` runs.");
+  add_run_keys(schema);
+  schema
+      .variant("data", "format", {idx_schema(), hdf5_schema(), glyphs_schema()},
+               "Samples and their targets. Relative paths start at the deck's folder.")
+      .required()
+      .example("{format: glyphs}");
+  schema.section("model", model_schema(tables));
+  schema.variant("optimizer", "type", tables.optimizers, "How weights follow gradients.")
+      .required()
+      .example("{type: adam}");
+  schema
+      .named_sections("lanes", lane_schema(),
+                      "Where the run computes: named lanes, in the order that policies count.")
+      .fallback("{host: {kind: host}, device: {kind: auto}}");
+  Key& policy = schema.variant("policy", "type", tables.policies,
+                               "How a batch and the layers are divided between the lanes.");
+  if (find_schema(tables.policies, "coarse_split") != nullptr) {
+    policy.fallback("{type: coarse_split}");
+  } else {
+    policy.required();
+  }
+  schema.section("train", train_schema());
+  schema.section("checkpoint", checkpoint_schema());
+  schema.path("run_dir", "Folder of the run; default: runs/<name> in the working directory.")
+      .optional()
+      .example("../runs/first");
+  return schema;
+}
+
+}  // namespace zygos::deck

@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "text.hpp"
+
+#include "zygos/deck/run_schema.hpp"
+
+#include <algorithm>
+
+namespace zygos::deck {
+namespace {
+
+std::uint64_t seed_of(const Section& section) {
+  return static_cast<std::uint64_t>(section.integer("seed"));
+}
+
+DataFiles files_of(const Section& section, DataFormat format) {
+  if (format == DataFormat::idx) {
+    return {.inputs = section.path("images"),
+            .targets = section.path("labels"),
+            .inputs_dataset = {},
+            .targets_dataset = {},
+            .inputs_position = section.position("images"),
+            .targets_position = section.position("labels")};
+  }
+  return {.inputs = section.path("file"),
+          .targets = section.path("file"),
+          .inputs_dataset = section.text("inputs"),
+          .targets_dataset = section.text("targets"),
+          .inputs_position = section.position("file"),
+          .targets_position = section.position("file")};
+}
+
+GlyphSpec glyphs_of(const Section& section) {
+  return {.samples = section.integer("samples"),
+          .test_samples = section.integer("test_samples"),
+          .size = section.integer("size"),
+          .jitter = section.real("jitter"),
+          .noise = section.real("noise"),
+          .seed = seed_of(section)};
+}
+
+DataSpec data_of(const Section& section) {
+  DataSpec data;
+  const std::string& format = section.text("format");
+  data.format = format == "idx"    ? DataFormat::idx
+                : format == "hdf5" ? DataFormat::hdf5
+                                   : DataFormat::glyphs;
+  data.position = section.position();
+  if (!section.is_word("scale", "auto")) {
+    data.scale = section.real("scale");
+  }
+  data.offset = section.real("offset");
+  if (!section.is_word("classes", "auto")) {
+    data.classes = section.integer("classes");
+  }
+  if (data.format == DataFormat::glyphs) {
+    data.glyphs = glyphs_of(section);
+    return data;
+  }
+  data.train = files_of(section.section("train"), data.format);
+  if (section.has("test")) {
+    data.test = files_of(section.section("test"), data.format);
+  }
+  return data;
+}
+
+void check_inputs(const LayerSpec& layer, const std::vector<std::string>& known,
+                  const std::vector<LayerSpec>& all, Findings& findings) {
+  for (const std::string& input : layer.inputs) {
+    if (std::find(known.begin(), known.end(), input) != known.end()) {
+      continue;
+    }
+    const bool later = std::any_of(all.begin(), all.end(),
+                                   [&](const LayerSpec& other) { return other.name == input; });
+    findings.error(
+        layer.options.position("inputs"),
+        "layer '" + layer.name + "' has no input " + in_quotes(input),
+        later ? "it must stand before the layers that read it" : suggestion(input, known));
+  }
+}
+
+ModelSpec model_of(const Section& section, Findings& findings) {
+  ModelSpec model;
+  model.position = section.position();
+  model.loss = section.section("loss");
+  if (section.has("input")) {
+    model.input = section.integers("input");
+  }
+  for (const Section& layer : section.sections("layers")) {
+    LayerSpec spec{layer.text("name"), layer.text("type"), {}, layer, layer.position()};
+    if (layer.has("inputs")) {
+      spec.inputs = layer.texts("inputs");
+    }
+    model.layers.push_back(std::move(spec));
+  }
+  std::vector<std::string> known = {"input"};
+  for (const LayerSpec& layer : model.layers) {
+    check_inputs(layer, known, model.layers, findings);
+    if (layer.name == "input") {
+      findings.error(layer.options.position("name"), "no layer may be called 'input'",
+                     "that is the model's input; give the layer another name");
+    }
+    known.push_back(layer.name);
+  }
+  return model;
+}
+
+LaneKind kind_of(const std::string& word) {
+  return word == "host"       ? LaneKind::host
+         : word == "emulated" ? LaneKind::emulated
+         : word == "device"   ? LaneKind::device
+                              : LaneKind::automatic;
+}
+
+/// Keys that a lane of this kind would silently ignore.
+void refuse_idle_keys(const Section& lane, LaneKind kind, Findings& findings) {
+  std::vector<std::pair<const char*, const char*>> idle;
+  if (kind == LaneKind::host || kind == LaneKind::device) {
+    idle = {{"slowdown", "emulated"}, {"link", "emulated"}};
+  }
+  if (kind == LaneKind::device) {
+    idle.insert(idle.end(), {{"threads", "host or emulated"}, {"space", "host or emulated"}});
+  }
+  if (kind == LaneKind::host || kind == LaneKind::emulated) {
+    idle.emplace_back("device_id", "device");
+  }
+  for (const auto& [key, owner] : idle) {
+    if (lane.origin(key) != Origin::fallback) {
+      findings.error(
+          lane.position(key),
+          "'" + std::string(key) + "' has no effect on a lane of kind " + lane.text("kind"),
+          "it is for lanes of kind " + std::string(owner) + "; remove it");
+    }
+  }
+  const bool serial = lane.text("space") == "serial";
+  const bool many = !lane.is_word("threads", "auto") && lane.integer("threads") > 1;
+  if (serial && many) {
+    findings.error(lane.position("threads"), "a serial lane has one thread",
+                   "remove 'threads', or set 'space: openmp'");
+  }
+}
+
+LaneSpec lane_of(const Section& section, Findings& findings) {
+  LaneSpec lane;
+  lane.name = section.name();
+  lane.position = section.position();
+  lane.kind = kind_of(section.text("kind"));
+  lane.serial = section.text("space") == "serial";
+  if (!section.is_word("threads", "auto")) {
+    lane.threads = static_cast<int>(section.integer("threads"));
+  }
+  if (!section.is_word("memory", "unlimited")) {
+    lane.memory_bytes = section.bytes("memory");
+  }
+  const Section link = section.section("link");
+  if (!link.is_word("bandwidth", "unlimited")) {
+    lane.link_bytes_per_second = link.bytes_per_second("bandwidth");
+  }
+  lane.link_latency_s = link.seconds("latency");
+  lane.slowdown = section.real("slowdown");
+  lane.device_id = static_cast<int>(section.integer("device_id"));
+  refuse_idle_keys(section, lane.kind, findings);
+  return lane;
+}
+
+std::vector<LaneSpec> lanes_of(const Section& root, Findings& findings) {
+  std::vector<LaneSpec> lanes;
+  const LaneSpec* host = nullptr;
+  for (const Section& section : root.sections("lanes")) {
+    lanes.push_back(lane_of(section, findings));
+  }
+  if (lanes.empty()) {
+    findings.error(root.position("lanes"), "'lanes' has no lane",
+                   "name at least one, or leave 'lanes' out for a host and a device");
+  }
+  for (const LaneSpec& lane : lanes) {
+    if (lane.kind != LaneKind::host) {
+      continue;
+    }
+    if (host != nullptr) {
+      findings.error(lane.position,
+                     "lane '" + lane.name + "' is the second host lane after '" + host->name + "'",
+                     "a run has one; make this one 'emulated'");
+    }
+    host = &lane;
+  }
+  return lanes;
+}
+
+Every every_of(const Section& section, std::string_view key) {
+  Every every;
+  if (section.is_word(key, "never")) {
+    return every;
+  }
+  const Quantity quantity = section.quantity(key);
+  switch (quantity.unit) {
+    case Unit::steps:
+      every.steps = static_cast<std::int64_t>(quantity.value);
+      break;
+    case Unit::epochs:
+      every.epochs = static_cast<std::int64_t>(quantity.value);
+      break;
+    default:
+      every.seconds = quantity.value;
+  }
+  return every;
+}
+
+TrainSpec train_of(const Section& section, Findings& findings) {
+  TrainSpec train;
+  if (section.has("epochs")) {
+    train.epochs = section.integer("epochs");
+  }
+  if (section.has("steps")) {
+    train.steps = section.integer("steps");
+  }
+  if (train.epochs && train.steps) {
+    findings.error(section.position("steps"), "'train' has both 'epochs' and 'steps'",
+                   "keep one of them");
+  }
+  if (!train.epochs && !train.steps) {
+    findings.error(section.position(), "missing key 'epochs' or 'steps' in 'train'",
+                   "add 'epochs: 10'");
+  }
+  train.batch = section.integer("batch");
+  train.shuffle = section.boolean("shuffle");
+  train.drop_last = section.boolean("drop_last");
+  train.report = every_of(section, "report_every");
+  train.evaluate = every_of(section, "evaluate_every");
+  train.batch_position = section.position("batch");
+  return train;
+}
+
+void check_name(const Section& root, Findings& findings) {
+  const std::string& name = root.text("name");
+  const bool fine = !name.empty() && name.front() != '.' && name.size() <= 200 &&
+                    std::all_of(name.begin(), name.end(), [](char c) {
+                      return is_name("x" + std::string(1, c)) || c == '.' || c == ' ' || c == '+';
+                    });
+  if (!fine) {
+    findings.error(root.position("name"), "the name " + in_quotes(name) + " can't name a folder",
+                   "set 'name' to letters, digits, '_', '-' and '.'");
+  }
+}
+
+/// By convention a policy's option `lane` names a lane.
+void check_policy_lane(const Section& policy, const std::vector<LaneSpec>& lanes,
+                       Findings& findings) {
+  if (!policy.has("lane")) {
+    return;
+  }
+  std::vector<std::string> names;
+  for (const LaneSpec& lane : lanes) {
+    names.push_back(lane.name);
+  }
+  const std::string& wanted = policy.text("lane");
+  if (std::find(names.begin(), names.end(), wanted) == names.end()) {
+    findings.error(policy.position("lane"), "there is no lane " + in_quotes(wanted),
+                   suggestion(wanted, names));
+  }
+}
+
+}  // namespace
+
+RunSpec run_spec(const Deck& deck) {
+  const Section& root = deck.root();
+  Findings findings = deck.findings();
+  RunSpec run;
+  check_name(root, findings);
+  run.name = root.text("name");
+  run.seed = seed_of(root);
+  run.precision = root.text("precision") == "float64" ? DType::f64 : DType::f32;
+  run.data = data_of(root.section("data"));
+  run.model = model_of(root.section("model"), findings);
+  run.optimizer = root.section("optimizer");
+  run.policy = root.section("policy");
+  run.lanes = lanes_of(root, findings);
+  check_policy_lane(run.policy, run.lanes, findings);
+  run.train = train_of(root.section("train"), findings);
+  const Section checkpoint = root.section("checkpoint");
+  run.checkpoint = {every_of(checkpoint, "every"), static_cast<int>(checkpoint.integer("keep"))};
+  if (root.has("run_dir")) {
+    run.run_dir = root.path("run_dir");
+  }
+  findings.throw_if_any();
+  return run;
+}
+
+}  // namespace zygos::deck
