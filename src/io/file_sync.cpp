@@ -104,8 +104,8 @@ void make_directories_durably(const fs::path& directory) {
   if (::mkdir(plain.c_str(), 0750) != 0) {
     const int error = errno;
     // Another process may have been quicker.
-    if (error != EEXIST || !fs::is_directory(plain, ignored)) {
-      fail("create directory", plain, error);
+    if (!fs::is_directory(plain, ignored)) {
+      fail("create directory", plain, error == EEXIST ? ENOTDIR : error);
     }
   }
   sync_directory(parent);
