@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/loss.hpp"
+#include "reference/loss.hpp"
+#include "support/kernel_case.hpp"
+#include "support/random_values.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+using testing::Buffer;
+using testing::difference;
+using testing::make_exec;
+using testing::random_integer;
+using testing::random_values;
+using testing::rounded;
+
+/// A loss's output memory.
+template <class Exec, class T>
+struct Outputs {
+  Outputs(std::size_t samples, std::size_t columns, bool with_gradient = true)
+      : losses(std::vector<double>(samples, 7.0)),
+        hits(std::vector<double>(samples, 7.0)),
+        gradient(samples * columns),
+        totals(std::vector<double>{7.0, 7.0}) {
+    results.sample_losses = losses.vector();
+    results.sample_hits = hits.vector();
+    if (with_gradient) {
+      results.d_prediction = gradient.matrix(samples, columns);
+    }
+    results.totals = totals.vector();
+  }
+  bool guards_intact() const {
+    return losses.guards_intact() && hits.guards_intact() && gradient.guards_intact() &&
+           totals.guards_intact();
+  }
+
+  Buffer<Exec, double> losses;
+  Buffer<Exec, std::int32_t> hits;
+  Buffer<Exec, T> gradient;
+  Buffer<Exec, double> totals;
+  LossResults<Exec, T> results;
+};
+
+std::vector<double> random_labels(std::size_t samples, std::size_t classes) {
+  std::vector<double> labels;
+  for (std::uint32_t n = 0; n < samples; ++n) {
+    labels.push_back(
+        static_cast<double>(random_integer(0, static_cast<std::int64_t>(classes) - 1, 9, n)));
+  }
+  return labels;
+}
+
+double total_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+struct Extents {
+  std::size_t samples;
+  std::size_t columns;
+};
+const std::vector<Extents> shapes{{0, 3},    {1, 1},    {1, 10},  {33, 7},
+                                  {100, 10}, {1000, 3}, {5, 4097}};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("The cross-entropy of two samples is what a pencil says", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  // Softmax of (0, log 3) is (1/4, 3/4); of (1, 1) it is (1/2, 1/2), and the first of equals
+  // counts.
+  const Buffer<Exec, T> logits(std::vector<double>{0.0, std::log(3.0), 1.0, 1.0});
+  const Buffer<Exec, std::int32_t> labels(std::vector<double>{1, 1});
+  const Outputs<Exec, T> out(2, 2);
+
+  cross_entropy(exec, logits.const_matrix(2, 2), labels.const_vector(), 0.5, out.results);
+  exec.fence("zygos::test");
+
+  CHECK(difference(out.gradient.values(), {0.125, -0.125, 0.25, -0.25}, 4.0) == "");
+  const auto losses = out.losses.values();
+  CHECK(losses[0] == Catch::Approx(std::log(4.0 / 3.0)).epsilon(1e-6));
+  CHECK(losses[1] == Catch::Approx(std::log(2.0)).epsilon(1e-6));
+  CHECK(out.hits.values() == std::vector<std::int32_t>{1, 0});
+  CHECK(out.totals.values()[0] == Catch::Approx(std::log(8.0 / 3.0)).epsilon(1e-6));
+  CHECK(out.totals.values()[1] == 1.0);
+}
+
+TEMPLATE_LIST_TEST_CASE("The cross-entropy equals the reference", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const auto& [samples, columns] : shapes) {
+    auto values = random_values(samples * columns, 4);
+    for (double& value : values) {
+      value *= 8.0;
+    }
+    values = rounded<T>(values);
+    const Buffer<Exec, T> logits(values);
+    const Buffer<Exec, std::int32_t> labels(random_labels(samples, columns));
+    const auto expected = reference::cross_entropy(columns, values, labels.values(), 0.01);
+    const Outputs<Exec, T> out(samples, columns);
+    const Outputs<Exec, T> blind(samples, columns, false);
+
+    cross_entropy(exec, logits.const_matrix(samples, columns), labels.const_vector(), 0.01,
+                  out.results);
+    cross_entropy(exec, logits.const_matrix(samples, columns), labels.const_vector(), 0.01,
+                  blind.results);
+    exec.fence("zygos::test");
+
+    CAPTURE(samples, columns);
+    const auto losses = out.losses.values();
+    CHECK(difference(std::vector<T>(losses.begin(), losses.end()), expected.losses, 8.0) == "");
+    CHECK(difference(out.gradient.values(), expected.gradient, 1.0) == "");
+    CHECK(out.hits.values() == expected.hits);
+    CHECK(out.totals.values()[0] == Catch::Approx(total_of(losses)).epsilon(1e-12));
+    CHECK(out.totals.values()[1] == std::accumulate(expected.hits.begin(), expected.hits.end(), 0));
+    CHECK(blind.losses.values() == losses);
+    CHECK((out.guards_intact() && blind.guards_intact()));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("The cross-entropy stays finite for any finite logits", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> logits(std::vector<double>{1e4, -1e4, 0, -1e4, -1e4, -1e4});
+  const Buffer<Exec, std::int32_t> labels(std::vector<double>{1, 2});
+  const Outputs<Exec, T> out(2, 3);
+
+  cross_entropy(exec, logits.const_matrix(2, 3), labels.const_vector(), 1.0, out.results);
+  exec.fence("zygos::test");
+
+  CHECK(out.losses.values()[0] == 2e4);
+  CHECK(out.losses.values()[1] == Catch::Approx(std::log(3.0)));
+  CHECK(difference(out.gradient.values(), {1, -1, 0, 1 / 3.0, 1 / 3.0, -2 / 3.0}, 2.0) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("A NaN among the logits reaches the loss", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const std::size_t where : {0U, 1U, 2U}) {
+    std::vector<double> values{1.0, 2.0, 3.0};
+    values[where] = std::nan("");
+    const Buffer<Exec, T> logits(values);
+    const Buffer<Exec, std::int32_t> labels(std::vector<double>{1});
+    const Outputs<Exec, T> out(1, 3);
+
+    cross_entropy(exec, logits.const_matrix(1, 3), labels.const_vector(), 1.0, out.results);
+    exec.fence("zygos::test");
+
+    CHECK(std::isnan(out.totals.values()[0]));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("The mean squared error equals the reference", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const auto& [samples, columns] : shapes) {
+    const auto values = rounded<T>(random_values(samples * columns, 1));
+    const auto wanted = rounded<T>(random_values(samples * columns, 2));
+    const Buffer<Exec, T> prediction(values);
+    const Buffer<Exec, T> target(wanted);
+    const auto expected = reference::mean_squared_error(columns, values, wanted, 0.1);
+    const Outputs<Exec, T> out(samples, columns);
+
+    mean_squared_error(exec, prediction.const_matrix(samples, columns),
+                       target.const_matrix(samples, columns), 0.1, out.results);
+    exec.fence("zygos::test");
+
+    CAPTURE(samples, columns);
+    CHECK(difference(out.losses.values(), expected.losses, 16.0) == "");
+    CHECK(difference(out.gradient.values(), expected.gradient, 2.0) == "");
+    CHECK(out.hits.values() == expected.hits);
+    CHECK(out.totals.values()[0] == Catch::Approx(total_of(expected.losses)).epsilon(1e-12));
+    CHECK(out.guards_intact());
+  }
+}
+
+TEST_CASE("Losses have the same bits for any number of threads") {
+  using Exec = Kokkos::OpenMP;
+  constexpr std::size_t samples = 1003;
+  constexpr std::size_t columns = 11;
+  const Buffer<Exec, float> logits(random_values(samples * columns, 3));
+  const Buffer<Exec, std::int32_t> labels(random_labels(samples, columns));
+  const auto bits = [&](int threads) {
+    const Outputs<Exec, float> out(samples, columns);
+    cross_entropy(make_exec<Exec>(threads), logits.const_matrix(samples, columns),
+                  labels.const_vector(), 1.0, out.results);
+    return std::pair(out.totals.values(), out.gradient.values());
+  };
+  const auto one = bits(1);
+
+  CHECK(bits(2) == one);
+  CHECK(bits(3) == one);
+  CHECK(bits(4) == one);
+}
+
+}  // namespace zygos::ops

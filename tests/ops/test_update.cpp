@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/update.hpp"
+#include "support/kernel_case.hpp"
+#include "support/random_values.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+using testing::Buffer;
+using testing::make_exec;
+using testing::random_values;
+
+const std::vector<std::size_t> sizes{0, 1, 33, 4096, 4097, 30011};
+constexpr int steps = 3;
+
+/// What a product rounds to, kept from being contracted with the sum that follows.
+template <class T>
+T product(T a, T b) {
+  const volatile T result = a * b;
+  return result;
+}
+
+/// Host copies of an optimizer's buffers, updated one element after the other.
+template <class T>
+struct Plain {
+  std::vector<T> w;
+  std::vector<T> g;
+  std::vector<T> first;
+  std::vector<T> second;
+  std::vector<std::uint8_t> mask;
+
+  void adam(const AdamScalars& scalars, Decay kind) {
+    const T rest1 = static_cast<T>(1.0 - scalars.beta1);
+    const T rest2 = static_cast<T>(1.0 - scalars.beta2);
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const T decayed = product(mask[i] != 0 ? static_cast<T>(scalars.decay) : T(0), w[i]);
+      const T gradient = kind == Decay::added ? g[i] + decayed : g[i];
+      const T weight = kind == Decay::decoupled ? w[i] - decayed : w[i];
+      first[i] = product(static_cast<T>(scalars.beta1), first[i]) + product(rest1, gradient);
+      second[i] = product(static_cast<T>(scalars.beta2), second[i]) +
+                  product(rest2, product(gradient, gradient));
+      const T root = product(std::sqrt(second[i]), static_cast<T>(scalars.root_factor));
+      const T ratio = first[i] / (root + static_cast<T>(scalars.epsilon));
+      w[i] = weight - product(static_cast<T>(scalars.step_size), ratio);
+    }
+  }
+
+  void sgd(const SgdScalars& scalars) {
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      T step = g[i];
+      if (scalars.decay != 0.0) {
+        step += product(mask[i] != 0 ? static_cast<T>(scalars.decay) : T(0), w[i]);
+      }
+      if (scalars.momentum != 0.0) {
+        step += product(static_cast<T>(scalars.momentum), first[i]);
+        first[i] = step;
+      }
+      w[i] -= product(static_cast<T>(scalars.rate), step);
+    }
+  }
+};
+
+template <class Exec, class T>
+struct Problem {
+  explicit Problem(std::size_t n)
+      : w(random_values(n, 1)),
+        g(random_values(n, 2)),
+        first(std::vector<double>(n, 0.0)),
+        second(std::vector<double>(n, 0.0)),
+        mask(alternating(n)),
+        plain{w.values(), g.values(), first.values(), second.values(), mask.values()} {}
+
+  static std::vector<double> alternating(std::size_t n) {
+    std::vector<double> values(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      values[i] = i % 3 == 0 ? 0.0 : 1.0;
+    }
+    return values;
+  }
+  UpdateBuffers<Exec, T> buffers() const {
+    return {w.vector(), g.const_vector(), first.vector(), second.vector(), mask.const_vector()};
+  }
+  bool guards_intact() const {
+    return w.guards_intact() && g.guards_intact() && first.guards_intact() &&
+           second.guards_intact();
+  }
+
+  Buffer<Exec, T> w;
+  Buffer<Exec, T> g;
+  Buffer<Exec, T> first;
+  Buffer<Exec, T> second;
+  Buffer<Exec, std::uint8_t> mask;
+  Plain<T> plain;
+};
+
+AdamScalars adam_scalars(int step) {
+  return {.step_size = 0.01 / (1.0 - std::pow(0.9, step)),
+          .beta1 = 0.9,
+          .beta2 = 0.999,
+          .root_factor = 1.0 / std::sqrt(1.0 - std::pow(0.999, step)),
+          .epsilon = 1e-8,
+          .decay = 0.03};
+}
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("Adam's bits on every space are those of a plain loop", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const std::size_t n : sizes) {
+    for (const Decay kind : {Decay::none, Decay::added, Decay::decoupled}) {
+      Problem<Exec, T> problem(n);
+
+      for (int step = 1; step <= steps; ++step) {
+        adam(exec, adam_scalars(step), kind, problem.buffers());
+        problem.plain.adam(adam_scalars(step), kind);
+      }
+      exec.fence("zygos::test");
+
+      CAPTURE(n, static_cast<int>(kind));
+      CHECK(problem.w.values() == problem.plain.w);
+      CHECK(problem.first.values() == problem.plain.first);
+      CHECK(problem.second.values() == problem.plain.second);
+      CHECK(problem.guards_intact());
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("SGD's bits on every space are those of a plain loop", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const std::size_t n : sizes) {
+    for (const SgdScalars& scalars : {SgdScalars{0.1, 0.0, 0.0}, SgdScalars{0.1, 0.9, 0.0},
+                                      SgdScalars{0.1, 0.0, 0.03}, SgdScalars{0.1, 0.9, 0.03}}) {
+      Problem<Exec, T> problem(n);
+      UpdateBuffers<Exec, T> buffers = problem.buffers();
+      if (scalars.momentum == 0.0) {
+        buffers.first = {};
+      }
+
+      for (int step = 1; step <= steps; ++step) {
+        sgd(exec, scalars, buffers);
+        problem.plain.sgd(scalars);
+      }
+      exec.fence("zygos::test");
+
+      CAPTURE(n, scalars.momentum, scalars.decay);
+      CHECK(problem.w.values() == problem.plain.w);
+      CHECK(problem.first.values() == problem.plain.first);
+      CHECK(problem.guards_intact());
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("A parameter without gradient and history stays zero", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> w(std::vector<double>(5, 0.0));
+  const Buffer<Exec, T> zero(std::vector<double>(5, 0.0));
+  const Buffer<Exec, T> m(std::vector<double>(5, 0.0));
+  const Buffer<Exec, T> v(std::vector<double>(5, 0.0));
+
+  adam<Exec, T>(exec, adam_scalars(1), Decay::none,
+                {w.vector(), zero.const_vector(), m.vector(), v.vector(), {}});
+  exec.fence("zygos::test");
+
+  CHECK(w.values() == std::vector<T>(5, T(0)));
+}
+
+}  // namespace zygos::ops
