@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "support/loss_run.hpp"
+
+#include "zygos/nn/losses.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <vector>
+
+namespace zygos::nn {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using testing::check_loss_gradient;
+using testing::LossRun;
+using testing::random_integer;
+
+}  // namespace
+
+TEST_CASE("The gradients of losses equal difference quotients") {
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    const std::int64_t samples = random_integer(1, 9, round, 0);
+    const std::int64_t columns = random_integer(1, 12, round, 1);
+
+    CAPTURE(round, samples, columns);
+    CHECK(check_loss_gradient(LossRun(cross_entropy(), samples, columns, round), samples + 3) ==
+          "");
+    CHECK(check_loss_gradient(LossRun(mean_squared_error(), samples, columns, round),
+                              2 * samples) == "");
+  }
+}
+
+TEST_CASE("A loss of no samples is zero") {
+  for (const auto& loss : {cross_entropy(), mean_squared_error()}) {
+    const LossRun run(loss, 0, 3, 1);
+
+    run.evaluate(10);
+
+    CHECK(run.args.totals.data<double>()[0] == 0.0);
+    CHECK(run.args.totals.data<double>()[1] == 0.0);
+  }
+}
+
+TEST_CASE("Evaluating alone writes no gradient") {
+  for (const auto& loss : {cross_entropy(), mean_squared_error()}) {
+    LossRun run(loss, 5, 3, 1);
+    run.evaluate(5);
+    const double expected = run.total();
+    run.args.d_prediction = Tensor();
+
+    run.evaluate(5);
+
+    CHECK(run.total() == expected);
+  }
+}
+
+TEST_CASE("Losses refuse targets that do not fit, and say what would") {
+  CHECK_NOTHROW(cross_entropy()->check(Shape{10}, Shape{}, 10));
+  CHECK_THROWS_WITH(cross_entropy()->check(Shape{10}, Shape{}, 11),
+                    ContainsSubstring("has 11 classes") && ContainsSubstring("at least 11"));
+  CHECK_THROWS_WITH(cross_entropy()->check(Shape{2, 5}, Shape{}, 10),
+                    ContainsSubstring("one number per class"));
+  CHECK_THROWS_WITH(cross_entropy()->check(Shape{10}, Shape{10}, 10),
+                    ContainsSubstring("must be labels"));
+  CHECK_NOTHROW(mean_squared_error()->check(Shape{6}, Shape{2, 3}, 0));
+  CHECK_THROWS_WITH(mean_squared_error()->check(Shape{6}, Shape{5}, 0),
+                    ContainsSubstring("same number of elements"));
+}
+
+}  // namespace zygos::nn

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/update.hpp"
+#include "support/gradient_check.hpp"
+
+#include "zygos/nn/optimizers.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace zygos::nn {
+namespace {
+
+using testing::random_values;
+using testing::TensorPool;
+using testing::values_of;
+
+constexpr std::int64_t count = 101;
+constexpr int steps = 20;
+
+/// Weights after some steps with random gradients; every third parameter is exempt from decay.
+std::vector<double> trained(const Optimizer& optimizer) {
+  TensorPool pool;
+  const Shape flat{count};
+  UpdateArgs args;
+  args.weights = pool.random(flat, 1);
+  for (std::size_t i = 0; i < optimizer.state_names().size(); ++i) {
+    args.states.push_back(pool.make(flat, std::vector<double>(count, 0.0)));
+  }
+  std::vector<std::uint8_t> mask(count);
+  for (std::size_t i = 0; i < mask.size(); ++i) {
+    mask[i] = i % 3 == 0 ? 0 : 1;
+  }
+  if (optimizer.uses_decay()) {
+    args.decay_mask = Tensor(mask.data(), DType::u8, flat);
+  }
+  for (int step = 1; step <= steps; ++step) {
+    args.gradient = pool.random(flat, 100U + static_cast<std::uint64_t>(step));
+    args.step = static_cast<std::uint64_t>(step);
+    optimizer.update(Kokkos::Serial(), args);
+  }
+  return values_of(args.weights);
+}
+
+/// The same by the reference; `plain` has no decay.
+template <class Reference>
+std::vector<double> expected(const Reference& decayed, const Reference& plain) {
+  std::vector<double> weights = random_values(count, 1);
+  std::vector<Reference> states;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    states.push_back(i % 3 == 0 ? plain : decayed);
+  }
+  for (int step = 1; step <= steps; ++step) {
+    const auto gradient = random_values(count, 100U + static_cast<std::uint64_t>(step));
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      states[i].update(weights[i], gradient[i]);
+    }
+  }
+  return weights;
+}
+
+void check_close(const std::vector<double>& found, const std::vector<double>& wanted) {
+  REQUIRE(found.size() == wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CAPTURE(i);
+    CHECK(found[i] == Catch::Approx(wanted[i]).epsilon(1e-12).margin(1e-14));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("SGD with momentum and decay equals the reference") {
+  check_close(trained(*sgd({.learning_rate = 0.1})), expected<reference::Sgd>({0.1}, {0.1}));
+  check_close(trained(*sgd({.learning_rate = 0.1, .momentum = 0.9})),
+              expected<reference::Sgd>({0.1, 0.9}, {0.1, 0.9}));
+  check_close(trained(*sgd({.learning_rate = 0.1, .momentum = 0.9, .weight_decay = 0.05})),
+              expected<reference::Sgd>({0.1, 0.9, 0.05}, {0.1, 0.9}));
+}
+
+TEST_CASE("Adam and AdamW equal the reference") {
+  reference::Adam plain;
+  plain.rate = 0.01;
+  reference::Adam decayed = plain;
+  decayed.decay = 0.05;
+  reference::Adam decoupled = decayed;
+  decoupled.decoupled = true;
+
+  check_close(trained(*adam({.learning_rate = 0.01})), expected(plain, plain));
+  check_close(trained(*adam({.learning_rate = 0.01, .weight_decay = 0.05})),
+              expected(decayed, plain));
+  check_close(trained(*adam({.learning_rate = 0.01, .weight_decay = 0.05, .decoupled = true})),
+              expected(decoupled, plain));
+}
+
+TEST_CASE("The first step of Adam has the length of the learning rate whatever the gradient") {
+  TensorPool pool;
+  UpdateArgs args;
+  args.weights = pool.make(Shape{3}, {1.0, 1.0, 1.0});
+  args.gradient = pool.make(Shape{3}, {1000.0, -0.01, 0.0});
+  args.states = {pool.make(Shape{3}, {}), pool.make(Shape{3}, {})};
+  args.step = 1;
+
+  adam({.learning_rate = 0.5})->update(Kokkos::Serial(), args);
+
+  const auto weights = values_of(args.weights);
+  CHECK(weights[0] == Catch::Approx(0.5).epsilon(1e-10));
+  CHECK(weights[1] == Catch::Approx(1.5).epsilon(1e-5));
+  CHECK(weights[2] == 1.0);
+}
+
+TEST_CASE("Optimizers declare their states and whether they decay") {
+  CHECK(sgd({})->state_names().empty());
+  CHECK(sgd({.momentum = 0.9})->state_names() == std::vector<std::string>{"velocity"});
+  CHECK(adam({})->state_names() == std::vector<std::string>{"first_moment", "second_moment"});
+  CHECK_FALSE(adam({})->uses_decay());
+  CHECK(adam({.weight_decay = 0.1})->uses_decay());
+  CHECK(adam({})->type() == "adam");
+  CHECK(adam({.decoupled = true})->type() == "adamw");
+  CHECK(adam({})->cost(1000, DType::f32).bytes == 28000.0);
+}
+
+TEST_CASE("Optimizers refuse options outside their range") {
+  using Catch::Matchers::ContainsSubstring;
+  CHECK_THROWS_WITH(sgd({.learning_rate = 0.0}), ContainsSubstring("learning_rate is 0"));
+  CHECK_THROWS_WITH(sgd({.momentum = 1.0}), ContainsSubstring("momentum is 1"));
+  CHECK_THROWS_WITH(adam({.beta1 = -0.1}), ContainsSubstring("beta1 is -0.1"));
+  CHECK_THROWS_WITH(adam({.beta2 = std::nan("")}), ContainsSubstring("beta2 is nan"));
+  CHECK_THROWS_WITH(adam({.epsilon = 0.0}), ContainsSubstring("epsilon is 0"));
+  CHECK_THROWS_WITH(adam({.weight_decay = -1.0, .decoupled = true}),
+                    ContainsSubstring("adamw: weight_decay is -1"));
+}
+
+}  // namespace zygos::nn
