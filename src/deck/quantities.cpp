@@ -70,6 +70,21 @@ std::optional<Quantity> unit_of(std::string_view word) {
   return std::nullopt;
 }
 
+std::string_view noun_of(Unit unit) {
+  switch (unit) {
+    case Unit::bytes:
+      return "size";
+    case Unit::seconds:
+      return "time";
+    case Unit::bandwidth:
+      return "bandwidth";
+    case Unit::steps:
+    case Unit::epochs:
+      break;
+  }
+  return "count";
+}
+
 std::string usual_word(Unit unit) {
   switch (unit) {
     case Unit::bytes:
@@ -209,18 +224,17 @@ std::string text_of(const Quantity& quantity) {
     return text_of(quantity.value) + " " + word;
   }
   std::string best;
+  std::size_t best_cost = 0;
   for (const UnitWord& entry : table_of(quantity.unit)) {
     const std::string number = text_of(quantity.value / entry.factor);
     const Reading<double> again = read_real(number);
     const bool exact = again.value && *again.value * entry.factor == quantity.value;
-    const std::string text = number + " " + std::string(entry.word);
     // Exponents are for machines; a plain number in another unit reads better.
-    const auto cost = [](const std::string& t) {
-      return t.size() + (t.find('e') < t.find(' ') ? 100 : 0);
-    };
-    const bool unit_itself = entry.factor == 1.0 && best.empty();
-    if ((exact || unit_itself) && (best.empty() || cost(text) < cost(best))) {
-      best = text;
+    const std::size_t cost = number.size() + (number.find('e') == std::string::npos ? 0 : 100);
+    const bool base_unit = entry.factor == 1.0;  // exact by definition
+    if ((exact || base_unit) && (best.empty() || cost < best_cost)) {
+      best = number + " " + std::string(entry.word);
+      best_cost = cost;
     }
   }
   return best;
@@ -229,7 +243,7 @@ std::string text_of(const Quantity& quantity) {
 Reading<std::int64_t> read_integer(std::string_view text) {
   const std::string_view plain = without_plus(text);
   const std::string_view digits = plain.starts_with('-') ? plain.substr(1) : plain;
-  if (!all_digits(digits)) {
+  if (!all_digits(digits) || text.starts_with("+-")) {
     return {{}, "must be an integer, found " + in_quotes(text), advice_for_integer(text)};
   }
   if (digits.size() > 1 && digits[0] == '0') {
@@ -278,7 +292,7 @@ Reading<Quantity> read_quantity(std::string_view text, std::span<const Unit> all
   if (std::find(allowed.begin(), allowed.end(), unit->unit) == allowed.end()) {
     return {{},
             "must be " + description_of(allowed) + ", found the " +
-                std::string(name_of(unit->unit)) + " " + in_quotes(text),
+                std::string(noun_of(unit->unit)) + " " + in_quotes(text),
             {}};
   }
   Reading<double> factor = read_real(number);

@@ -86,7 +86,7 @@ bool refuse_tabs(std::string_view text, Findings& findings) {
       position.column = tab + 1;
       position.length = word - tab;
       findings.error(position, "a tab indents this line",
-                     "YAML is indented with spaces; replace the tab by two of them");
+                     "YAML is indented with spaces: put two for each tab");
       found = true;
     }
   }

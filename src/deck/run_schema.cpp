@@ -45,7 +45,8 @@ constexpr const char* test_doc = "What is evaluated on.";
 
 Schema idx_schema() {
   Schema schema("idx", "IDX files, the format of MNIST.");
-  schema.section("train", idx_files("train", train_doc));
+  schema.section("train", idx_files("train", train_doc))
+      .example("{images: images.idx, labels: labels.idx}");
   schema.section("test", idx_files("test", test_doc)).optional();
   add_scaling(schema);
   add_classes(schema);
@@ -54,7 +55,7 @@ Schema idx_schema() {
 
 Schema hdf5_schema() {
   Schema schema("hdf5", "Arrays in HDF5 files.");
-  schema.section("train", hdf5_files("train", train_doc));
+  schema.section("train", hdf5_files("train", train_doc)).example("{file: train.h5}");
   schema.section("test", hdf5_files("test", test_doc)).optional();
   add_scaling(schema);
   add_classes(schema);
@@ -100,7 +101,7 @@ Schema model_schema(const RunTables& tables) {
       .example("[784]");
   schema.variants("layers", "type", with_layer_keys(tables.layers), "The layers in order.")
       .required()
-      .length(1, 100000)
+      .length(1)
       .named_by("name")
       .example("[{type: dense, units: 10}]");
   Key& loss = schema.variant("loss", "type", tables.losses, "What training makes small.");
@@ -208,7 +209,7 @@ Schema run_schema(const RunTables& tables) {
                "Samples and their targets. Relative paths start at the deck's folder.")
       .required()
       .example("{format: glyphs}");
-  schema.section("model", model_schema(tables));
+  schema.section("model", model_schema(tables)).example("{layers: [{type: dense, units: 10}]}");
   schema.variant("optimizer", "type", tables.optimizers, "How weights follow gradients.")
       .required()
       .example("{type: adam}");
@@ -223,7 +224,7 @@ Schema run_schema(const RunTables& tables) {
   } else {
     policy.required();
   }
-  schema.section("train", train_schema());
+  schema.section("train", train_schema()).example("{epochs: 10, batch: 100}");
   schema.section("checkpoint", checkpoint_schema());
   schema.path("run_dir", "Folder of the run; default: runs/<name> in the working directory.")
       .optional()

@@ -70,7 +70,7 @@ std::string shown(std::string_view text, std::size_t most) {
     const std::size_t length = code_point_length(text);
     const auto byte = static_cast<unsigned char>(text[0]);
     const bool printable = length > 0 && byte >= 0x20 && byte != 0x7F;
-    result += printable ? text.substr(0, length) : std::string_view("?");
+    result += printable ? text.substr(0, length) : std::string_view(byte == '\t' ? " " : "?");
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result;

@@ -16,7 +16,8 @@ namespace zygos::deck {
 std::optional<std::size_t> first_invalid_utf8(std::string_view text);
 /// Number of code points.
 std::size_t count_characters(std::string_view text);
-/// At most `most` code points, with "..." if something was cut, control characters as '?'.
+/// At most `most` code points, with "..." if something was cut; tabs as spaces, what can't be
+/// printed as '?'.
 std::string shown(std::string_view text, std::size_t most = 60);
 /// shown() in single quotes.
 std::string in_quotes(std::string_view text);

@@ -10,12 +10,10 @@ namespace zygos::deck {
 namespace {
 
 /// Bytes of the scalar that begins `line`, as far as this line shows it.
-std::size_t scalar_bytes(std::string_view line, const std::string& value, bool quotes) {
-  if (!quotes) {
-    return line.starts_with(value) ? value.size() : 1;
-  }
+/// 0 if it begins with a quote that this line does not close.
+std::size_t scalar_bytes(std::string_view line, const std::string& value) {
   if (line.empty() || (line[0] != '"' && line[0] != '\'')) {
-    return 1;
+    return !value.empty() && line.starts_with(value) ? value.size() : 1;
   }
   for (std::size_t i = 1; i < line.size(); ++i) {
     if (line[0] == '"' && line[i] == '\\') {
@@ -24,7 +22,7 @@ std::size_t scalar_bytes(std::string_view line, const std::string& value, bool q
       return i + 1;
     }
   }
-  return line.size();
+  return 0;
 }
 
 }  // namespace
@@ -124,7 +122,12 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
                            const std::string& value) {
   refuse_extras(mark, tag, anchor);
   const bool quotes = tag == "!";
-  const std::size_t bytes = scalar_bytes(locator_.rest_of_line(mark), value, quotes);
+  const std::size_t bytes = scalar_bytes(locator_.rest_of_line(mark), value);
+  if (bytes == 0) {
+    findings_.error(locator_.at(mark), "this quote is not closed on its line",
+                    "put the other quote where the text ends; a text has one line");
+    throw ReadingStopped();
+  }
   Node node = scalar_node(value, locator_.at(mark, bytes));
   node.quoted = quotes;
   deliver(std::move(node));

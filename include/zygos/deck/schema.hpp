@@ -105,7 +105,7 @@ class Key {
   /// A word that may stand instead of a value: "auto", "never".
   Key& or_word(std::string word);
   /// Number of elements of a list.
-  Key& length(std::size_t shortest, std::size_t longest);
+  Key& length(std::size_t shortest, std::size_t longest = std::numeric_limits<std::size_t>::max());
   /// Lists of sections or variants: the text key that names an element. Names are unique; an
   /// element without one is called after its type and its number among its kind: dense1, dense2.
   Key& named_by(std::string key);

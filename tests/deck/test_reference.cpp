@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "sample_tables.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/deck/reference.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+using namespace zygos;
+using deck::explain;
+using nlohmann::json;
+
+namespace {
+
+std::string refusal(const std::string& key) {
+  try {
+    explain(test::sample_schema(), key);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a key is explained with meaning, type, default and example", "[deck]") {
+  CHECK(explain(test::sample_schema(), "optimizer.adam.beta1") ==
+        "optimizer.adam.beta1\n"
+        "  Decay of the mean gradient.\n"
+        "type:     a number in [0, 1)\n"
+        "default:  `0.9`\n");
+  CHECK(explain(test::sample_schema(), "train.batch") ==
+        "train.batch\n"
+        "  Samples a step.\n"
+        "type:     an integer in [1, 1000000000]\n"
+        "required: yes\n"
+        "example:  batch: 100\n");
+}
+
+TEST_CASE("parts of a path that leave no choice may be left out", "[deck]") {
+  const deck::Schema schema = test::sample_schema();
+
+  const std::string both = explain(schema, "optimizer.beta1");
+  CHECK(contains(both, "optimizer.adam.beta1\n"));
+  CHECK(contains(both, "optimizer.adamw.beta1\n"));
+  CHECK(explain(schema, "model.layers.units") == explain(schema, "model.layers.dense.units"));
+  CHECK(explain(schema, "model.layers.0.units") == explain(schema, "model.layers.dense.units"));
+  CHECK(explain(schema, "lanes.memory") == explain(schema, "lanes.device.memory"));
+  CHECK(contains(explain(schema, "model.layers.dense"),
+                 "units       Width of the output. (required)"));
+  CHECK(contains(explain(schema, "model.layers"), "dropout  Drops features at random."));
+  CHECK(contains(explain(schema, "lanes"), "slowdown"));
+  CHECK(contains(explain(schema, ""), "checkpoint"));
+}
+
+TEST_CASE("an unknown key is answered with the nearest ones", "[deck]") {
+  CHECK(refusal("train.bacth") ==
+        "there is no deck key 'train.bacth'; did you mean 'train.batch'?");
+  CHECK(refusal("momentm") ==
+        "there is no deck key 'momentm'; did you mean optimizer.sgd.momentum?");
+  CHECK(contains(refusal("colour"), "keys of the deck: deck_version, name, seed"));
+  CHECK_FALSE(refusal("train.").empty());
+  CHECK_FALSE(refusal(".").empty());
+}
+
+TEST_CASE("the JSON Schema describes what the checker checks", "[deck]") {
+  const json schema = json::parse(deck::json_schema(test::sample_schema()));
+
+  CHECK(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema");
+  CHECK(schema["additionalProperties"] == false);
+  CHECK(schema["required"] == json({"deck_version", "data", "model", "optimizer", "train"}));
+  CHECK(schema["properties"]["train"]["properties"]["batch"]["minimum"] == 1);
+  CHECK(schema["properties"]["seed"]["default"] == 1);
+  const json& optimizer = schema["properties"]["optimizer"]["anyOf"];
+  REQUIRE(optimizer.size() == 4);
+  CHECK(optimizer[0]["properties"]["type"]["const"] == "sgd");
+  CHECK(optimizer[0]["properties"]["learning_rate"]["exclusiveMinimum"] == 0);
+  CHECK(optimizer[3]["enum"] == json({"sgd", "adam", "adamw"}));
+  const json& layers = schema["properties"]["model"]["properties"]["layers"];
+  CHECK(layers["type"] == "array");
+  CHECK(layers["minItems"] == 1);
+  CHECK(layers["items"]["anyOf"][0]["required"] == json({"type", "units"}));
+  const json& threads =
+      schema["properties"]["lanes"]["additionalProperties"]["properties"]["threads"];
+  CHECK(threads["anyOf"][1]["enum"] == json({"auto"}));
+}
+
+TEST_CASE("the reference lists every key of every section", "[deck]") {
+  const std::string text = deck::markdown_reference(test::sample_schema());
+
+  CHECK(text.starts_with("# Deck reference\n"));
+  CHECK(contains(text, "### `model.layers[]`\n"));
+  CHECK(contains(text, "#### `model.layers[]` with `type: dense`\n"));
+  CHECK(contains(text,
+                 "| `units` | an integer of at least 1 | **required** | Width of the output. |"));
+  CHECK(contains(text, "### `optimizer` with `type: adamw`\n"));
+  CHECK(contains(text, "| `threads` | an integer in [1, 4096] or 'auto' | `auto` |"));
+  CHECK(contains(text, "| `bandwidth` |"));
+  CHECK(text.ends_with("|\n"));
+}

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "messages.hpp"
+#include "sample_tables.hpp"
+
+#include "zygos/deck/run_schema.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace zygos;
+using deck::Deck;
+using deck::RunSpec;
+
+namespace {
+
+RunSpec spec_of(const std::vector<std::string>& overrides = {}) {
+  return run_spec(Deck::parse(test::sample_deck, "sample.yaml", test::sample_schema(), overrides));
+}
+
+std::string first_finding(const std::vector<std::string>& overrides) {
+  try {
+    spec_of(overrides);
+  } catch (const deck::DeckError& error) {
+    return test::lines_of(error).front();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a short deck gives a whole run", "[deck]") {
+  const RunSpec run = spec_of();
+
+  CHECK(run.name == "sample");
+  CHECK(run.seed == 1);
+  CHECK(run.precision == DType::f32);
+  CHECK(run.data.format == deck::DataFormat::glyphs);
+  CHECK(run.data.glyphs.samples == 200);
+  CHECK(run.data.glyphs.test_samples == 10000);
+  CHECK_FALSE(run.data.scale.has_value());
+  REQUIRE(run.model.layers.size() == 2);
+  CHECK(run.model.layers[0].name == "dense1");
+  CHECK(run.model.layers[1].name == "dense2");
+  CHECK(run.model.layers[1].position.line == 8);
+  CHECK(run.model.layers[0].options.text("activation") == "relu");
+  CHECK(run.model.loss.text("type") == "cross_entropy");
+  CHECK(run.optimizer.real("learning_rate") == 0.1);
+  CHECK(run.policy.text("type") == "coarse_split");
+  REQUIRE(run.lanes.size() == 2);
+  CHECK(run.lanes[0].kind == deck::LaneKind::host);
+  CHECK(run.lanes[1].kind == deck::LaneKind::automatic);
+  CHECK_FALSE(run.lanes[0].threads.has_value());
+  CHECK(run.train.epochs == 1);
+  CHECK_FALSE(run.train.steps.has_value());
+  CHECK(run.train.report.steps == 100);
+  CHECK(run.train.evaluate.epochs == 1);
+  CHECK(run.checkpoint.every.epochs == 1);
+  CHECK(run.checkpoint.keep == 3);
+  CHECK_FALSE(run.run_dir.has_value());
+}
+
+TEST_CASE("everything a lane can say arrives", "[deck]") {
+  const RunSpec run = spec_of(
+      {"lanes={cpu: {kind: host, threads: 3}, dev: {kind: emulated, space: serial, memory: 1 GiB, "
+       "link: {bandwidth: 2 GB/s, latency: 10 us}, slowdown: 4}, gpu: {kind: device, device_id: "
+       "1}}",
+       "policy=single"});
+
+  REQUIRE(run.lanes.size() == 3);
+  CHECK(run.lanes[0].name == "cpu");
+  CHECK(run.lanes[0].threads == 3);
+  CHECK(run.lanes[1].serial);
+  CHECK(run.lanes[1].memory_bytes == std::size_t{1} << 30);
+  CHECK(run.lanes[1].link_bytes_per_second == 2e9);
+  CHECK(run.lanes[1].link_latency_s == 10 * 1e-6);
+  CHECK(run.lanes[1].slowdown == 4.0);
+  CHECK(run.lanes[2].device_id == 1);
+}
+
+TEST_CASE("data files are relative to the deck's folder", "[deck]") {
+  const Deck deck = Deck::parse(test::sample_deck, "inputs/run.yaml", test::sample_schema(),
+                                {"data={format: hdf5, train: {file: d/a.h5}, scale: 0.5}"});
+
+  const RunSpec run = run_spec(deck);
+
+  CHECK(run.data.format == deck::DataFormat::hdf5);
+  CHECK(run.data.train.inputs == std::filesystem::path("inputs/d/a.h5"));
+  CHECK(run.data.train.inputs_dataset == "inputs");
+  CHECK(run.data.train.targets_dataset == "targets");
+  CHECK_FALSE(run.data.test.has_value());
+  CHECK(run.data.scale == 0.5);
+}
+
+TEST_CASE("moments are steps, epochs, seconds or never", "[deck]") {
+  const RunSpec run = spec_of(
+      {"train.report_every=30 s", "train.evaluate_every=never", "checkpoint.every=250 steps"});
+
+  CHECK(run.train.report.seconds == 30.0);
+  CHECK_FALSE(run.train.report.steps.has_value());
+  const deck::Every& never = run.train.evaluate;
+  CHECK((!never.steps && !never.epochs && !never.seconds));
+  CHECK(run.checkpoint.every.steps == 250);
+}
+
+TEST_CASE("names of layers are unique and feed later layers", "[deck]") {
+  const RunSpec run =
+      spec_of({"model.layers=[{type: dense, name: stem, units: 4}, relu, relu, {type: dense, "
+               "units: 2, inputs: [stem]}]"});
+
+  CHECK(run.model.layers[1].name == "relu1");
+  CHECK(run.model.layers[2].name == "relu2");
+  CHECK(run.model.layers[3].name == "dense2");
+  CHECK(run.model.layers[3].inputs == std::vector<std::string>{"stem"});
+  CHECK(first_finding({"model.layers.0.name=dense2"})
+            .find("the name 'dense2' is given twice in 'model.layers'") != std::string::npos);
+  CHECK(first_finding({"model.layers.0.name=input"}).find("no layer may be called 'input'") !=
+        std::string::npos);
+}
+
+TEST_CASE("keys that a lane would ignore are refused", "[deck]") {
+  CHECK(first_finding({"lanes.host.link={latency: 1 us}"}).find("'link' has no effect") !=
+        std::string::npos);
+  CHECK(first_finding({"lanes.host.device_id=1"}).find("'device_id' has no effect") !=
+        std::string::npos);
+  CHECK(
+      first_finding({"lanes.device={kind: device, threads: 2}"}).find("'threads' has no effect") !=
+      std::string::npos);
+  CHECK(first_finding({"lanes.device.slowdown=2"}).empty());
+}
+
+TEST_CASE("the shipped decks are accepted", "[deck]") {
+  for (const char* file :
+       {"inputs/mnist_mlp.yaml", "inputs/mlp_big.yaml", "inputs/glyphs_mlp.yaml"}) {
+    INFO(file);
+    CHECK_NOTHROW(run_spec(Deck::load(file, test::sample_schema())));
+  }
+}
