@@ -168,7 +168,7 @@ TEST_CASE("a full disk is an I/O error with the missing bytes, the former one st
     }
     io::CheckpointStore store(scratch.path(), 3);
     write_small(store, 1);
-    return refused_beside_former(scratch.path(), one_big(bytes), "bytes missing");
+    return refused_beside_former(scratch.path(), one_big(bytes), "no space for a checkpoint");
   });
 
   if (outcome == unfit) {

@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "io/checkpoint_image.hpp"
+#include "io/checkpoint_manifest.hpp"
 #include "support/checkpoint_samples.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/checkpoint_store.hpp"
+#include "zygos/io/hash.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -151,6 +154,7 @@ TEST_CASE("a run that went back past a damaged checkpoint keeps what it writes",
   write_small(store, 20);
 
   CHECK(store.load_newest()->step == 20);
+  CHECK(steps_in(scratch.path()) == std::vector<std::int64_t>{30, 20});
   write_small(store, 30);
   CHECK(small_samples(30).equal(*store.load_newest()));
   CHECK(steps_in(scratch.path()) == std::vector<std::int64_t>{30});
@@ -240,4 +244,33 @@ TEST_CASE("a checkpoint is found through a link and with a slash behind it", "[i
 
   CHECK(io::CheckpointStore::load(scratch / "best").step == 7);
   CHECK(io::CheckpointStore::load(written / "").step == 7);
+}
+
+TEST_CASE("tensors may lie in several files of a checkpoint", "[io]") {
+  const Scratch scratch;
+  const fs::path folder = scratch / "step-000003";
+  fs::create_directory(folder);
+  const Samples samples = small_samples(3);
+  io::Manifest manifest;
+  manifest.step = 3;
+  for (std::size_t i = 0; i < samples.refs().size(); ++i) {
+    const io::TensorRef& ref = samples.refs()[i];
+    const io::Image image = io::build_image(3, std::span(&ref, 1));
+    const std::string file = "acts-" + std::to_string(i) + ".h5";
+    overwrite_file(folder / file,
+                   {reinterpret_cast<const char*>(image.bytes().data()), image.bytes().size()});
+    manifest.files.push_back({file, image.bytes().size(), io::sha256_hex(image.bytes())});
+    manifest.tensors.push_back(
+        {ref.name, ref.dtype, ref.shape, file, io::xxh3_64_hex(samples.bytes(i))});
+  }
+  const std::string text = io::manifest_text(manifest);
+  const auto sum = io::sha256_hex(std::as_bytes(std::span(text.data(), text.size())));
+  overwrite_file(folder / "manifest.json", text);
+  overwrite_file(folder / "SHA256SUMS", io::sums_text(manifest, sum));
+
+  CHECK(samples.equal(io::CheckpointStore::load(folder)));
+  fs::rename(folder / "acts-0.h5", scratch / "aside");
+  fs::rename(folder / "acts-1.h5", folder / "acts-0.h5");
+  fs::rename(scratch / "aside", folder / "acts-1.h5");
+  CHECK_THROWS_AS(io::CheckpointStore::load(folder), CheckpointError);
 }

@@ -78,13 +78,14 @@ class Samples {
   std::vector<io::TensorRef> refs_;
 };
 
-/// Two layers, one moment; other bytes for every step.
+/// One layer and its moments; other bytes for every step.
 inline Samples small_samples(std::int64_t step) {
   Samples samples;
   const auto seed = static_cast<std::uint64_t>(step) * 10;
   samples.add("weights/fc1/kernel", DType::f32, {3, 4}, seed + 1);
   samples.add("weights/fc1/bias", DType::f32, {4}, seed + 2);
   samples.add("adam/m/fc1/kernel", DType::f64, {3, 4}, seed + 3);
+  samples.add("adam/v/fc1/kernel", DType::f64, {3, 4}, seed + 4);
   return samples;
 }
 

@@ -5,6 +5,10 @@
 // its final name, and that name appears only by rename() after every byte beneath it was fsynced.
 #pragma once
 
+#include "zygos/core/dtype.hpp"
+#include "zygos/core/log.hpp"
+#include "zygos/core/shape.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,10 +17,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "zygos/core/dtype.hpp"
-#include "zygos/core/log.hpp"
-#include "zygos/core/shape.hpp"
 
 namespace zygos::io {
 
@@ -61,23 +61,27 @@ struct CheckpointSummary {
 
 class CheckpointStore {
  public:
-  /// `keep` >= 1: how many of the newest checkpoints survive a write. Creates the directory on the
-  /// first write, not here.
+  /// `keep` >= 1 (UsageError): how many of the newest sound checkpoints survive a write; newer
+  /// steps than the one written are never removed. Creates the directory on the first write, not
+  /// here.
   CheckpointStore(std::filesystem::path directory, int keep, LogSink log = {});
 
-  /// Writes `step-NNNNNN` atomically, verifies it by reading it back, then removes old ones.
-  /// Throws IoError (path, cause, missing bytes when the disk is full); earlier ones stay intact.
+  /// Writes `step-NNNNNN` atomically, verifies it by reading it back, then removes old ones. One of
+  /// this step is left alone if it is sound and equal, else replaced in one operation. Throws
+  /// IoError (path, cause, missing bytes when the disk is full), earlier ones stay intact;
+  /// UsageError for a negative step, tensor names that HDF5 can't hold, and text that is not UTF-8.
   std::filesystem::path write(std::int64_t step, std::span<const TensorRef> tensors,
                               const Facts& facts);
 
   /// All `step-*` directories, newest first, each verified against its checksums.
   std::vector<CheckpointSummary> list() const;
 
-  /// Reads and verifies one checkpoint; throws CheckpointError naming file and cause.
+  /// Reads and verifies one checkpoint, whose folder must have its own name; throws CheckpointError
+  /// naming file and cause, MemoryError if it does not fit.
   static Checkpoint load(const std::filesystem::path& checkpoint);
 
-  /// The newest one that verifies. Damaged ones are logged as warnings and skipped. nullopt when the
-  /// directory holds none at all; throws CheckpointError when there are some and none verifies.
+  /// The newest one that verifies. Damaged ones are logged as warnings and skipped. nullopt when
+  /// the directory holds none at all; throws CheckpointError when there are some and none verifies.
   std::optional<Checkpoint> load_newest() const;
 
   const std::filesystem::path& directory() const noexcept { return directory_; }
