@@ -12,6 +12,7 @@ namespace zygos::nn {
 
 Entry<LayerPtr> dense_entry();
 Entry<LayerPtr> activation_entry(Activation which);
+Entry<LayerPtr> leaky_relu_entry();
 Entry<LayerPtr> dropout_entry();
 
 Entry<LossPtr> cross_entropy_entry();

@@ -13,6 +13,7 @@ std::vector<Entry<LayerPtr>> layer_registry() {
       activation_entry(Activation::tanh),
       activation_entry(Activation::sigmoid),
       activation_entry(Activation::gelu),
+      leaky_relu_entry(),
       dropout_entry(),
   };
 }

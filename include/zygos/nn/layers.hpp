@@ -25,6 +25,9 @@ LayerPtr dense(DenseOptions options);
 /// Elementwise activation; gelu is the exact form x Phi(x) (Hendrycks and Gimpel, 2016).
 LayerPtr activation(Activation which);
 
+/// x where x >= 0, slope * x elsewhere (Maas, Hannun and Ng, 2013); slope in [0, 1).
+LayerPtr leaky_relu(double slope = 0.01);
+
 /// Inverted dropout: keeps with probability 1 - rate and scales by 1 / (1 - rate). The mask is a
 /// function of (seed, layer, step, sample id, feature) alone and is never stored.
 LayerPtr dropout(double rate);
