@@ -58,7 +58,8 @@ std::string Checker::title(const Place& place) {
 
 void Checker::report(const Position& position, const std::string& message,
                      const std::string& advice) {
-  ZYGOS_REQUIRE(position.origin != Origin::fallback,
+  // An override may have changed a part of a default so that the rest no longer fits.
+  ZYGOS_REQUIRE(position.origin != Origin::fallback || position.in_overrides,
                 "the schema refuses its own default: " + message);
   findings_.error(position, message, advice);
 }

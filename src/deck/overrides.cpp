@@ -80,20 +80,29 @@ class Walk {
         next = {&key->facts(), section ? &key->facts().schemas.front() : nullptr, false};
       }
     }
-    Node* child = node_->find(part);
-    if (child == nullptr) {
-      Node fresh;
-      fresh.position = position_;
-      const bool has_default = next.key != nullptr && !next.element && next.key->fallback;
-      if (has_default && !next.key->schemas.empty()) {
-        fresh = fallback_node(*next.key, as_default(position_));
-      }
-      node_->entries.push_back({std::string(part), position_, std::move(fresh)});
-      child = &node_->entries.back().value;
-    }
+    node_ = &child_of(part, next);
     path_ += (path_.empty() ? "" : ".") + std::string(part);
-    node_ = child;
     guide_ = next;
+  }
+
+  /// The child with this key; made, from its default if it has one, where it is not there yet.
+  Node& child_of(std::string_view part, const Guide& guide) {
+    const auto entry = std::find_if(node_->entries.begin(), node_->entries.end(),
+                                    [&](const NodeEntry& e) { return e.key == part; });
+    if (entry != node_->entries.end()) {
+      if (entry->position.origin == Origin::fallback) {
+        entry->position = position_;
+      }
+      return entry->value;
+    }
+    Node fresh;
+    fresh.position = position_;
+    const bool has_default = guide.key != nullptr && !guide.element && guide.key->fallback;
+    if (has_default && !guide.key->schemas.empty()) {
+      fresh = fallback_node(*guide.key, as_default(position_));
+    }
+    node_->entries.push_back({std::string(part), position_, std::move(fresh)});
+    return node_->entries.back().value;
   }
 
   bool to_element(std::string_view part) {

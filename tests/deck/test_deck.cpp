@@ -59,6 +59,12 @@ TEST_CASE("overrides reach into defaults and bare keywords", "[deck]") {
   CHECK(changed.root().section("data").integer("samples") == 9);
 }
 
+TEST_CASE("an override that spoils a default is reported where it stands", "[deck]") {
+  CHECK(refused("lanes.device={threads: 2}") ==
+        Lines{"1:1 missing key 'kind' in 'lanes.device'; add kind: host"});
+  CHECK(refused("lanes.device.kind=gpu").size() == 1);
+}
+
 TEST_CASE("a bad override is reported at its place in the command line", "[deck]") {
   CHECK(refused("train.bacth=3") ==
         Lines{"1:1 unknown key 'bacth' in 'train'; did you mean 'batch'?"});
