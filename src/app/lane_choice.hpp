@@ -15,7 +15,7 @@ namespace zygos::app {
 struct LaneRequest {
   lane::LaneSpec spec;         ///< kind and threads as below
   bool any_device = false;     ///< a GPU if there is one, an emulated device otherwise
-  std::optional<int> threads;  ///< none: this machine's cores, shared out
+  std::optional<int> threads{};  ///< none: this machine's cores, shared out
 };
 
 struct Machine {
