@@ -114,7 +114,11 @@ std::string default_text(const KeyFacts& facts) {
   if (facts.falls_back_to_stem) {
     return "the file's name";
   }
-  return facts.fallback ? "`" + *facts.fallback + "`" : std::string();
+  if (facts.fallback) {
+    return "`" + *facts.fallback + "`";
+  }
+  const bool filled = facts.type == Type::section && !facts.optional && !is_required(facts);
+  return filled ? "its keys' defaults" : std::string();
 }
 
 bool is_required(const KeyFacts& facts) {

@@ -15,7 +15,7 @@ namespace zygos::deck {
 std::string range_text(const Range& range);
 /// What a value must be: "an integer of at least 1", "true or false", "one of none, relu".
 std::string wanted_text(const KeyFacts& facts);
-/// "`true`", "the file's name", "its own defaults"; empty if there is none.
+/// "`true`", "the file's name", "its keys' defaults"; empty if there is none.
 std::string default_text(const KeyFacts& facts);
 /// Whether the user must give the key: told so, or a section with such a key in it.
 bool is_required(const KeyFacts& facts);

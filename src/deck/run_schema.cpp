@@ -143,7 +143,7 @@ Schema lane_schema() {
       .fallback("unlimited")
       .example("2 GiB");
   schema.section("link", link_schema());
-  schema.real("slowdown", "Factor that stretches the computing of an emulated device.")
+  schema.real("slowdown", "Factor that stretches the computing of the lane.")
       .in_range(1, 1e6)
       .fallback(1.0);
   schema.integer("device_id", "Number of the GPU.").in_range(0, 1023).fallback(0);

@@ -116,7 +116,7 @@ LaneKind kind_of(const std::string& word) {
 void refuse_idle_keys(const Section& lane, LaneKind kind, Findings& findings) {
   std::vector<std::pair<const char*, const char*>> idle;
   if (kind == LaneKind::host || kind == LaneKind::device) {
-    idle = {{"slowdown", "emulated"}, {"link", "emulated"}};
+    idle = {{"link", "emulated"}};
   }
   if (kind == LaneKind::device) {
     idle.insert(idle.end(), {{"threads", "host or emulated"}, {"space", "host or emulated"}});

@@ -15,7 +15,8 @@ inline deck::Schema dense_schema() {
   schema.integer("units", "Width of the output.").required().at_least(1).example("128");
   schema.boolean("bias", "Whether to add b.").fallback(true);
   schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
-      .fallback("none");
+      .fallback("none")
+      .advice("put a gelu layer behind the dense layer");
   return schema;
 }
 

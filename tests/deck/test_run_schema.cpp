@@ -129,12 +129,13 @@ TEST_CASE("keys that a lane would ignore are refused", "[deck]") {
   CHECK(
       first_finding({"lanes.device={kind: device, threads: 2}"}).find("'threads' has no effect") !=
       std::string::npos);
-  CHECK(first_finding({"lanes.device.slowdown=2"}).empty());
+  CHECK(first_finding({"lanes.device.link={latency: 1 us}"}).empty());
+  CHECK(first_finding({"lanes.host.slowdown=2"}).empty());
 }
 
 TEST_CASE("the shipped decks are accepted", "[deck]") {
-  for (const char* file :
-       {"inputs/mnist_mlp.yaml", "inputs/mlp_big.yaml", "inputs/glyphs_mlp.yaml"}) {
+  for (const char* file : {"inputs/mnist_mlp.yaml", "inputs/mlp_big.yaml", "inputs/glyphs_mlp.yaml",
+                           "inputs/split_speeds.yaml"}) {
     INFO(file);
     CHECK_NOTHROW(run_spec(Deck::load(file, test::sample_schema())));
   }
