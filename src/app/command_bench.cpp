@@ -138,19 +138,19 @@ ExitCode run_bench(const Invocation& invocation, Console& console) {
   RunSetup setup =
       build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
   say_setup(setup, console);
-  const SplitPlan split = decide_split(setup, {});
+  const schedule::Schedule schedule = schedule_of(setup);
   train::EngineOptions options = setup.engine_options();
   options.trace_capacity = 0;
   options.time_every_task = false;
-  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, split.schedule, setup.target,
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, schedule, setup.target,
                        options);
   engine.initialise();
   StepTimer timer(setup, engine, invocation.forward);
   timer.time(invocation.warmup);
   const Timing timing = timing_of(timer.time(invocation.steps), setup, invocation.forward);
-  console.say(timing_text(timing, invocation) + "; " + split_text(setup, split.schedule));
+  console.say(timing_text(timing, invocation) + "; " + split_text(setup, schedule));
   if (console.wants_json()) {
-    console.json(timing_json(timing, invocation, setup, split.schedule));
+    console.json(timing_json(timing, invocation, setup, schedule));
   }
   return ExitCode::done;
 }

@@ -12,6 +12,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 namespace zygos::app {
 
 namespace {
@@ -26,6 +28,15 @@ schedule::Schedule schedule_for_memory(const RunSetup& setup) {
   return setup.policy->schedule(problem, nullptr);
 }
 
+std::string indented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    result += (result.empty() ? "  " : "\n  ") + line;
+  }
+  return result;
+}
+
 }  // namespace
 
 ExitCode run_check(const Invocation& invocation, Console& console) {
@@ -36,7 +47,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
   const auto memory = memory_of(schedule, subject);
   say_setup(setup, console);
   console.say("");
-  console.say(setup.graph->text());
+  console.say(indented(setup.graph->text()));
   console.say("");
   console.say(memory_table(memory, subject));
   for (std::size_t place = 0; place < memory.size(); ++place) {
@@ -46,7 +57,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
   const std::string split =
       split_text(setup, schedule) +
       (setup.policy->needs_profile() ? " (auto: measured when it starts)" : "");
-  console.say(fmt::format("\n{}: good; {}", invocation.target, split));
+  console.say(fmt::format("\n{}: good. Split: {}", invocation.target, split));
   if (console.wants_json()) {
     console.json({{"deck", setup.name},
                   {"good", true},

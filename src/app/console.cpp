@@ -127,9 +127,11 @@ void Console::json(const nlohmann::json& object) {
   std::fflush(stdout);
 }
 
+std::size_t Console::columns() const { return columns_of(people_) - 1; }
+
 void Console::status(const std::string& text) {
   if (live_) {
-    fmt::print(people_, "\r{}\033[K", fitted(text, columns_of(people_) - 1));
+    fmt::print(people_, "\r{}\033[K", fitted(text, columns()));
     std::fflush(people_);
     status_shown_ = true;
   }

@@ -51,6 +51,8 @@ class Console {
   void status(const std::string& line);
   /// True if status() draws: the people's stream is a terminal and -q is off.
   bool live() const noexcept { return live_; }
+  /// Characters a line of status() can have.
+  std::size_t columns() const;
 
   /// The text in a colour if the stream of results shows colours.
   std::string tinted(Tint tint, std::string_view text) const;

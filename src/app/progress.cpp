@@ -54,6 +54,16 @@ std::string progress_line(const train::Event& event, const ProgressFacts& facts)
                             text_of_seconds(event.seconds_left));
 }
 
+std::string status_line(const train::Event& event, const ProgressFacts& facts,
+                        std::size_t columns) {
+  const std::string whole = progress_line(event, facts);
+  if (whole.size() <= columns) {
+    return whole;
+  }
+  return fmt::format("{}/{}  loss {:<8.5g}  {}  {} left", event.step, event.total_steps, event.loss,
+                     rates(event, facts), text_of_seconds(event.seconds_left));
+}
+
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts) {
   std::string text =
       position(event, facts) + fmt::format("  test loss {:.5g}", event.evaluation.loss);
@@ -93,7 +103,7 @@ void Progress::show(const train::Event& event) {
   switch (event.kind) {
     case train::EventKind::progress:
       if (console_.live()) {
-        console_.status(progress_line(event, facts_));
+        console_.status(status_line(event, facts_, console_.columns()));
       } else {
         console_.note(progress_line(event, facts_));
       }

@@ -26,6 +26,8 @@ struct ProgressFacts {
 /// "step   1200/3000  epoch 2/5  loss 0.06211  accuracy 98.12 %  54,321 samples/s (host 20,100 +
 /// device 34,221)  41.2 MiB  12.0 s left"
 std::string progress_line(const train::Event& event, const ProgressFacts& facts);
+/// The same for a terminal: without what is least missed if `columns` are too few for all of it.
+std::string status_line(const train::Event& event, const ProgressFacts& facts, std::size_t columns);
 /// "step   1200/3000  epoch 2/5  test loss 0.0812  test accuracy 97.44 %"
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts);
 /// The event as one line of metrics.jsonl.

@@ -18,12 +18,27 @@ namespace zygos::app {
 
 namespace {
 
-void say_field(Console& console, const std::string& name, const std::string& text) {
+std::vector<std::string> field_lines(const Console& console, const std::string& name,
+                                     const std::string& text) {
+  std::vector<std::string> result;
   std::istringstream lines(text);
-  std::string head = fmt::format("{:<11}", name);
+  std::string head = console.tinted(Tint::bold, fmt::format("{:<11}", name));
   for (std::string line; std::getline(lines, line);) {
-    console.note(console.tinted(Tint::bold, head) + line);
+    result.push_back(head + line);
     head = std::string(11, ' ');
+  }
+  return result;
+}
+
+void note_field(Console& console, const std::string& name, const std::string& text) {
+  for (const std::string& line : field_lines(console, name, text)) {
+    console.note(line);
+  }
+}
+
+void say_field(Console& console, const std::string& name, const std::string& text) {
+  for (const std::string& line : field_lines(console, name, text)) {
+    console.say(line);
   }
 }
 
@@ -141,35 +156,35 @@ std::string lane_text(const lane::LaneSpec& spec) {
 }
 
 void say_setup(const RunSetup& setup, Console& console) {
-  say_field(console, "model",
-            fmt::format("{}\n{} parameters, {}", model_text(*setup.graph),
-                        text_of_count(setup.graph->parameter_count()), name_of(setup.dtype)));
+  note_field(console, "model",
+             fmt::format("{}\n{} parameters, {}", model_text(*setup.graph),
+                         text_of_count(setup.graph->parameter_count()), name_of(setup.dtype)));
   std::string data = fmt::format("{}: {} training samples", setup.training.name,
                                  text_of_count(setup.training.size()));
   if (setup.test) {
     data += fmt::format(", {} test samples", text_of_count(setup.test->size()));
   }
-  say_field(console, "data", data);
+  note_field(console, "data", data);
   std::string lanes;
   for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
     lanes += fmt::format("{:<8} {}\n", spec.name, lane_text(spec));
   }
-  say_field(console, "lanes", lanes);
+  note_field(console, "lanes", lanes);
 }
 
 void say_split(const RunSetup& setup, const SplitPlan& split, Console& console) {
-  say_field(console, "split",
-            fmt::format("{} ({})", split_text(setup, split.schedule), split.schedule.policy));
+  note_field(console, "split",
+             fmt::format("{} ({})", split_text(setup, split.schedule), split.schedule.policy));
   if (!split.prediction) {
     return;
   }
-  say_field(console, "predicted", prediction_text(setup, *split.prediction));
+  note_field(console, "predicted", prediction_text(setup, *split.prediction));
   if (!split.prediction->worthwhile) {
-    say_field(console, "advice",
-              wrapped("The planner would not split this run, the deck asks for "
-                      "it. " +
-                      split.prediction->reason));
+    note_field(console, "advice",
+               wrapped("The planner would not split this run, the deck asks for "
+                       "it. " +
+                       split.prediction->reason));
   }
 }
 

@@ -7,7 +7,6 @@
 #include "zygos/policies/policies.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -128,6 +127,14 @@ SplitPlan decide_split(RunSetup& setup, const LogSink& log) {
   result.simulation = plan::simulate(result.schedule, planned.profile);
   result.prediction = prediction_of(planned, *result.simulation, setup.lanes->size());
   return result;
+}
+
+schedule::Schedule schedule_of(RunSetup& setup) {
+  if (setup.policy->needs_profile()) {
+    return decide_split(setup, {}).schedule;
+  }
+  return setup.policy->schedule(train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch),
+                                nullptr);
 }
 
 SplitPlan recall_split(const RunSetup& setup, const io::Checkpoint& checkpoint) {

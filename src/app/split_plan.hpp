@@ -36,6 +36,8 @@ struct SplitPlan {
 
 /// Measures and predicts if the policy splits, then makes the schedule.
 SplitPlan decide_split(RunSetup& setup, const LogSink& log);
+/// The schedule alone; measures only if the policy can't do without.
+schedule::Schedule schedule_of(RunSetup& setup);
 /// The split that a checkpoint was written with. Throws CheckpointError if it does not fit the
 /// lanes.
 SplitPlan recall_split(const RunSetup& setup, const io::Checkpoint& checkpoint);

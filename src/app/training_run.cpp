@@ -38,6 +38,29 @@ void refuse_other_data(const RunSetup& setup, const io::Checkpoint& checkpoint) 
   }
 }
 
+/// Samples per second of training alone, without evaluations and checkpoints, over a whole run.
+class Pace {
+ public:
+  Pace(std::int64_t first_step, std::int64_t batch) : step_(first_step), batch_(batch) {}
+
+  void count(const train::Event& event) {
+    if (event.kind == train::EventKind::progress && event.samples_per_s > 0.0) {
+      const auto samples = static_cast<double>((event.step - step_) * batch_);
+      step_ = event.step;
+      samples_ += samples;
+      seconds_ += samples / event.samples_per_s;
+    }
+  }
+
+  double samples_per_s() const { return seconds_ > 0.0 ? samples_ / seconds_ : 0.0; }
+
+ private:
+  std::int64_t step_;
+  std::int64_t batch_;
+  double samples_ = 0.0;
+  double seconds_ = 0.0;
+};
+
 /// Engine, trainer and books of one run.
 class TrainingRun {
  public:
@@ -91,19 +114,21 @@ class TrainingRun {
     Progress progress(console_, facts);
     MetricsLog metrics(folder_.metrics(), trainer_.step(), console_.sink());
     RunEnd end;
-    const std::int64_t first_step = trainer_.step();
+    Pace pace(trainer_.step(), setup_.trainer.batch);
     do {
       const double last_loss = end.last.loss;
       end.last = next_event();
       progress.show(end.last);
       metrics.write(metrics_of(end.last, facts));
+      pace.count(end.last);
       // Only progress events carry the training loss; the last one is what a run ends with.
       if (end.last.kind != train::EventKind::progress) {
         end.last.loss = last_loss;
       }
     } while (end.last.kind != train::EventKind::finished &&
              end.last.kind != train::EventKind::stopped);
-    close_books(end, first_step);
+    end.samples_per_s = pace.samples_per_s();
+    close_books(end);
     return end;
   }
 
@@ -120,13 +145,9 @@ class TrainingRun {
     }
   }
 
-  void close_books(RunEnd& end, std::int64_t first_step) {
+  void close_books(RunEnd& end) {
     end.memory = engine_->memory();
     end.weights_xxh64 = engine_->weights_hash();
-    const auto steps = static_cast<double>(end.last.step - first_step);
-    if (steps > 0.0 && end.last.median_step_s > 0.0) {
-      end.samples_per_s = static_cast<double>(setup_.trainer.batch) / end.last.median_step_s;
-    }
     std::ofstream trace(folder_.trace());
     train::write_trace(trace, engine_->trace(), split_.schedule,
                        split_.simulation ? &*split_.simulation : nullptr);
@@ -175,6 +196,7 @@ ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
   say_setup(setup, console);
   const SplitPlan split = checkpoint ? recall_split(setup, *checkpoint) : decide_split(setup, {});
   say_split(setup, split, console);
+  console.note("");
   RunEnd end;
   {
     TrainingRun run(setup, folder, split, console);
@@ -186,7 +208,9 @@ ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
   }
   nlohmann::json summary = summary_of(setup, split, end);
   io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
+  console.note("");
   say_end(setup, split, end, console);
+  console.note(console.tinted(Tint::bold, fmt::format("{:<11}", "files")) + folder.path().string());
   if (console.wants_json()) {
     summary["run_dir"] = folder.path().string();
     console.json(summary);

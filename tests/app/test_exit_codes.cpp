@@ -80,9 +80,9 @@ TEST_CASE("bad data ends with 3") {
   write_text(scratch.path() / "images", "no IDX file");
   write_text(scratch.path() / "labels", "no IDX file");
   std::string deck = read_text(scratch.path() / "tiny.yaml");
-  const std::string glyphs = "type: glyphs\n  samples: 480\n  test_samples: 160";
+  const std::string glyphs = "format: glyphs\n  samples: 480\n  test_samples: 160";
   deck.replace(deck.find(glyphs), glyphs.size(),
-               "type: idx\n  train: {images: images, labels: labels}");
+               "format: idx\n  train: {images: images, labels: labels}");
   write_text(scratch.path() / "tiny.yaml", deck);
 
   const std::string said = error_of({"check", "tiny.yaml", "--json"}, scratch.path(), 3);
@@ -110,7 +110,7 @@ TEST_CASE("a lane over its budget ends with 6 and says what takes the bytes") {
   write_tiny_deck(scratch.path());
 
   const std::string said =
-      error_of({"check", "tiny.yaml", "lanes.1.budget=20 KiB", "--json"}, scratch.path(), 6);
+      error_of({"check", "tiny.yaml", "lanes.device.memory=20 KiB", "--json"}, scratch.path(), 6);
 
   CHECK_THAT(said, ContainsSubstring("device") && ContainsSubstring("weights"));
 }
@@ -130,7 +130,8 @@ TEST_CASE("a GPU lane in a build without one is a finding in the deck") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  const Outcome outcome = zygos_run({"check", "tiny.yaml", "lanes.1.kind=device"}, scratch.path());
+  const Outcome outcome =
+      zygos_run({"check", "tiny.yaml", "lanes.device.kind=device"}, scratch.path());
 
   if (outcome.code != 0) {
     CHECK(outcome.code == 2);

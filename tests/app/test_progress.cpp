@@ -33,6 +33,14 @@ TEST_CASE("a progress line tells step, loss, rates per lane, memory and time lef
         "20,100 + device 34,221)  1.5 KiB  12.0 s left");
 }
 
+TEST_CASE("a narrow terminal shows step, loss and rates before everything else") {
+  const std::string narrow = status_line(some_event(), some_facts(), 79);
+
+  CHECK(narrow ==
+        "120/3000  loss 0.0621    54,321 samples/s (host 20,100 + device 34,221)  12.0 s left");
+  CHECK(status_line(some_event(), some_facts(), 400) == progress_line(some_event(), some_facts()));
+}
+
 TEST_CASE("regression has no accuracy") {
   ProgressFacts facts = some_facts();
   facts.classifies = false;

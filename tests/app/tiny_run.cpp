@@ -15,22 +15,22 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* tiny_deck = R"(deck_version: 1
+seed: 5
 data:
-  type: glyphs
+  format: glyphs
   samples: 480
   test_samples: 160
 model:
   layers:
     - {name: fc1, type: dense, units: 24, activation: relu}
     - {name: out, type: dense, units: 10}
-  loss: {type: cross_entropy}
+  loss: cross_entropy
 optimizer: {type: adam, learning_rate: 0.01}
-train: {batch: 32, epochs: 8, seed: 5}
 lanes:
-  - {name: host, kind: host}
-  - {name: device, kind: emulated}
+  host: {kind: host}
+  device: {kind: emulated}
 policy: {type: coarse_split, share: 0.375}
-report: {every: 20 steps}
+train: {batch: 32, epochs: 8, report_every: 20 steps}
 )";
 
 std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
