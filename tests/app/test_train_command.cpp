@@ -52,7 +52,7 @@ TEST_CASE("metrics are one JSON object a line with steps in order") {
     const nlohmann::json object = nlohmann::json::parse(line);
     CHECK(object["step"] >= last);
     last = object["step"];
-    trained += object["kind"] == "train" ? 1 : 0;
+    trained += object["kind"] == "train" ? std::size_t{1} : std::size_t{0};
   }
 
   CHECK(last == 120);
