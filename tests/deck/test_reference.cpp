@@ -87,6 +87,7 @@ TEST_CASE("the JSON Schema describes what the checker checks", "[deck]") {
   const json& layers = schema["properties"]["model"]["properties"]["layers"];
   CHECK(layers["type"] == "array");
   CHECK(layers["minItems"] == 1);
+  CHECK(layers["items"]["anyOf"].back()["enum"] == json({"relu", "tanh", "sigmoid", "gelu"}));
   CHECK(layers["items"]["anyOf"][0]["required"] == json({"type", "units"}));
   const json& threads =
       schema["properties"]["lanes"]["additionalProperties"]["properties"]["threads"];

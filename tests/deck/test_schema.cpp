@@ -140,6 +140,23 @@ TEST_CASE("a misspelt key is not missed as well", "[deck]") {
         Lines{"1:1 unknown key 'bacth' in the deck; did you mean 'batch'?"});
 }
 
+TEST_CASE("two letters in the wrong order are one slip of the finger", "[deck]") {
+  Schema schema("deck", "");
+  schema.real("learning_rate", "");
+
+  CHECK(findings_of("laernign_rate: 1", schema) ==
+        Lines{"1:1 unknown key 'laernign_rate' in the deck; did you mean 'learning_rate'?"});
+}
+
+TEST_CASE("columns count characters, not bytes", "[deck]") {
+  Schema schema("deck", "");
+  schema.text("t", "");
+  schema.integer("n", "");
+
+  CHECK(findings_of("{t: \"\xC3\xA4\xE2\x82\xAC\", n: x}", schema) ==
+        Lines{"1:14 'n' must be an integer, found 'x'"});
+}
+
 TEST_CASE("a default that its own schema refuses is a bug", "[deck]") {
   Schema schema("deck", "");
   schema.integer("n", "").at_least(1).fallback(0);

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON Schema and the checker come from one table; here they judge the same decks.
+#include "deck_writer.hpp"
+#include "json_validator.hpp"
+#include "messages.hpp"
+#include "sample_tables.hpp"
+
+#include "zygos/deck/reference.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <yaml-cpp/exceptions.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+using namespace zygos;
+using nlohmann::json;
+using test::accepts;
+using test::DeckWriter;
+using test::json_of_yaml;
+
+namespace {
+
+json sample_json() { return json::parse(deck::json_schema(test::sample_schema())); }
+
+std::string read_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+std::vector<fs::path> decks_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".yaml") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Numbers of the bad decks whose fault no JSON Schema can express: how the text is written, and
+/// what several keys say together.
+std::set<std::string> beyond_json() {
+  return {"10", "11", "12", "24", "25", "26", "37", "38", "42", "46", "64", "65",
+          "69", "70", "71", "72", "73", "74", "75", "76", "77", "78", "80", "81"};
+}
+
+bool is_refused(const json& schema, const fs::path& file) {
+  try {
+    return !accepts(schema, json_of_yaml(read_text(file)));
+  } catch (const YAML::Exception&) {
+    return true;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the JSON Schema accepts decks with every key and what they resolve to", "[deck]") {
+  const json schema = sample_json();
+
+  for (std::size_t which = 0; which < 6; ++which) {
+    const std::string text = DeckWriter::text_of(DeckWriter(test::sample_schema(), which).lines());
+    const deck::Deck deck = deck::Deck::parse(text, "deck.yaml", test::sample_schema());
+    INFO(text);
+    CHECK(accepts(schema, json_of_yaml(text)));
+    CHECK(accepts(schema, json_of_yaml(deck.resolved())));
+  }
+  CHECK(accepts(schema, json_of_yaml(test::sample_deck)));
+}
+
+TEST_CASE("the JSON Schema accepts a keyword on its own only if it needs no key", "[deck]") {
+  const json schema = sample_json();
+  json deck = json_of_yaml(test::sample_deck);
+
+  deck["optimizer"] = "adam";
+  deck["data"] = "glyphs";
+  CHECK(accepts(schema, deck));
+  deck["data"] = "idx";
+  CHECK_FALSE(accepts(schema, deck));
+}
+
+TEST_CASE("the JSON Schema refuses what the checker refuses in one key", "[deck]") {
+  const json schema = sample_json();
+
+  for (const fs::path& file : decks_in("tests/decks/bad")) {
+    const std::string number = file.filename().string().substr(0, 2);
+    INFO(file.string());
+    CHECK(is_refused(schema, file) != beyond_json().contains(number));
+  }
+}
+
+TEST_CASE("quantities in the JSON Schema are a number with one of the key's units", "[deck]") {
+  const json schema = sample_json();
+  const auto accepted = [&](const std::string& key, const std::string& value) {
+    json deck = json_of_yaml(test::sample_deck);
+    deck["lanes"]["host"] = {{"kind", "host"}, {key, value}};
+    return accepts(schema, deck);
+  };
+
+  CHECK(accepted("memory", "2 GiB"));
+  CHECK(accepted("memory", "1.5e3MB"));
+  CHECK(accepted("memory", "unlimited"));
+  CHECK_FALSE(accepted("memory", "2"));
+  CHECK_FALSE(accepted("memory", "GiB"));
+  CHECK_FALSE(accepted("memory", "2 s"));
+  CHECK_FALSE(accepted("memory", "2 GiB or more"));
+  CHECK_FALSE(accepted("memory", "-2 GiB"));
+}
+
+TEST_CASE("every shipped deck is accepted by checker and JSON Schema", "[deck]") {
+  const json schema = sample_json();
+  const std::vector<fs::path> files = decks_in("inputs");
+  REQUIRE_FALSE(files.empty());
+
+  for (const fs::path& file : files) {
+    INFO(file.string());
+    CHECK(test::findings_of(read_text(file), test::sample_schema()) == test::Lines{});
+    CHECK(accepts(schema, json_of_yaml(read_text(file))));
+  }
+}
