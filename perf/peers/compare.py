@@ -57,7 +57,7 @@ def run(command):
 def measure(case, options, python):
     deck, widths, batch, steps, _ = CASES[case]
     ours = [options.zygos, "bench", deck, "--steps", str(steps), "--json",
-            "--threads", str(options.threads), "policy.type=single", "policy.lane=host"]
+            "--threads", str(options.threads), "policy={type: single, lane: host}"]
     theirs = [python, str(PEERS / "step_torch.py"), "--widths", widths, "--batch", str(batch),
               "--steps", str(steps), "--threads", str(options.threads)]
     results = {"zygos": [], "torch": []}

@@ -112,6 +112,21 @@ LaneKind kind_of(const std::string& word) {
                               : LaneKind::automatic;
 }
 
+/// Whether the key says more than its default does: a resolved deck writes every default out.
+bool says_something(const Section& lane, std::string_view key) {
+  if (lane.origin(key) == Origin::fallback) {
+    return false;
+  }
+  if (key == "link") {
+    const Section link = lane.section("link");
+    return !link.is_word("bandwidth", "unlimited") || link.seconds("latency") > 0.0;
+  }
+  if (key == "device_id") {
+    return lane.integer(key) != 0;
+  }
+  return key == "threads" ? !lane.is_word(key, "auto") : lane.text(key) != "openmp";
+}
+
 /// Keys that a lane of this kind would silently ignore.
 void refuse_idle_keys(const Section& lane, LaneKind kind, Findings& findings) {
   std::vector<std::pair<const char*, const char*>> idle;
@@ -125,7 +140,7 @@ void refuse_idle_keys(const Section& lane, LaneKind kind, Findings& findings) {
     idle.emplace_back("device_id", "device");
   }
   for (const auto& [key, owner] : idle) {
-    if (lane.origin(key) != Origin::fallback) {
+    if (says_something(lane, key)) {
       findings.error(
           lane.position(key),
           "'" + std::string(key) + "' has no effect on a lane of kind " + lane.text("kind"),

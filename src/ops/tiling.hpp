@@ -51,7 +51,7 @@ class Tiling {
   /// Wide tiles pack less, but every core of a large machine wants one.
   void choose_large() {
     rows_ = 256;
-    for (columns_ = 1024; columns_ > 256; columns_ /= 2) {
+    for (columns_ = 2048; columns_ > 256; columns_ /= 2) {
       if (((m_ + rows_ - 1) / rows_) * ((n_ + columns_ - 1) / columns_) >= least_large_tiles) {
         break;
       }

@@ -3,7 +3,6 @@
 //
 // Every exit code that docs/cli.md documents is reached by the real executable, except 1 (a bug)
 // and those of parts that this build does not have (8, 9).
-#include "app/commands.hpp"
 #include "tiny_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -30,13 +29,16 @@ std::string error_of(const std::vector<std::string>& words, const fs::path& dire
 
 TEST_CASE("the executable answers --help of every command and --version with 0") {
   const Scratch scratch;
+  const Outcome general = zygos_run({"--help"}, scratch.path());
 
-  CHECK(zygos_run({"--help"}, scratch.path()).code == 0);
+  CHECK(general.code == 0);
   CHECK(zygos_run({"--version"}, scratch.path()).code == 0);
-  for (const app::Command& command : app::commands()) {
-    const Outcome outcome = zygos_run({command.name, "--help"}, scratch.path());
+  for (const char* command : {"train", "resume", "eval", "check", "plan", "bench", "inspect",
+                              "info", "schema", "explain", "init"}) {
+    const Outcome outcome = zygos_run({command, "--help"}, scratch.path());
     CHECK(outcome.code == 0);
-    CHECK_THAT(outcome.out, ContainsSubstring(command.summary));
+    CHECK_THAT(outcome.out, ContainsSubstring("Exit codes:"));
+    CHECK_THAT(general.out, ContainsSubstring(std::string("\n  ") + command + " "));
     CHECK(outcome.err.empty());
   }
 }
@@ -87,7 +89,7 @@ TEST_CASE("bad data ends with 3") {
 
   const std::string said = error_of({"check", "tiny.yaml", "--json"}, scratch.path(), 3);
 
-  CHECK_THAT(said, ContainsSubstring("images"));
+  CHECK_THAT(said, ContainsSubstring("labels"));
 }
 
 TEST_CASE("a folder without checkpoints ends with 4") {
@@ -123,7 +125,7 @@ TEST_CASE("a loss that is no number ends with 7 and names the checkpoints from b
       {"train", "tiny.yaml", "optimizer.type=sgd", "optimizer.learning_rate=1e30", "--json"},
       scratch.path(), 7);
 
-  CHECK_THAT(said, ContainsSubstring("checkpoints"));
+  CHECK_THAT(said, ContainsSubstring("checkpoint"));
 }
 
 TEST_CASE("a GPU lane in a build without one is a finding in the deck") {
