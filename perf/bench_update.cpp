@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Optimizers against a plain sum (a = b + c) over the same number of elements: what memory or caches
-// can deliver.
+// Optimizers against a plain sum (a = b + c) over the same number of elements: what memory or
+// caches can deliver.
 #include "ops/elementwise.hpp"
 #include "support/host_bench.hpp"
 
