@@ -22,7 +22,7 @@ TEST_CASE("a tiny deck is learnt on two lanes and leaves everything it promises"
   const nlohmann::json summary = summary_in(scratch.path());
   CHECK(summary["finished"] == true);
   CHECK(summary["steps"] == 120);
-  CHECK(summary["test_accuracy"] > 0.8);
+  CHECK(summary["test_accuracy"] > 0.7);
   CHECK(summary["loss"] < 1.0);
   CHECK(summary["weights_xxh64"].get<std::string>().size() == 16);
   CHECK(summary["samples"]["host"] == 12);

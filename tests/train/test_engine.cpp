@@ -161,8 +161,8 @@ TEST_CASE("A failing task names its lane and task and stops the other lane", "[t
     engine->step(batch, 1);
     FAIL("nothing was thrown");
   } catch (const LaneError& error) {
-    CHECK(error.lane() == "host");
-    CHECK_THAT(error.task(), Catch::Matchers::ContainsSubstring("load@host"));
+    // Both lanes' gathers are bound to fail; which one comes first is open.
+    CHECK_THAT(error.task(), Catch::Matchers::ContainsSubstring("load@" + error.lane()));
   }
   CHECK_THROWS_AS(engine->step(run.batch(), 1), InternalError);
   engine->initialise();
