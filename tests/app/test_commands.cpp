@@ -5,6 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <sstream>
+
 namespace zygos::test {
 namespace {
 
@@ -16,6 +18,16 @@ nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& di
   CAPTURE(words, outcome.err);
   REQUIRE(outcome.code == 0);
   return nlohmann::json::parse(outcome.out);
+}
+
+/// The values of a resolved deck; where each came from differs once it is read again.
+std::string without_origins(const std::string& resolved) {
+  std::istringstream lines(resolved);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    out += line.substr(0, line.find("  # ")) + "\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -43,7 +55,7 @@ TEST_CASE("the resolved deck is a deck with the same meaning") {
 
   const nlohmann::json again = json_of({"check", "again.yaml", "--json"}, scratch.path());
 
-  CHECK(again["resolved"] == resolved);
+  CHECK(without_origins(again["resolved"]) == without_origins(resolved));
 }
 
 TEST_CASE("plan gives rows for both lanes and the split, and recommends one of them") {
