@@ -3,6 +3,7 @@
 //
 // Products of host lanes: a single-threaded vendor BLAS on every tile, threads over the tiles.
 #include "ops/activation_math.hpp"
+#include "ops/blas_call.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/gemm.hpp"
 #include "ops/tiling.hpp"
@@ -13,7 +14,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <mutex>
 
 namespace zygos::ops {
 namespace {
@@ -29,17 +29,6 @@ void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int 
 void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const double* a,
               int lda, const double* b, int ldb, double* c, int ldc) {
   cblas_dgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc);
-}
-
-/// Up to this volume OpenBLAS multiplies with kernels that do not pack their operands first.
-constexpr std::int64_t unpacked_volume = 1'000'000;
-
-/// OpenBLAS 0.3.21's unpacked kernel for a transposed second operand keeps a scratch in static
-/// memory: two lanes in it at once corrupt each other's result (test_gemm_lanes shows it). These
-/// products are tiny, so the lanes take turns.
-std::mutex& turn_of_unpacked_transposed() {
-  static std::mutex turn;
-  return turn;
 }
 
 /// Operands and extents of op(a) (m, k) op(b) (k, n).
@@ -59,10 +48,7 @@ struct Product {
     ZYGOS_REQUIRE(m <= most && n <= most && k <= most, "ops::gemm: an extent exceeds BLAS' int");
   }
   void compute(const Tile& tile) const {
-    std::unique_lock<std::mutex> turn;
-    if (form_b == CblasTrans && tile.rows * tile.columns * k <= unpacked_volume) {
-      turn = std::unique_lock(turn_of_unpacked_transposed());
-    }
+    const BlasCall call;
     const std::int64_t lda = std::max<std::int64_t>(form_a == CblasNoTrans ? k : m, 1);
     const std::int64_t ldb = std::max<std::int64_t>(form_b == CblasNoTrans ? n : k, 1);
     multiply(form_a, form_b, static_cast<int>(tile.rows), static_cast<int>(tile.columns),

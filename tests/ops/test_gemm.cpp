@@ -10,7 +10,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
-#include <thread>
 #include <vector>
 
 namespace zygos::ops {
@@ -173,36 +172,6 @@ TEST_CASE("Products have the same bits for any number of threads") {
     CHECK(product(3) == one);
     CHECK(product(4) == one);
   }
-}
-
-TEST_CASE("The vendor's library gives the same bits to many callers at once as to one") {
-  using Exec = Kokkos::Serial;
-  const std::vector<Extents> mixed{{37, 41, 43}, {100, 128, 300}, {300, 270, 400}, {5, 260, 700}};
-  const auto bits_of = [](const Extents& shape) {
-    const Operands<Exec, float> data(shape);
-    gemm<Exec, float>(Exec(), data.a.const_matrix(shape.m, shape.k),
-                      data.b.const_matrix(shape.k, shape.n), data.c.matrix(shape.m, shape.n));
-    return data.c.values();
-  };
-  std::vector<std::vector<float>> alone;
-  for (const Extents& shape : mixed) {
-    alone.push_back(bits_of(shape));
-  }
-
-  constexpr std::size_t callers = 8;
-  std::vector<int> wrong(callers, 0);
-  std::vector<std::jthread> threads;
-  for (std::size_t caller = 0; caller < callers; ++caller) {
-    threads.emplace_back([&, caller] {
-      for (std::size_t round = 0; round < 25; ++round) {
-        const std::size_t index = (caller + round) % mixed.size();
-        wrong[caller] += bits_of(mixed[index]) == alone[index] ? 0 : 1;
-      }
-    });
-  }
-  threads.clear();
-
-  CHECK(wrong == std::vector<int>(callers, 0));
 }
 
 }  // namespace zygos::ops
