@@ -24,8 +24,8 @@ if(ZYGOS_SANITIZE)
 endif()
 
 if(zygos_kokkos_device STREQUAL cuda)
-  # nvcc 13 can't evaluate fmt 9's checks of format strings at compile time; they happen at run time then.
-  target_compile_definitions(zygos_flags INTERFACE FMT_CONSTEVAL=)
+  # fmt 9 takes nvcc for a compiler without constexpr functions, and then contradicts itself.
+  target_compile_definitions(zygos_flags INTERFACE FMT_USE_CONSTEXPR=1)
 endif()
 
 # zygos_add_module(<name> SOURCES <file>... [PUBLIC <target>...] [PRIVATE <target>...])
@@ -49,6 +49,10 @@ function(zygos_add_module name)
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
   target_link_libraries(${target} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
+  if(zygos_kokkos_device STREQUAL cuda)
+    # nvcc takes Kokkos' headers apart four times per file: better not for each of ours.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  endif()
 endfunction()
 
 # zygos_add_facade(<module>...)

@@ -7,7 +7,7 @@
 function(zygos_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS" "" "SOURCES;LINK;LABELS;ARGS")
   if(test_KOKKOS)
-    list(APPEND test_SOURCES ${PROJECT_SOURCE_DIR}/tests/support/kokkos_session.cpp)
+    list(APPEND test_SOURCES $<TARGET_OBJECTS:zygos_test_kokkos_session>)
   endif()
 
   add_executable(${name} ${test_SOURCES})

@@ -3,6 +3,7 @@
 #include "checker.hpp"
 #include "describe.hpp"
 #include "fallback_node.hpp"
+#include "slips.hpp"
 #include "text.hpp"
 
 #include <algorithm>
@@ -55,6 +56,11 @@ std::string Checker::advice_for(std::string_view key, const std::vector<std::str
       return "it is a key of " + join(owners);
     }
   }
+  if (const auto meant = meant_key(key, allowed)) {
+    const auto pair = glued_pair(key);
+    return pair ? "write '" + shown(*meant + pair->rewritten.substr(pair->key.size())) + "'"
+                : "did you mean '" + *meant + "'?";
+  }
   if (key == "<<") {
     return "merge keys are not supported; write the values out";
   }
@@ -77,8 +83,8 @@ std::vector<std::string> Checker::refuse_unknown(const Schema& schema, const Nod
     }
     report(entry.position, "unknown key " + in_quotes(entry.key) + " in " + title(place) + kind,
            advice_for(entry.key, allowed, variant));
-    if (const auto near = nearest(entry.key, allowed)) {
-      meant.push_back(*near);
+    if (const auto key = meant_key(entry.key, allowed)) {
+      meant.push_back(*key);
     }
   }
   return meant;
@@ -106,11 +112,11 @@ ValuePtr Checker::check_keyword(const KeyFacts& facts, const Node& node, const P
   }
   const auto misspelt =
       std::find_if(node.entries.begin(), node.entries.end(), [&](const NodeEntry& entry) {
-        return nearest(entry.key, {facts.discriminator}).has_value();
+        return meant_key(entry.key, {facts.discriminator}).has_value();
       });
   if (misspelt != node.entries.end()) {
     report(misspelt->position, "unknown key " + in_quotes(misspelt->key) + " in " + title(place),
-           "did you mean '" + facts.discriminator + "'?");
+           advice_for(misspelt->key, {facts.discriminator}, nullptr));
   } else {
     report(place.position, "missing key '" + facts.discriminator + "' in " + title(place),
            "allowed: " + join(names));

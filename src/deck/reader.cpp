@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 
+#include "slips.hpp"
 #include "text.hpp"
 #include "tree_builder.hpp"
 
@@ -45,13 +46,52 @@ constexpr std::array explanations = {
 
 constexpr std::string_view bracket_message = "this bracket is never closed";
 
-void report(const YAML::Exception& error, Locator& locator, const TreeBuilder& builder,
-            Findings& findings) {
+/// A line that is no key goes on in the next one as far as YAML is concerned, so the parser
+/// stumbles over the ':' there. Whether that happened; then it is reported where it began.
+bool report_line_without_key(const YAML::Exception& error, std::string_view text, Locator& locator,
+                             Findings& findings) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  auto line = static_cast<std::size_t>(std::max(error.mark.line, 0));
+  const bool here = line >= lines.size() || error.mark.column < 0 ||
+                    lines[line].substr(0, static_cast<std::size_t>(error.mark.column)).find(": ") !=
+                        std::string_view::npos;
+  std::size_t word = std::string_view::npos;
+  while (!here && line > 0 && word == std::string_view::npos) {
+    word = lines[--line].find_first_not_of(" -");
+  }
+  if (word == std::string_view::npos) {
+    return false;
+  }
+  const std::string_view content = lines[line].substr(word, lines[line].find(" #") - word);
+  const bool is_key = content.find(": ") != std::string_view::npos || content.ends_with(':') ||
+                      content.find_first_of("#{}[]'\"") == 0;
+  if (is_key) {
+    return false;
+  }
+  const auto pair = glued_pair(content);
+  YAML::Mark mark = error.mark;
+  mark.line = static_cast<int>(line);
+  mark.column = static_cast<int>(word + (pair ? pair->at : 0));
+  findings.error(locator.at(mark, pair ? 1 : content.size()),
+                 !pair                    ? "this line has no ':'"
+                 : pair->separator == ':' ? "a space is missing behind this ':'"
+                                          : "a key is followed by ': ', found '='",
+                 pair ? "write '" + shown(pair->rewritten) + "'"
+                      : "write a key and its value like 'key: value'");
+  return true;
+}
+
+void report(const YAML::Exception& error, std::string_view text, Locator& locator,
+            const TreeBuilder& builder, Findings& findings) {
   const std::string_view said = error.msg;
   const bool in_brackets =
       said == "end of sequence flow not found" || said == "end of map flow not found";
   if (in_brackets && builder.open_bracket()) {
     findings.error(*builder.open_bracket(), std::string(bracket_message));
+    return;
+  }
+  if (said.starts_with("illegal map value") &&
+      report_line_without_key(error, text, locator, findings)) {
     return;
   }
   const auto known = std::find_if(explanations.begin(), explanations.end(),
@@ -93,6 +133,22 @@ bool refuse_tabs(std::string_view text, Findings& findings) {
   return found;
 }
 
+/// Lines that begin with '%', which YAML would pass over in silence.
+bool refuse_directives(std::string_view text, Findings& findings) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  bool found = false;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with('%')) {
+      Position position;
+      position.line = i + 1;
+      findings.error(position, "a line that begins with '%' is a YAML directive; a deck has none",
+                     "remove it, or begin a comment with '#'");
+      found = true;
+    }
+  }
+  return found;
+}
+
 /// Control characters, and carriage returns that end no line.
 std::optional<std::size_t> first_control(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -124,7 +180,8 @@ std::optional<std::string> clean_text(std::string_view text, Findings& findings)
   }
   std::string result(text);
   result.erase(std::remove(result.begin(), result.end(), '\r'), result.end());
-  if (refuse_tabs(result, findings)) {
+  const bool tabs = refuse_tabs(result, findings);
+  if (refuse_directives(result, findings) || tabs) {
     return std::nullopt;
   }
   return result;
@@ -139,7 +196,7 @@ std::optional<Node> read_yaml(const std::string& text, Findings& findings, TextP
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
-    report(error, locator, builder, findings);
+    report(error, text, locator, builder, findings);
     return std::nullopt;
   } catch (const ReadingStopped&) {
     return std::nullopt;

@@ -9,10 +9,6 @@
 namespace zygos::schedule {
 namespace {
 
-std::string range_text(std::int64_t begin, std::int64_t end) {
-  return std::to_string(begin) + "-" + std::to_string(end);
-}
-
 std::vector<std::size_t> tasks_of(const Schedule& schedule, TaskKind kind) {
   std::vector<std::size_t> found;
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
@@ -30,8 +26,8 @@ void check_exact(const Schedule& schedule, std::vector<std::size_t> tasks, const
   std::ranges::sort(tasks, {}, [&](std::size_t id) { return samples_of(id).begin; });
   std::int64_t next = 0;
   const auto lost = [&](std::int64_t begin, std::int64_t end) {
-    findings.push_back("samples " + range_text(begin, end) + " are lost: no task does the " + what +
-                       " of them");
+    findings.push_back("samples " + text_of(SampleRange{begin, end}) +
+                       " are lost: no task does the " + what + " of them");
   };
   for (const std::size_t id : tasks) {
     const auto [begin, end] = samples_of(id);
@@ -39,7 +35,7 @@ void check_exact(const Schedule& schedule, std::vector<std::size_t> tasks, const
       lost(next, begin);
     } else if (begin < next && begin < end) {
       findings.push_back(label_of(schedule, id) + " does the " + what + " of samples " +
-                         range_text(begin, std::min(next, end)) + " a second time");
+                         text_of(SampleRange{begin, std::min(next, end)}) + " a second time");
     }
     if (end > schedule.batch) {
       findings.push_back(label_of(schedule, id) + " goes beyond the batch of " +
@@ -67,8 +63,7 @@ void check_nodes(const Schedule& schedule, TaskKind kind, std::vector<std::strin
       return all.begin <= nodes.begin && nodes.end <= all.end;
     });
     check_exact(schedule, std::move(inside),
-                std::string(name_of(kind)) + " (nodes " + range_text(nodes.begin, nodes.end) + ")",
-                findings);
+                std::string(name_of(kind)) + " (nodes " + text_of(nodes) + ")", findings);
   }
 }
 

@@ -23,10 +23,6 @@ bool is_for_evaluation(TaskKind kind) {
          kind == TaskKind::loss;
 }
 
-std::string range_text(std::int64_t begin, std::int64_t end) {
-  return std::to_string(begin) + "-" + std::to_string(end);
-}
-
 std::string list_text(const std::vector<Buffer>& buffers, const std::vector<std::string>& places) {
   std::string out;
   for (const Buffer& buffer : buffers) {
@@ -51,10 +47,10 @@ std::string Schedule::name_of(TaskId id) const {
   std::string out = std::string(schedule::name_of(task.kind)) + "@" +
                     (place < places.size() ? places[place] : std::to_string(task.place));
   if (has_nodes(task.kind)) {
-    out += " nodes " + range_text(task.nodes.begin, task.nodes.end);
+    out += " nodes " + text_of(task.nodes);
   }
   if (has_samples(task.kind)) {
-    out += " samples " + range_text(task.samples.begin, task.samples.end);
+    out += " samples " + text_of(task.samples);
   }
   return out;
 }

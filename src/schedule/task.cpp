@@ -54,6 +54,14 @@ std::string_view name_of(BufferKind kind) {
   throw InternalError("unknown buffer kind");
 }
 
+std::string text_of(const SampleRange& samples) {
+  return std::to_string(samples.begin) + "-" + std::to_string(samples.end);
+}
+
+std::string text_of(const NodeRange& nodes) {
+  return std::to_string(nodes.begin) + "-" + std::to_string(nodes.end);
+}
+
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places) {
   if (buffer.kind == BufferKind::batch) {
     return std::string(name_of(buffer.kind));  // the caller's, on no place

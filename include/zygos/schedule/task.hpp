@@ -41,6 +41,10 @@ struct NodeRange {
   friend bool operator==(const NodeRange&, const NodeRange&) = default;
 };
 
+/// "3-7", as messages and printed schedules show ranges.
+std::string text_of(const SampleRange& samples);
+std::string text_of(const NodeRange& nodes);
+
 enum class BufferKind : std::uint8_t {
   batch,        ///< the caller's samples, host memory
   staging,      ///< gathered samples in host memory
