@@ -26,27 +26,13 @@ std::string hex_of(std::uint64_t value) {
   return text;
 }
 
-struct FreeXxh64 {
-  void operator()(XXH64_state_t* state) const noexcept { XXH64_freeState(state); }
-};
-
-struct FreeDigest {
-  void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
-};
-using Digest = std::unique_ptr<EVP_MD_CTX, FreeDigest>;
-
-Digest make_digest() {
-  Digest digest(EVP_MD_CTX_new());
-  if (!digest) {
-    throw std::bad_alloc();
-  }
-  return digest;
-}
-
 }  // namespace
 
 struct Hasher::State {
-  std::unique_ptr<XXH64_state_t, FreeXxh64> xxh64{XXH64_createState()};
+  struct Free {
+    void operator()(XXH64_state_t* state) const noexcept { XXH64_freeState(state); }
+  };
+  std::unique_ptr<XXH64_state_t, Free> xxh64{XXH64_createState()};
 };
 
 Hasher::Hasher() : state_(std::make_unique<State>()) {
@@ -68,7 +54,15 @@ void Hasher::add(std::span<const std::byte> bytes) {
 std::string Hasher::hex() const { return hex_of(XXH64_digest(state_->xxh64.get())); }
 
 struct Sha256::State {
-  Digest digest = make_digest();
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> digest{EVP_MD_CTX_new()};
+  State() {
+    if (!digest) {
+      throw std::bad_alloc();
+    }
+  }
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
@@ -87,11 +81,11 @@ void Sha256::add(std::span<const std::byte> bytes) {
 
 std::string Sha256::hex() const {
   // Finishing ends a digest's life; a copy is finished so that more may be added to this one.
-  const Digest copy = make_digest();
+  const State copy;
   std::array<unsigned char, 32> value{};
   unsigned int length = 0;
-  const bool ok = EVP_MD_CTX_copy_ex(copy.get(), state_->digest.get()) == 1 &&
-                  EVP_DigestFinal_ex(copy.get(), value.data(), &length) == 1;
+  const bool ok = EVP_MD_CTX_copy_ex(copy.digest.get(), state_->digest.get()) == 1 &&
+                  EVP_DigestFinal_ex(copy.digest.get(), value.data(), &length) == 1;
   ZYGOS_REQUIRE(ok && length == value.size(), "SHA-256 failed");
   std::string text;
   for (const unsigned char byte : value) {

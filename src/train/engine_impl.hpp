@@ -47,6 +47,8 @@ struct Engine::Impl {
   std::vector<std::byte> to_host(std::size_t place, const Tensor& tensor);
   std::vector<double> to_doubles(std::size_t place, const Tensor& tensor);
   std::size_t state_place() const { return active.front(); }
+  /// Throws UsageError for a place that takes no part.
+  const PlaceRunner& runner_of(std::size_t place) const;
   std::size_t flat_bytes() const;
 
   const graph::Graph& graph;

@@ -165,16 +165,26 @@ std::string Engine::weights_hash() {
   return hasher.hex();
 }
 
+const PlaceRunner& Engine::Impl::runner_of(std::size_t place) const {
+  if (std::ranges::find(active, place) == active.end()) {
+    throw UsageError("place " + std::to_string(place) +
+                     " takes no part in this schedule and holds nothing; ask one of "
+                     "schedule().active_places()");
+  }
+  return *runners[place];
+}
+
 std::vector<double> Engine::gradient(std::size_t place) {
-  return impl_->to_doubles(place, impl_->runners[place]->gradient(impl_->reduces));
+  return impl_->to_doubles(place, impl_->runner_of(place).gradient(impl_->reduces));
 }
 
 std::vector<double> Engine::weights(std::size_t place) {
-  return impl_->to_doubles(place, impl_->runners[place]->weights());
+  return impl_->to_doubles(place, impl_->runner_of(place).weights());
 }
 
 std::vector<double> Engine::prediction(std::size_t place) {
-  return impl_->to_doubles(place, impl_->runners[place]->output(impl_->graph.nodes().size() - 1));
+  const PlaceRunner& runner = impl_->runner_of(place);
+  return impl_->to_doubles(place, runner.output(impl_->graph.nodes().size() - 1));
 }
 
 }  // namespace zygos::train

@@ -102,7 +102,7 @@ struct SmallRun {
   }
   std::unique_ptr<train::Engine> engine(schedule::Schedule schedule) {
     auto made = std::make_unique<train::Engine>(graph, *optimizer, lanes, std::move(schedule),
-                                                plan::TargetSpec{}, options);
+                                                targets, options);
     made->initialise();
     return made;
   }
@@ -114,6 +114,7 @@ struct SmallRun {
   io::Dataset data;
   io::DatasetRows rows;
   train::EngineOptions options;
+  plan::TargetSpec targets;
   std::vector<std::uint32_t> ids;
 
  private:

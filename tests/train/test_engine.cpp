@@ -82,6 +82,15 @@ TEST_CASE("Both replicas hold the same bits after a hundred split steps", "[trai
   }
 }
 
+TEST_CASE("A place that takes no part has nothing to show", "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(0));
+  CHECK_THROWS_AS(engine->weights(0), UsageError);
+  CHECK_THROWS_AS(engine->gradient(0), UsageError);
+  CHECK_THROWS_AS(engine->prediction(2), UsageError);
+  CHECK_NOTHROW(engine->weights(1));
+}
+
 TEST_CASE("The loss of a learnable problem falls under a split", "[train][engine]") {
   SmallRun run(test::host_and_device());
   run.optimizer = nn::adam({.learning_rate = 0.01});

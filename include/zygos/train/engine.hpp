@@ -76,7 +76,8 @@ class Engine {
   /// XXH64 over all weights in the order of parameters, as 16 hex digits.
   std::string weights_hash();
   /// The gradient of the last step (reduced over places), as doubles in the order of the flat
-  /// parameter buffer. For tests and embedding programs.
+  /// parameter buffer. For tests and embedding programs. This and the next two throw UsageError for
+  /// a place that takes no part in the schedule.
   std::vector<double> gradient(std::size_t place);
   /// The weights of a place's replica, likewise.
   std::vector<double> weights(std::size_t place);
