@@ -13,8 +13,8 @@ namespace zygos::app {
 
 /// A lane as a deck asks for it.
 struct LaneRequest {
-  lane::LaneSpec spec;         ///< kind and threads as below
-  bool any_device = false;     ///< a GPU if there is one, an emulated device otherwise
+  lane::LaneSpec spec;           ///< kind and threads as below
+  bool any_device = false;       ///< a GPU if there is one, an emulated device otherwise
   std::optional<int> threads{};  ///< none: this machine's cores, shared out
 };
 
