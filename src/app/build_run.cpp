@@ -158,7 +158,7 @@ RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
   setup.keep = spec.checkpoint.keep;
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
   std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);
-  setup.kokkos = std::make_unique<KokkosSession>(most_threads(lanes), options.kokkos_arguments);
+  setup.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
   setup.lanes = std::make_unique<lane::LaneSet>(lanes);
   refuse_unfit_policy(checked, setup);
   return setup;

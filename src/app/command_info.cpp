@@ -3,6 +3,7 @@
 #include "app/build_facts.hpp"
 #include "app/commands.hpp"
 #include "app/kokkos_session.hpp"
+#include "app/lane_choice.hpp"
 
 #include "zygos/lane/lane_set.hpp"
 
@@ -11,9 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <sstream>
-#include <thread>
 
 namespace zygos::app {
 
@@ -23,7 +22,7 @@ Facts space_facts() {
   return {{"device space", std::string(lane::device_space_name())},
           {"devices", fmt::format("{}", lane::device_count())},
           {"host space", Kokkos::DefaultHostExecutionSpace::name()},
-          {"host threads", fmt::format("{}", lane::max_host_threads())}};
+          {"host threads", fmt::format("{}", this_machine().cores)}};
 }
 
 void say_facts(Console& console, const std::string& head, const Facts& facts) {
@@ -44,8 +43,7 @@ nlohmann::json json_of(const Facts& facts) {
 }  // namespace
 
 ExitCode run_info(const Invocation& invocation, Console& console) {
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const KokkosSession session(threads, invocation.kokkos_arguments);
+  const KokkosSession session(invocation.kokkos_arguments);
   std::ostringstream configuration;
   Kokkos::print_configuration(configuration, invocation.console.verbosity > 0);
   say_facts(console, "Versions", version_facts());

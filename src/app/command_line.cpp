@@ -4,6 +4,8 @@
 
 #include "app/commands.hpp"
 
+#include "zygos/lane/lane_set.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -19,8 +21,6 @@ constexpr std::string_view exit_codes =
     "  0 done    1 bug    2 bad command line or deck    3 bad data    4 checkpoint refused\n"
     "  5 I/O    6 out of memory or over a budget    7 NaN or infinity    8 peer lost\n"
     "  9 self-check failed    75 stopped on request, state saved: run the same command again\n";
-
-constexpr int most_threads = 4096;
 
 void add_common(CLI::App& command, Invocation& to) {
   auto& console = to.console;
@@ -59,7 +59,7 @@ void add_overrides(CLI::App& command, Invocation& to) {
 
 void add_threads(CLI::App& command, Invocation& to) {
   command.add_option("--threads", to.threads, "Threads of the host lane")
-      ->check(CLI::Range(1, most_threads).description(""))
+      ->check(CLI::Range(1, lane::max_host_threads).description(""))
       ->type_name("N");
 }
 

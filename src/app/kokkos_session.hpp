@@ -11,9 +11,8 @@ namespace zygos::app {
 /// initialises what its caller owns.
 class KokkosSession {
  public:
-  /// `threads`: the largest host or emulated lane. It may exceed the number of cores, because lanes
-  /// are instances of their own. `arguments` ("--kokkos-...") are the user's and win.
-  KokkosSession(int threads, const std::vector<std::string>& arguments);
+  /// `arguments` ("--kokkos-...") are the user's and win.
+  explicit KokkosSession(const std::vector<std::string>& arguments);
   ~KokkosSession();
   KokkosSession(const KokkosSession&) = delete;
   KokkosSession& operator=(const KokkosSession&) = delete;

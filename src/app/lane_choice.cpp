@@ -64,12 +64,4 @@ std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
   return specs;
 }
 
-int most_threads(const std::vector<lane::LaneSpec>& specs) {
-  int most = 1;
-  for (const lane::LaneSpec& spec : specs) {
-    most = std::max(most, spec.threads);
-  }
-  return most;
-}
-
 }  // namespace zygos::app

@@ -31,7 +31,4 @@ Machine this_machine();
 std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
                                           const Machine& machine);
 
-/// Threads that Kokkos has to be initialised with for these lanes.
-int most_threads(const std::vector<lane::LaneSpec>& specs);
-
 }  // namespace zygos::app

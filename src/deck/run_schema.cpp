@@ -134,7 +134,7 @@ Schema lane_schema() {
   schema.choice("space", {"openmp", "serial"}, "Execution space of a host or emulated lane.")
       .fallback("openmp");
   schema.integer("threads", "Threads of a host or emulated lane; auto: the cores shared out.")
-      .in_range(1, 4096)
+      .in_range(1, 512)  // what Kokkos' OpenMP space has room for
       .or_word("auto")
       .fallback("auto");
   schema.quantity("memory", Unit::bytes, "Budget for everything a run keeps on the lane.")

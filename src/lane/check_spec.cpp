@@ -16,12 +16,9 @@ void check_threads(const LaneSpec& spec, const std::string& lane) {
   if (spec.kind == Kind::device || spec.space == HostSpace::serial) {
     return;
   }
-  const int most = max_host_threads();
-  if (spec.threads < 1 || spec.threads > most) {
+  if (spec.threads < 1 || spec.threads > max_host_threads) {
     throw UsageError(lane + "threads = " + std::to_string(spec.threads) + ", allowed are 1 to " +
-                     std::to_string(most) +
-                     ", what Kokkos was initialised with; start with more threads " +
-                     "(--kokkos-num-threads or OMP_NUM_THREADS) or ask for fewer");
+                     std::to_string(max_host_threads));
   }
 }
 

@@ -55,9 +55,4 @@ int device_count() { return device::count(); }
 
 std::string_view device_space_name() { return device::space_name(); }
 
-int max_host_threads() {
-  require_kokkos();
-  return Kokkos::OpenMP().concurrency();
-}
-
 }  // namespace zygos::lane

@@ -3,6 +3,7 @@
 #include "train/place_runner.hpp"
 
 #include "ops/elementwise.hpp"
+#include "train/gather_rows.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/tensor/views.hpp"
@@ -12,22 +13,6 @@
 namespace zygos::train {
 
 using schedule::TaskKind;
-
-namespace {
-
-/// Rows `ids` as the tensor's element type: labels for i32, numbers otherwise.
-void gather_into(const Tensor& tensor, const io::Rows& rows, std::span<const std::uint32_t> ids) {
-  switch (tensor.dtype()) {
-    case DType::i32:
-      return io::gather_labels(rows, ids, tensor.data<std::int32_t>());
-    case DType::f32:
-      return io::gather(rows, ids, tensor.data<float>());
-    default:
-      return io::gather(rows, ids, tensor.data<double>());
-  }
-}
-
-}  // namespace
 
 PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
     : setup_(setup),
@@ -169,8 +154,8 @@ void PlaceRunner::load() {
       direct ? targets_ : staged(staged_pieces.targets, setup_.target.dtype, targets_.shape());
   const Tensor kept =
       direct ? sample_ids_ : staged(staged_pieces.sample_ids, DType::u32, sample_ids_.shape());
-  gather_into(inputs, batch.inputs, ids);
-  gather_into(targets, batch.targets, ids);
+  gather_rows(setup_.lane, batch.inputs, ids, inputs);
+  gather_rows(setup_.lane, batch.targets, ids, targets);
   std::ranges::copy(ids, kept.data<std::uint32_t>());
 }
 

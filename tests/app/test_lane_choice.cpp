@@ -49,7 +49,6 @@ TEST_CASE("threads that are asked for are given") {
 
   CHECK(specs[0].threads == 5);
   CHECK(specs[1].threads == 3);
-  CHECK(most_threads(specs) == 5);
 }
 
 TEST_CASE("a Serial lane has one thread whatever is asked") {

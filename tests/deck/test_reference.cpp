@@ -103,7 +103,7 @@ TEST_CASE("the reference lists every key of every section", "[deck]") {
   CHECK(contains(text,
                  "| `units` | an integer of at least 1 | **required** | Width of the output. |"));
   CHECK(contains(text, "### `optimizer` with `type: adamw`\n"));
-  CHECK(contains(text, "| `threads` | an integer in [1, 4096] or 'auto' | `auto` |"));
+  CHECK(contains(text, "| `threads` | an integer in [1, 512] or 'auto' | `auto` |"));
   CHECK(contains(text, "| `bandwidth` |"));
   CHECK(text.ends_with("|\n"));
 }

@@ -38,7 +38,9 @@ class LaneSet {
 int device_count();
 /// Name of the device execution space of this build ("Cuda", "HIP", "SYCL") or "none".
 std::string_view device_space_name();
-/// Largest thread count a host lane may ask for (what Kokkos was initialised with).
-int max_host_threads();
+/// Most threads of a host or emulated lane: the fixed size of the tables in Kokkos' OpenMP space.
+/// It depends neither on the cores nor on what Kokkos was initialised with, because a lane's
+/// instance has threads of its own.
+inline constexpr int max_host_threads = 512;
 
 }  // namespace zygos::lane
