@@ -51,10 +51,6 @@ function(zygos_add_module name)
            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
   target_link_libraries(${target} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
-  if(zygos_kokkos_device STREQUAL cuda)
-    # nvcc takes Kokkos' headers apart four times per file: better not for each of ours.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
-  endif()
 endfunction()
 
 # zygos_add_facade(<module>...)

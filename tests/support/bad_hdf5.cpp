@@ -48,9 +48,9 @@ void put_good_inputs(hid_t file) {
 }
 void put_good_labels(hid_t file) { put<std::int32_t>(file, "y", H5T_STD_I32LE, {3}, {0, 1, 2}); }
 
-class Writer {
+class Hdf5Writer {
  public:
-  explicit Writer(const std::filesystem::path& folder) : folder_(folder) {}
+  explicit Hdf5Writer(const std::filesystem::path& folder) : folder_(folder) {}
 
   std::filesystem::path path(const std::string& name) const { return folder_ / (name + ".h5"); }
 
@@ -93,7 +93,7 @@ class Writer {
   std::filesystem::path folder_;
 };
 
-void bad_files(Writer& write) {
+void bad_files(Hdf5Writer& write) {
   write_bytes(write.path("hdf5-empty"), {});
   write.add("hdf5-empty");
   write_bytes(write.path("hdf5-text"), Bytes(600, 'z'));
@@ -122,7 +122,7 @@ void bad_files(Writer& write) {
   write.all.back().targets_dataset = "labels";
 }
 
-void bad_names(Writer& write) {
+void bad_names(Hdf5Writer& write) {
   write.inputs("hdf5-no-such-name", put_good_inputs).inputs_dataset = "images";
   write.inputs("hdf5-group", [](hid_t file) {
     const h5::Group group(H5Gcreate2(file, "x", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "group");
@@ -142,7 +142,7 @@ void bad_names(Writer& write) {
   });
 }
 
-void bad_storage(Writer& write) {
+void bad_storage(Hdf5Writer& write) {
   write.inputs("hdf5-external-storage", [](hid_t file) {
     const auto properties = dataset_properties();
     h5::check(H5Pset_external(properties, "hdf5-text.h5", 0, 6), "external");
@@ -179,7 +179,7 @@ void bad_storage(Writer& write) {
   });
 }
 
-void bombs(Writer& write) {
+void bombs(Hdf5Writer& write) {
   constexpr hsize_t huge = hsize_t{1} << 31;
   write.inputs("hdf5-bomb-never-written", [](hid_t file) {
     create(file, "x", H5T_IEEE_F64LE, space_of({huge, huge >> 8}));
@@ -210,7 +210,7 @@ void bombs(Writer& write) {
   });
 }
 
-void bad_types(Writer& write) {
+void bad_types(Hdf5Writer& write) {
   write.inputs("hdf5-compound", [](hid_t file) {
     const h5::Type type(H5Tcreate(H5T_COMPOUND, 8), "type");
     h5::check(H5Tinsert(type, "a", 0, H5T_IEEE_F32LE), "member");
@@ -242,7 +242,7 @@ void bad_types(Writer& write) {
   });
 }
 
-void bad_shapes(Writer& write) {
+void bad_shapes(Hdf5Writer& write) {
   write.inputs("hdf5-scalar", [](hid_t file) {
     create(file, "x", H5T_IEEE_F32LE, h5::Space(H5Screate(H5S_SCALAR), "space"));
   });
@@ -259,7 +259,7 @@ void bad_shapes(Writer& write) {
   });
 }
 
-void bad_values(Writer& write) {
+void bad_values(Hdf5Writer& write) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   write.inputs("hdf5-nan", [](hid_t file) {
@@ -287,7 +287,7 @@ void bad_values(Writer& write) {
 }  // namespace
 
 std::vector<BadData> write_bad_hdf5(const std::filesystem::path& folder) {
-  Writer write(folder);
+  Hdf5Writer write(folder);
   bad_files(write);
   bad_names(write);
   bad_storage(write);

@@ -10,9 +10,9 @@ const char* const good_images = "good-images.idx";
 const char* const good_labels = "good-labels.idx";
 
 /// Three images of 2 x 2 and their labels 0, 1, 2, beside which one bad file is put each time.
-class Writer {
+class IdxWriter {
  public:
-  explicit Writer(const std::filesystem::path& folder) : folder_(folder) {
+  explicit IdxWriter(const std::filesystem::path& folder) : folder_(folder) {
     write_bytes(folder / good_images, good());
     write_bytes(folder / good_labels, idx_bytes(0x08, {3}, {0, 1, 2}));
   }
@@ -44,7 +44,7 @@ class Writer {
   std::filesystem::path folder_;
 };
 
-void bad_headers(Writer& write) {
+void bad_headers(IdxWriter& write) {
   write.images("idx-empty", {});
   write.images("idx-cut-in-magic", {0, 0, 8});
   write.images("idx-picture", {0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A});
@@ -57,7 +57,7 @@ void bad_headers(Writer& write) {
   write.images("idx-no-rows", idx_bytes(0x08, {3, 0, 2}, {}));
 }
 
-void bad_sizes(Writer& write) {
+void bad_sizes(IdxWriter& write) {
   constexpr std::uint32_t huge = 0x80000000U;
   write.images("idx-short", idx_bytes(0x08, {3, 2, 2}, Bytes(11, 7)));
   write.images("idx-header-only", idx_bytes(0x0E, {3, 2, 2}, {}));
@@ -75,8 +75,8 @@ void bad_sizes(Writer& write) {
   write.images("idx-fewer-images", idx_bytes(0x08, {2, 2, 2}, Bytes(8, 7)));
 }
 
-void bad_gzip(Writer& write) {
-  const Bytes good = gzip_bytes(Writer::good());
+void bad_gzip(IdxWriter& write) {
+  const Bytes good = gzip_bytes(IdxWriter::good());
   write.images("gzip-cut", Bytes(good.begin(), good.end() - 9));
   write.images("gzip-cut-in-checksum", Bytes(good.begin(), good.end() - 3));
   Bytes flipped = good;
@@ -88,19 +88,19 @@ void bad_gzip(Writer& write) {
   write.images("gzip-trailing", good + Bytes{'m', 'o', 'r', 'e'});
   write.images("gzip-text", gzip_bytes({'n', 'o', ' ', 'i', 'd', 'x', '\n'}));
   write.images("gzip-short", gzip_bytes(idx_bytes(0x08, {3, 2, 2}, Bytes(5, 7))));
-  write.images("gzip-unpacks-to-more", gzip_bytes(Writer::good() + Bytes(3, 0)));
+  write.images("gzip-unpacks-to-more", gzip_bytes(IdxWriter::good() + Bytes(3, 0)));
   write.images("gzip-bomb-header", gzip_bytes(idx_bytes(0x08, {0x80000000U, 28, 28}, Bytes(9, 0))));
   // Honest about all but its last byte, and too large to be believed without counting.
   constexpr std::uint32_t large = 72U << 20;
   write.images("gzip-large-short", gzip_bytes(idx_bytes(0x08, {large}, Bytes(large - 1, 0)), 9));
 }
 
-void bad_labels(Writer& write) {
+void bad_labels(IdxWriter& write) {
   write.labels("labels-too-large", idx_bytes(0x08, {3}, {0, 1, 7}));
   write.labels("labels-negative", idx_bytes(0x09, {3}, {0, 0xFE, 1}), 0);
   write.labels("labels-negative-i16", idx_bytes(0x0B, {3}, {0, 0, 0, 1, 0xFF, 0xFF}));
   write.labels("labels-float", idx_bytes(0x0D, {3}, Bytes(12, 0)));
-  write.labels("labels-are-images", Writer::good());
+  write.labels("labels-are-images", IdxWriter::good());
   write.labels("labels-none", idx_bytes(0x08, {0}, {}));
   write.labels("labels-more", idx_bytes(0x08, {4}, {0, 1, 2, 0}));
   write.labels("labels-gzip-too-large", gzip_bytes(idx_bytes(0x0C, {3},
@@ -112,7 +112,7 @@ void bad_labels(Writer& write) {
 }  // namespace
 
 std::vector<BadData> write_bad_idx(const std::filesystem::path& folder) {
-  Writer write(folder);
+  IdxWriter write(folder);
   bad_headers(write);
   bad_sizes(write);
   bad_gzip(write);
