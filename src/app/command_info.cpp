@@ -21,7 +21,7 @@ namespace {
 Facts space_facts() {
   return {{"device space", std::string(lane::device_space_name())},
           {"devices", fmt::format("{}", lane::device_count())},
-          {"host space", Kokkos::DefaultHostExecutionSpace::name()},
+          {"host space", Kokkos::OpenMP::name()},
           {"host threads", fmt::format("{}", this_machine().cores)}};
 }
 

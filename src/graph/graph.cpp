@@ -155,6 +155,23 @@ std::span<const Parameter> Graph::parameters_of(NodeId node) const {
   return {begin, end};
 }
 
+std::vector<std::vector<InputGradient>> Graph::input_gradients() const {
+  std::vector<std::vector<InputGradient>> out(nodes_.size());
+  std::vector<bool> written(nodes_.size(), false);
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    for (const NodeId input : nodes_[i].inputs) {
+      if (input == graph_input || !nodes_[i].wants_d_input) {
+        out[i].push_back(InputGradient::unwanted);
+        continue;
+      }
+      const auto source = static_cast<std::size_t>(input);
+      out[i].push_back(written[source] ? InputGradient::added : InputGradient::written);
+      written[source] = true;
+    }
+  }
+  return out;
+}
+
 std::vector<NodeId> Graph::cut_points() const {
   // An output is live until its last reader; a cut after node i is clean if nothing but i is live.
   std::vector<NodeId> last_reader(nodes_.size() + 1, graph_input);  // [0] is the model's input

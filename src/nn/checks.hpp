@@ -22,6 +22,14 @@ inline const Shape& only_input(std::string_view layer, std::span<const Shape> in
   return inputs.front();
 }
 
+/// For layers that join others; throws UsageError for less than two.
+inline void require_several(std::string_view layer, std::span<const Shape> inputs) {
+  if (inputs.size() < 2) {
+    throw UsageError("layer '" + std::string(layer) + "' joins two or more inputs, got " +
+                     std::to_string(inputs.size()) + "; name them in its 'inputs'");
+  }
+}
+
 /// "0.3" and not "0.300000", for messages.
 inline std::string text_of(double value) {
   std::ostringstream text;

@@ -14,6 +14,8 @@ Entry<LayerPtr> dense_entry();
 Entry<LayerPtr> activation_entry(Activation which);
 Entry<LayerPtr> leaky_relu_entry();
 Entry<LayerPtr> dropout_entry();
+Entry<LayerPtr> add_entry();
+Entry<LayerPtr> concat_entry();
 
 Entry<LossPtr> cross_entropy_entry();
 Entry<LossPtr> mean_squared_error_entry();

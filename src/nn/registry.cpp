@@ -15,6 +15,8 @@ std::vector<Entry<LayerPtr>> layer_registry() {
       activation_entry(Activation::gelu),
       leaky_relu_entry(),
       dropout_entry(),
+      add_entry(),
+      concat_entry(),
   };
 }
 

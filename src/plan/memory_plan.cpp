@@ -64,6 +64,21 @@ void add_node(const Place& place, const graph::Node& node, ArenaLayout& layout,
   }
 }
 
+/// An output with several readers gets a gradient from each; all but one need memory of their own.
+void add_added_gradients(const Place& place, ArenaLayout& layout, PlacePieces& pieces) {
+  const auto gradients = place.graph.input_gradients();
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const graph::Node& node = place.graph.nodes()[i];
+    auto& added = pieces.added_gradients.emplace_back();
+    for (std::size_t input = 0; input < gradients[i].size(); ++input) {
+      if (gradients[i][input] == graph::InputGradient::added) {
+        added.push_back(layout.add(Category::workspace, node.name + "/d_input",
+                                   place.bytes(node.input_shapes[input])));
+      }
+    }
+  }
+}
+
 void add_loss(const Place& place, ArenaLayout& layout, PlacePieces& pieces) {
   const auto samples = static_cast<std::size_t>(place.samples);
   pieces.sample_losses =
@@ -89,6 +104,7 @@ PlaceMemory plan_place(const Place& place) {
   for (const graph::Node& node : place.graph.nodes()) {
     add_node(place, node, out.lane, pieces);
   }
+  add_added_gradients(place, out.lane, pieces);
   add_loss(place, out.lane, pieces);
   add_exchange(place, out.lane, pieces);
   if (!place.host_accessible) {

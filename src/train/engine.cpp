@@ -57,19 +57,6 @@ void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
   }
 }
 
-void require_one_consumer_each(const graph::Graph& graph) {
-  std::vector<int> uses(graph.nodes().size(), 0);
-  for (const graph::Node& node : graph.nodes()) {
-    for (const graph::NodeId source : node.inputs) {
-      if (source != graph::graph_input && ++uses[static_cast<std::size_t>(source)] > 1) {
-        throw UsageError("layer '" + graph.nodes()[static_cast<std::size_t>(source)].name +
-                         "' feeds more than one layer; its gradient would be overwritten. Give "
-                         "every layer's output to exactly one other layer");
-      }
-    }
-  }
-}
-
 }  // namespace
 
 Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
@@ -88,7 +75,6 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       trace(lanes_.size(), options_.trace_capacity),
       failures(lanes_.size()) {
   require_valid(schedule, lanes.size());
-  require_one_consumer_each(graph);
   queues = queues_of(schedule);
   std::vector<bool> host_accessible;
   for (std::size_t place = 0; place < lanes.size(); ++place) {

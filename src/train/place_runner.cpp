@@ -20,7 +20,8 @@ PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
       arena_(memory_.lane, setup.lane.name(), setup.lane.spec().budget_bytes,
              setup.lane.allocator()),
       staging_(memory_.staging, setup.lane.name() + "_staging", 0, setup.lane.staging_allocator()),
-      nodes_(setup.graph.nodes().size()) {
+      nodes_(setup.graph.nodes().size()),
+      input_gradients_(setup.graph.input_gradients()) {
   bind_parameters();
   bind_samples(setup_.samples.count());
 }
@@ -84,18 +85,38 @@ void PlaceRunner::bind_node(std::size_t index, std::int64_t count) {
   bound.d_output = at(pieces.d_outputs[index], setup_.dtype, node.output_shape.with_leading(count));
   bound.has_backward = node.wants_d_input || !bound.parameters.empty();
   bound.inputs.clear();
-  bound.d_inputs.clear();
   for (const graph::NodeId source : node.inputs) {
     const bool is_input = source == graph::graph_input;
     bound.inputs.push_back(is_input ? inputs_ : nodes_[static_cast<std::size_t>(source)].output);
-    bound.d_inputs.push_back(is_input || !node.wants_d_input
-                                 ? Tensor()
-                                 : nodes_[static_cast<std::size_t>(source)].d_output);
   }
+  bind_input_gradients(index);
   const auto specs = node.layer->workspace(count, node.input_shapes, setup_.dtype);
   bound.workspace.clear();
   for (std::size_t i = 0; i < specs.size(); ++i) {
     bound.workspace.push_back(at(pieces.workspace[index][i], specs[i].dtype, specs[i].shape));
+  }
+}
+
+void PlaceRunner::bind_input_gradients(std::size_t index) {
+  const graph::Node& node = setup_.graph.nodes()[index];
+  NodeTensors& bound = nodes_[index];
+  bound.d_inputs.clear();
+  bound.added.clear();
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const graph::InputGradient kind = input_gradients_[index][i];
+    if (kind == graph::InputGradient::unwanted) {
+      bound.d_inputs.emplace_back();
+      continue;
+    }
+    const Tensor& whole = nodes_[static_cast<std::size_t>(node.inputs[i])].d_output;
+    if (kind == graph::InputGradient::written) {
+      bound.d_inputs.push_back(whole);
+      continue;
+    }
+    const std::size_t piece = memory_.pieces.added_gradients[index][bound.added.size()];
+    const Tensor part = at(piece, setup_.dtype, whole.shape());
+    bound.d_inputs.push_back(part);
+    bound.added.emplace_back(part, whole);
   }
 }
 
@@ -199,7 +220,18 @@ void PlaceRunner::backward(schedule::NodeRange nodes) const {
       setup_.graph.nodes()[index].layer->backward(
           context(index), {node.inputs, node.parameters, node.workspace, node.output, node.d_output,
                            node.d_inputs, node.d_parameters});
+      add_gradients(node);
     }
+  }
+}
+
+void PlaceRunner::add_gradients(const NodeTensors& node) const {
+  for (const auto& [part, whole] : node.added) {
+    lane::dispatch(setup_.lane.execution(), setup_.dtype, [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::add(exec, vector_view<Exec, T>(whole), vector_view<Exec, const T>(part));
+    });
   }
 }
 

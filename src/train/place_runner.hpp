@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zygos::train {
@@ -73,6 +74,8 @@ class PlaceRunner {
     Tensor output;
     Tensor d_output;
     bool has_backward = true;
+    /// Gradients that came into memory of their own, and what they are added to.
+    std::vector<std::pair<Tensor, Tensor>> added;
   };
 
   Tensor at(std::size_t piece, DType dtype, const Shape& shape) const;
@@ -80,6 +83,7 @@ class PlaceRunner {
   void bind_parameters();
   void bind_samples(std::int64_t count);
   void bind_node(std::size_t node, std::int64_t count);
+  void bind_input_gradients(std::size_t node);
   nn::Context context(std::size_t node) const;
 
   void load();
@@ -87,6 +91,7 @@ class PlaceRunner {
   void forward(schedule::NodeRange nodes) const;
   void loss() const;
   void backward(schedule::NodeRange nodes) const;
+  void add_gradients(const NodeTensors& node) const;
   void send() const;
   void all_reduce(std::span<PlaceRunner* const> peers) const;
   void update(bool reduced);
@@ -102,6 +107,7 @@ class PlaceRunner {
   memory::Arena arena_;
   memory::Arena staging_;
   std::vector<NodeTensors> nodes_;
+  std::vector<std::vector<graph::InputGradient>> input_gradients_;
   Tensor inputs_;
   Tensor targets_;
   Tensor sample_ids_;

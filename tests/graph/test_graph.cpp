@@ -242,3 +242,26 @@ TEST_CASE("a graph is a value: a copy goes its own way", "[graph]") {
   CHECK(copy.nodes().size() == 4);
   CHECK(copy.parameters_of(3).size() == 2);
 }
+
+TEST_CASE("Of an output's readers the last one writes its gradient, the others add theirs") {
+  using enum InputGradient;
+  using Row = std::vector<InputGradient>;
+  Graph graph({4}, toy_loss());
+  graph.add("a", projection(4));
+  graph.add("b", projection(4));
+  graph.add("c", projection(4), Names{"a"});
+  graph.add("d", projection(4), Names{"b"});
+
+  CHECK(graph.input_gradients() == std::vector<Row>{{unwanted}, {added}, {written}, {written}});
+}
+
+TEST_CASE("Below the first parameter nobody wants a gradient") {
+  using enum InputGradient;
+  Graph graph({4}, toy_loss());
+  graph.add("relu", toy());
+  graph.add("a", projection(4));
+  graph.add("b", projection(4));
+
+  CHECK(graph.input_gradients() ==
+        std::vector<std::vector<InputGradient>>{{unwanted}, {unwanted}, {written}});
+}

@@ -39,6 +39,13 @@ struct Parameter {
   std::int64_t offset = 0;  ///< in elements
 };
 
+/// What happens to the gradient of one input of a node in the backward pass.
+enum class InputGradient : std::uint8_t {
+  unwanted,  ///< of the model's input, or below which nothing is trained
+  written,   ///< by the input's last reader: straight into the gradient of its output
+  added,     ///< by every other reader: into memory of its own first, then added
+};
+
 /// A model: a directed acyclic graph of named layers with inferred shapes, and a loss at its end.
 /// A plain value; knows no lane and no memory.
 class Graph {
@@ -68,6 +75,9 @@ class Graph {
   std::int64_t parameter_count() const;
   /// Parameters of one node, a contiguous run of parameters().
   std::span<const Parameter> parameters_of(NodeId node) const;
+  /// By node and input. The backward pass visits nodes last to first and a node's inputs in their
+  /// order; what it meets first is written, so sums of gradients have one fixed order.
+  std::vector<std::vector<InputGradient>> input_gradients() const;
   /// After which nodes the graph may be cut, the last one left out: every later node depends on the
   /// earlier ones (and on the model's input) only through this one's output.
   std::vector<NodeId> cut_points() const;

@@ -32,4 +32,11 @@ LayerPtr leaky_relu(double slope = 0.01);
 /// function of (seed, layer, step, sample id, feature) alone and is never stored.
 LayerPtr dropout(double rate);
 
+/// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
+LayerPtr add();
+
+/// Two or more inputs joined along the first extent of their sample shapes; all other extents must
+/// be the same. Vectors are appended, images stacked by channel.
+LayerPtr concat();
+
 }  // namespace zygos::nn

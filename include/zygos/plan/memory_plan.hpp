@@ -23,6 +23,8 @@ struct PlacePieces {
   std::vector<std::size_t> states;
   std::vector<std::size_t> outputs, d_outputs;      ///< per node
   std::vector<std::vector<std::size_t>> workspace;  ///< per node, per workspace spec
+  /// Per node and input whose gradient is added (graph::InputGradient), in their order.
+  std::vector<std::vector<std::size_t>> added_gradients;
   std::size_t sample_losses = 0, sample_hits = 0, totals = 0;
   std::size_t reduced = 0;   ///< used if the place has an all_reduce
   std::size_t incoming = 0;  ///< peers' gradients, one at a time

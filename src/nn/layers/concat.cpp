@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+#include "ops/copy_columns.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+#include <algorithm>
+
+namespace zygos::nn {
+namespace {
+
+/// Whether all extents but the first are the same.
+bool fit(const Shape& a, const Shape& b) {
+  return a.rank() == b.rank() && a.rank() > 0 &&
+         std::ranges::equal(a.extents().subspan(1), b.extents().subspan(1));
+}
+
+/// Samples are row major, so the inputs of a sample lie behind each other in its output: every
+/// input is a block of columns of the output's matrix (samples, features).
+class Concat final : public Layer {
+ public:
+  std::string_view type() const override { return "concat"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    require_several(type(), inputs);
+    std::int64_t first = 0;
+    for (const Shape& shape : inputs) {
+      if (!fit(shape, inputs.front())) {
+        throw UsageError("its inputs have the shapes " + inputs.front().text() + " and " +
+                         shape.text() + "; they are joined along the first extent, all others " +
+                         "must be the same");
+      }
+      first += shape[0];
+    }
+    return Shape(inputs.front().extents().subspan(1)).with_leading(first);
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return wants_d_input ? pass_cost(batch, inputs, dtype) : Cost{};
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      std::size_t first = 0;
+      for (const Tensor& input : args.inputs) {
+        const auto from = matrix_view<Exec, const T>(input);
+        ops::copy_columns<Exec, T>(exec, from, 0, matrix_view<Exec, T>(args.output), first,
+                                   from.extent(1));
+        first += from.extent(1);
+      }
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      std::size_t first = 0;
+      for (std::size_t i = 0; i < args.inputs.size(); ++i) {
+        const std::size_t columns = matrix_view<Exec, const T>(args.inputs[i]).extent(1);
+        if (args.d_inputs[i]) {
+          ops::copy_columns<Exec, T>(exec, matrix_view<Exec, const T>(args.d_output), first,
+                                     matrix_view<Exec, T>(args.d_inputs[i]), 0, columns);
+        }
+        first += columns;
+      }
+    });
+  }
+
+ private:
+  static Cost pass_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) {
+    double elements = 0.0;
+    for (const Shape& shape : inputs) {
+      elements += static_cast<double>(batch) * static_cast<double>(shape.size());
+    }
+    return {0.0, 2.0 * elements * static_cast<double>(size_of(dtype))};
+  }
+};
+
+}  // namespace
+
+LayerPtr concat() { return std::make_shared<Concat>(); }
+
+Entry<LayerPtr> concat_entry() {
+  return {deck::Schema("concat",
+                       "Two or more layers, named in `inputs`, joined along their first extent."),
+          [](const deck::Section&) { return concat(); }};
+}
+
+}  // namespace zygos::nn
