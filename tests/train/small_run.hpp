@@ -121,4 +121,15 @@ struct SmallRun {
   std::int64_t batch_;
 };
 
+/// What a checkpoint of the engine would hold.
+inline io::Checkpoint saved_state(train::Engine& engine) {
+  io::Checkpoint saved;
+  for (const io::TensorRef& ref : engine.snapshot()) {
+    const auto* begin = static_cast<const std::byte*>(ref.data);
+    const auto bytes = static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype);
+    saved.tensors.push_back({ref.name, ref.dtype, ref.shape, {begin, begin + bytes}});
+  }
+  return saved;
+}
+
 }  // namespace zygos::test

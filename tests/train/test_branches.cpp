@@ -37,16 +37,6 @@ graph::Graph branching_model(double dropout_rate) {
   return graph;
 }
 
-io::Checkpoint saved_state(train::Engine& engine) {
-  io::Checkpoint saved;
-  for (const io::TensorRef& ref : engine.snapshot()) {
-    const auto* begin = static_cast<const std::byte*>(ref.data);
-    const auto bytes = static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype);
-    saved.tensors.push_back({ref.name, ref.dtype, ref.shape, {begin, begin + bytes}});
-  }
-  return saved;
-}
-
 /// The loss with element `index` of a stored tensor moved by `distance`.
 double loss_at(train::Engine& engine, const SmallRun& run, io::Checkpoint saved,
                const std::string& tensor, std::size_t index, double distance) {
@@ -69,7 +59,7 @@ TEST_CASE("The gradient of a branching model equals difference quotients of its 
   SmallRun run(test::host_and_device());
   run.graph = branching_model(0.0);
   const auto engine = run.engine(run.split(15));
-  const io::Checkpoint saved = saved_state(*engine);
+  const io::Checkpoint saved = test::saved_state(*engine);
   engine->step(run.batch(), 1);
   const std::vector<double> gradient = engine->gradient(0);
 

@@ -224,15 +224,7 @@ TEST_CASE("A snapshot put back continues with the same bits", "[train][engine]")
   for (std::uint64_t step = 1; step <= 5; ++step) {
     engine->step(run.batch(), step);
   }
-  io::Checkpoint saved;
-  for (const io::TensorRef& ref : engine->snapshot()) {
-    const auto* begin = static_cast<const std::byte*>(ref.data);
-    saved.tensors.push_back(
-        {ref.name,
-         ref.dtype,
-         ref.shape,
-         {begin, begin + static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype)}});
-  }
+  const io::Checkpoint saved = test::saved_state(*engine);
   for (std::uint64_t step = 6; step <= 10; ++step) {
     engine->step(run.batch(), step);
   }
