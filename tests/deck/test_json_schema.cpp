@@ -118,13 +118,13 @@ TEST_CASE("quantities in the JSON Schema are a number with one of the key's unit
   CHECK_FALSE(accepted("memory", "-2 GiB"));
 }
 
-TEST_CASE("every shipped deck is accepted by checker and JSON Schema", "[deck]") {
+/// Decks of layers that the sample tables know; tests/app checks every one against the real tables.
+TEST_CASE("shipped decks are accepted by checker and JSON Schema alike", "[deck]") {
   const json schema = sample_json();
-  const std::vector<fs::path> files = decks_in("inputs");
-  REQUIRE_FALSE(files.empty());
 
-  for (const fs::path& file : files) {
-    INFO(file.string());
+  for (const char* file : {"inputs/mnist_mlp.yaml", "inputs/mlp_big.yaml", "inputs/glyphs_mlp.yaml",
+                           "inputs/split_speeds.yaml"}) {
+    INFO(file);
     CHECK(test::findings_of(read_text(file), test::sample_schema()) == test::Lines{});
     CHECK(accepts(schema, json_of_yaml(read_text(file))));
   }
