@@ -71,17 +71,20 @@ class CoarseSplit final : public train::Policy {
     }
     // The gradient of either share is already divided by the whole batch, so their plain sum is the
     // gradient of the batch, however unequal the shares.
-    schedule::ScheduleBuilder builder("coarse_split", names_of(problem), problem.batch,
-                                      problem.nodes);
+    schedule::Outline outline = outline_of("coarse_split", problem);
+    outline.places[0].stage = outline.places[1].stage = 0;
+    outline.micro_batches = {{0, first}, {first, problem.batch}};
+    schedule::ScheduleBuilder builder(std::move(outline));
     const schedule::Place places[] = {0, 1};
-    add_pass(builder, problem, 0, {0, first});
-    add_pass(builder, problem, 1, {first, problem.batch});
     for (const schedule::Place place : places) {
-      builder.send(place);
+      add_pass(builder, place, /*micro_batch=*/place);
+    }
+    for (const schedule::Place place : places) {
+      builder.send_gradients(place);
     }
     builder.all_reduce(places);
     for (const schedule::Place place : places) {
-      builder.update(place, /*reduced=*/true);
+      builder.update(place);
     }
     return std::move(builder).build();
   }

@@ -4,32 +4,32 @@
 
 namespace zygos::policies {
 
-std::vector<std::string> names_of(const plan::Problem& problem) {
-  std::vector<std::string> names;
+schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
+  schedule::Outline outline;
+  outline.policy = std::move(policy);
+  outline.batch = problem.batch;
+  outline.model = problem.model;
   for (const plan::PlaceInfo& place : problem.places) {
-    names.push_back(place.name);
+    outline.places.push_back({place.name, place.host_accessible, -1});
   }
-  return names;
+  return outline;
 }
 
-void add_pass(schedule::ScheduleBuilder& builder, const plan::Problem& problem,
-              schedule::Place place, schedule::SampleRange samples) {
-  const bool host_accessible = problem.places[static_cast<std::size_t>(place)].host_accessible;
-  builder.load(place, samples, host_accessible);
-  if (!host_accessible) {
-    builder.copy(place, samples);
-  }
-  builder.forward(place, samples);
-  builder.loss(place, samples);
-  builder.backward(place, samples);
+void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
+              schedule::MicroBatch micro_batch) {
+  builder.load(place, micro_batch);
+  builder.forward(place, micro_batch);
+  builder.loss(place, micro_batch);
+  builder.backward(place, micro_batch);
 }
 
 schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& problem,
                                   schedule::Place place) {
-  schedule::ScheduleBuilder builder(std::move(policy), names_of(problem), problem.batch,
-                                    problem.nodes);
-  add_pass(builder, problem, place, {0, problem.batch});
-  builder.update(place, /*reduced=*/false);
+  schedule::Outline outline = outline_of(std::move(policy), problem);
+  outline.places[static_cast<std::size_t>(place)].stage = 0;
+  schedule::ScheduleBuilder builder(std::move(outline));
+  add_pass(builder, place, 0);
+  builder.update(place);
   return std::move(builder).build();
 }
 

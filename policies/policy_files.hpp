@@ -6,7 +6,7 @@
 #pragma once
 
 #include "zygos/policies/policies.hpp"
-#include "zygos/schedule/schedule.hpp"
+#include "zygos/schedule/builder.hpp"
 
 #include <string>
 #include <vector>
@@ -16,11 +16,12 @@ namespace zygos::policies {
 train::PolicyEntry single_entry();
 train::PolicyEntry coarse_split_entry();
 
-std::vector<std::string> names_of(const plan::Problem& problem);
+/// Places, batch and model of the problem; no place has a stage yet.
+schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
 
-/// load, copy (where the place needs one), forward, loss, backward of these samples.
-void add_pass(schedule::ScheduleBuilder& builder, const plan::Problem& problem,
-              schedule::Place place, schedule::SampleRange samples);
+/// load, copy (where the place needs one), forward, loss, backward of a micro-batch.
+void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
+              schedule::MicroBatch micro_batch);
 
 /// The schedule of one place that does everything.
 schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& problem,

@@ -1,99 +1,325 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "zygos/schedule/builder.hpp"
+
 #include "schedule/order.hpp"
 
 #include "zygos/core/error.hpp"
-#include "zygos/schedule/schedule.hpp"
+
+#include <algorithm>
 
 namespace zygos::schedule {
 namespace {
 
-Task on_samples(TaskKind kind, Place place, SampleRange samples) {
-  Task task;
-  task.kind = kind;
-  task.place = place;
-  task.samples = samples;
-  return task;
+constexpr std::int64_t id_bytes = 4;
+
+Buffer of_samples(BufferKind kind, Place place, MicroBatch micro_batch, std::int32_t slot = 0) {
+  return {kind, place, micro_batch, slot, 0};
 }
 
-Buffer at(BufferKind kind, Place place) { return {kind, place, 0, 0}; }
+Buffer weights_in(Place place, std::int32_t slot) {
+  return {BufferKind::weights, place, 0, slot, 0};
+}
+
+Buffer on_place(BufferKind kind, Place place) { return {kind, place, 0, 0, 0}; }
+
+void append(std::vector<Buffer>& buffers, const std::vector<Buffer>& more) {
+  buffers.insert(buffers.end(), more.begin(), more.end());
+}
+
+Outline with_defaults(Outline outline) {
+  if (outline.stages.empty()) {
+    outline.stages = {outline.model.all_nodes()};
+  }
+  if (outline.micro_batches.empty()) {
+    outline.micro_batches = {{0, outline.batch}};
+  }
+  if (outline.updates.empty()) {
+    outline.updates = {{0, outline.batch}};
+  }
+  if (outline.parts.empty()) {
+    for (const NodeRange& nodes : outline.stages) {
+      outline.parts.push_back(outline.model.parameters_of(nodes));
+    }
+  }
+  return outline;
+}
 
 }  // namespace
 
-ScheduleBuilder::ScheduleBuilder(std::string policy, std::vector<std::string> places,
-                                 std::int64_t batch, std::int32_t nodes)
-    : schedule_{std::move(policy), std::move(places), batch, {}}, nodes_(nodes) {}
+ScheduleBuilder::ScheduleBuilder(Outline outline)
+    : outline_(with_defaults(std::move(outline))),
+      activation_links_(activation_links(outline_.model, outline_.stages)),
+      gradient_links_(gradient_links(outline_.model, outline_.stages)),
+      states_(outline_.places.size()) {
+  schedule_.policy = outline_.policy;
+  schedule_.batch = outline_.batch;
+  schedule_.stages = outline_.stages;
+  schedule_.micro_batches = outline_.micro_batches;
+  schedule_.parts = outline_.parts;
+  schedule_.updates = outline_.updates;
+  for (const PlaceOutline& place : outline_.places) {
+    schedule_.places.push_back(place.name);
+    schedule_.stage_of.push_back(place.stage);
+  }
+  for (PlaceState& place : states_) {
+    place.kept = {0};
+  }
+}
+
+ScheduleBuilder::PlaceState& ScheduleBuilder::state(Place place) {
+  ZYGOS_REQUIRE(place >= 0 && static_cast<std::size_t>(place) < states_.size(),
+                "policy '" + outline_.policy + "' puts a task on place " + std::to_string(place) +
+                    " of " + std::to_string(states_.size()));
+  return states_[static_cast<std::size_t>(place)];
+}
+
+const ScheduleBuilder::PlaceState& ScheduleBuilder::state(Place place) const {
+  return const_cast<ScheduleBuilder*>(this)->state(place);
+}
+
+Stage ScheduleBuilder::stage_of(Place place) const {
+  static_cast<void>(state(place));
+  const Stage stage = outline_.places[static_cast<std::size_t>(place)].stage;
+  ZYGOS_REQUIRE(stage >= 0 && stage <= last_stage(), "policy '" + outline_.policy +
+                                                         "' gives place " + std::to_string(place) +
+                                                         " a task but no stage");
+  return stage;
+}
+
+NodeRange ScheduleBuilder::nodes_of(Place place) const {
+  return outline_.stages[static_cast<std::size_t>(stage_of(place))];
+}
+
+SampleRange ScheduleBuilder::samples(MicroBatch micro_batch) const {
+  ZYGOS_REQUIRE(
+      micro_batch >= 0 && static_cast<std::size_t>(micro_batch) < outline_.micro_batches.size(),
+      "policy '" + outline_.policy + "' names micro-batch " + std::to_string(micro_batch) + " of " +
+          std::to_string(outline_.micro_batches.size()));
+  return outline_.micro_batches[static_cast<std::size_t>(micro_batch)];
+}
+
+bool ScheduleBuilder::host_accessible(Place place) const {
+  return outline_.places[static_cast<std::size_t>(place)].host_accessible;
+}
+
+std::int64_t ScheduleBuilder::sample_bytes(Place place) const {
+  return id_bytes + (outline_.model.reads_input(nodes_of(place)) ? outline_.model.input_bytes : 0) +
+         (stage_of(place) == last_stage() ? outline_.model.target_bytes : 0);
+}
+
+std::int32_t ScheduleBuilder::update_of(MicroBatch micro_batch) const {
+  const std::int64_t first = samples(micro_batch).begin;
+  const auto found = std::ranges::find_if(outline_.updates, [&](const SampleRange& averaged) {
+    return averaged.begin <= first && first < averaged.end;
+  });
+  const bool empty = found == outline_.updates.end();
+  return empty ? 0 : static_cast<std::int32_t>(found - outline_.updates.begin());
+}
+
+std::int32_t ScheduleBuilder::slot_of(Place place, Version version) const {
+  const PlaceState& here = state(place);
+  const auto found = std::ranges::find(here.kept, version);
+  ZYGOS_REQUIRE(found != here.kept.end(), "policy '" + outline_.policy + "' uses weights v" +
+                                              std::to_string(version) + " on place " +
+                                              std::to_string(place) + ", which are not kept");
+  return static_cast<std::int32_t>(found - here.kept.begin());
+}
+
+bool ScheduleBuilder::has_link(const std::vector<StageLink>& links, Stage from, Stage to) const {
+  return std::ranges::any_of(links, [&](const StageLink& link) {
+    return (from < 0 || link.from == from) && (to < 0 || link.to == to);
+  });
+}
+
+std::vector<Buffer> ScheduleBuilder::gradients(BufferKind kind, Place place,
+                                               ElementRange elements) const {
+  std::vector<Buffer> buffers;
+  for (std::size_t part = 0; part < outline_.parts.size(); ++part) {
+    const ElementRange& range = outline_.parts[part];
+    if (range.begin < elements.end && elements.begin < range.end) {
+      buffers.push_back({kind, place, 0, 0, static_cast<std::int32_t>(part)});
+    }
+  }
+  return buffers;
+}
+
+Task ScheduleBuilder::on(TaskKind kind, Place place, Queue queue) const {
+  Task task;
+  task.kind = kind;
+  task.place = place;
+  task.queue = queue;
+  static_cast<void>(stage_of(place));
+  return task;
+}
+
+Task ScheduleBuilder::on_samples(TaskKind kind, Place place, MicroBatch micro_batch,
+                                 Queue queue) const {
+  Task task = on(kind, place, queue);
+  task.micro_batch = micro_batch;
+  task.samples = samples(micro_batch);
+  return task;
+}
 
 TaskId ScheduleBuilder::add(Task task) {
-  ZYGOS_REQUIRE(task.place >= 0 && static_cast<std::size_t>(task.place) < schedule_.places.size(),
-                "policy '" + schedule_.policy + "' puts a task on place " +
-                    std::to_string(task.place) + " of " + std::to_string(schedule_.places.size()));
   schedule_.tasks.push_back(std::move(task));
   return static_cast<TaskId>(schedule_.tasks.size() - 1);
 }
 
-TaskId ScheduleBuilder::load(Place place, SampleRange samples, bool host_accessible) {
-  Task task = on_samples(TaskKind::load, place, samples);
-  task.reads = {at(BufferKind::batch, 0)};
-  task.writes = {at(host_accessible ? BufferKind::inputs : BufferKind::staging, place)};
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::copy(Place place, SampleRange samples) {
-  Task task = on_samples(TaskKind::copy, place, samples);
-  task.reads = {at(BufferKind::staging, place)};
-  task.writes = {at(BufferKind::inputs, place)};
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::forward(Place place, SampleRange samples) {
-  Task task = on_samples(TaskKind::forward, place, samples);
-  task.nodes = {0, nodes_};
-  task.reads = {at(BufferKind::inputs, place), at(BufferKind::weights, place)};
-  task.writes = {at(BufferKind::activations, place)};
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::loss(Place place, SampleRange samples) {
-  Task task = on_samples(TaskKind::loss, place, samples);
-  task.reads = {at(BufferKind::inputs, place), at(BufferKind::activations, place)};
-  task.writes = {at(BufferKind::prediction_gradient, place)};
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::backward(Place place, SampleRange samples) {
-  Task task = on_samples(TaskKind::backward, place, samples);
-  task.nodes = {0, nodes_};
-  task.reads = {at(BufferKind::inputs, place), at(BufferKind::weights, place),
-                at(BufferKind::activations, place), at(BufferKind::prediction_gradient, place)};
-  task.writes = {at(BufferKind::gradients, place)};
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::send(Place place) {
-  Task task = on_samples(TaskKind::send, place, {});
-  task.reads = {at(BufferKind::gradients, place)};
-  task.writes = {at(BufferKind::sent_gradients, place)};
-  return add(std::move(task));
-}
-
-void ScheduleBuilder::all_reduce(std::span<const Place> places) {
-  for (const Place place : places) {
-    Task task = on_samples(TaskKind::all_reduce, place, {});
-    task.reads = {at(BufferKind::gradients, place)};
-    for (const Place peer : places) {
-      task.reads.push_back(at(BufferKind::sent_gradients, peer));
-    }
-    task.writes = {at(BufferKind::reduced_gradients, place)};
-    add(std::move(task));
+void ScheduleBuilder::load(Place place, MicroBatch micro_batch) {
+  Task task = on_samples(TaskKind::load, place, micro_batch);
+  const Buffer staging = of_samples(BufferKind::staging, place, micro_batch);
+  const Buffer inputs = of_samples(BufferKind::inputs, place, micro_batch);
+  const std::int64_t bytes = task.samples.count() * sample_bytes(place);
+  task.bytes = bytes;
+  task.reads = {on_place(BufferKind::batch, 0)};
+  task.writes = {host_accessible(place) ? inputs : staging};
+  add(std::move(task));
+  if (!host_accessible(place)) {
+    Task copy = on_samples(TaskKind::copy, place, micro_batch);
+    copy.bytes = bytes;
+    copy.reads = {staging};
+    copy.writes = {inputs};
+    add(std::move(copy));
   }
 }
 
-TaskId ScheduleBuilder::update(Place place, bool reduced) {
-  Task task = on_samples(TaskKind::update, place, {});
-  task.reads = {at(reduced ? BufferKind::reduced_gradients : BufferKind::gradients, place),
-                at(BufferKind::weights, place), at(BufferKind::optimizer_state, place)};
-  task.writes = {at(BufferKind::weights, place), at(BufferKind::optimizer_state, place)};
+Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch,
+                           Version version) const {
+  Task task = on_samples(kind, place, micro_batch);
+  const Stage stage = stage_of(place);
+  task.nodes = nodes_of(place);
+  task.version = version;
+  task.slot = slot_of(place, version);
+  task.reads = {of_samples(BufferKind::inputs, place, micro_batch), weights_in(place, task.slot)};
+  if (has_link(activation_links_, -1, stage)) {
+    task.reads.push_back(of_samples(BufferKind::boundary, place, micro_batch));
+  }
+  return task;
+}
+
+TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
+                                std::optional<Version> version) {
+  PlaceState& here = state(place);
+  Task task = pass(TaskKind::forward, place, micro_batch, version.value_or(here.version));
+  here.forwards[micro_batch] = {task.version, keeps};
+  task.keeps = keeps;
+  task.writes = {of_samples(BufferKind::activations, place, micro_batch),
+                 of_samples(BufferKind::outputs, place, micro_batch),
+                 of_samples(BufferKind::scratch, place, micro_batch, 1)};
+  return add(std::move(task));
+}
+
+TaskId ScheduleBuilder::recompute(Place place, MicroBatch micro_batch) {
+  auto& [version, keeps] = state(place).forwards.at(micro_batch);
+  Task task = pass(TaskKind::recompute, place, micro_batch, version);
+  keeps = false;
+  task.writes = {of_samples(BufferKind::activations, place, micro_batch, 1),
+                 of_samples(BufferKind::outputs, place, micro_batch),
+                 of_samples(BufferKind::scratch, place, micro_batch, 1)};
+  return add(std::move(task));
+}
+
+TaskId ScheduleBuilder::loss(Place place, MicroBatch micro_batch) {
+  ZYGOS_REQUIRE(stage_of(place) == last_stage(), "a loss needs the model's output");
+  Task task = on_samples(TaskKind::loss, place, micro_batch);
+  task.update = update_of(micro_batch);
+  task.reads = {of_samples(BufferKind::inputs, place, micro_batch),
+                of_samples(BufferKind::outputs, place, micro_batch)};
+  task.writes = {of_samples(BufferKind::output_gradients, place, micro_batch)};
+  return add(std::move(task));
+}
+
+TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
+                                 std::optional<NodeRange> nodes) {
+  PlaceState& here = state(place);
+  const auto used = here.forwards.find(micro_batch);
+  ZYGOS_REQUIRE(used != here.forwards.end(), "backward of a micro-batch without a forward");
+  const auto [version, keeps] = used->second;
+  Task task = pass(TaskKind::backward, place, micro_batch, version);
+  const Stage stage = stage_of(place);
+  const NodeRange all = task.nodes;
+  task.nodes = nodes.value_or(all);
+  task.accumulates = !here.fresh;
+  const auto written =
+      gradients(BufferKind::gradients, place, outline_.model.parameters_of(task.nodes));
+  task.reads.push_back(of_samples(BufferKind::activations, place, micro_batch, keeps ? 0 : 1));
+  task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
+  const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
+  const Buffer passed_on = of_samples(BufferKind::input_gradients, place, micro_batch);
+  if (stage == last_stage() || has_link(gradient_links_, -1, stage)) {
+    task.reads.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
+  }
+  if (task.nodes.end < all.end) {
+    task.reads.push_back(scratch);
+  }
+  if (task.accumulates) {
+    append(task.reads, written);
+  }
+  task.writes = written;
+  task.writes.push_back(scratch);
+  if (has_link(gradient_links_, stage, -1)) {
+    task.writes.push_back(passed_on);
+  }
+  if (task.nodes.begin == all.begin) {
+    here.fresh = false;
+  }
+  return add(std::move(task));
+}
+
+TaskId ScheduleBuilder::update(Place place) {
+  PlaceState& here = state(place);
+  Task task = on(TaskKind::update, place);
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.update = std::min(here.updates, static_cast<std::int32_t>(outline_.updates.size()) - 1);
+  task.reduced = here.reduced;
+  task.reads = gradients(here.reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
+                         place, task.elements);
+  const std::vector<Buffer> state_buffers{weights_in(place, 0),
+                                          on_place(BufferKind::optimizer_state, place)};
+  append(task.reads, state_buffers);
+  task.writes = state_buffers;
+  here.kept[0] = ++here.version;
+  task.version = here.version;
+  ++here.updates;
+  here.fresh = true;
+  here.reduced = false;
+  return add(std::move(task));
+}
+
+void ScheduleBuilder::keep_versions(Place place, std::int32_t versions) {
+  PlaceState& here = state(place);
+  ZYGOS_REQUIRE(versions >= 1 && here.stashes == 0, "versions are counted before any stash");
+  here.stash_slots = versions - 1;
+  here.kept.resize(static_cast<std::size_t>(versions), -1);
+}
+
+TaskId ScheduleBuilder::stash(Place place) {
+  PlaceState& here = state(place);
+  ZYGOS_REQUIRE(here.stash_slots > 0, "a stash needs room: keep_versions() comes first");
+  Task task = on(TaskKind::stash, place);
+  task.slot = 1 + here.stashes++ % here.stash_slots;
+  task.version = here.version;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = task.elements.count() * outline_.model.element_bytes;
+  task.reads = {weights_in(place, 0)};
+  task.writes = {weights_in(place, task.slot)};
+  here.kept[static_cast<std::size_t>(task.slot)] = here.version;
+  return add(std::move(task));
+}
+
+TaskId ScheduleBuilder::average(Place place, std::int32_t every) {
+  const PlaceState& here = state(place);
+  Task task = on(TaskKind::average, place);
+  task.every = every;
+  task.version = here.version;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  for (std::size_t slot = 0; slot < here.kept.size(); ++slot) {
+    if (here.kept[slot] >= 0) {
+      task.reads.push_back(weights_in(place, static_cast<std::int32_t>(slot)));
+    }
+  }
+  task.writes = {weights_in(place, 0)};
   return add(std::move(task));
 }
 

@@ -75,7 +75,6 @@ std::string label_of(const Schedule& schedule, std::size_t task) {
 
 std::vector<std::string> check_coverage(const Schedule& schedule) {
   std::vector<std::string> findings;
-  check_exact(schedule, tasks_of(schedule, TaskKind::load), "load", findings);
   if (const auto losses = tasks_of(schedule, TaskKind::loss); !losses.empty()) {
     check_exact(schedule, losses, "loss", findings);
   }

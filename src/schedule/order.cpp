@@ -56,12 +56,12 @@ void note(std::size_t id, const Task& task, std::map<Buffer, Uses>& uses) {
 
 void derive_order(Schedule& schedule) {
   Clocks clocks(schedule.tasks.size(), schedule.places.size());
-  std::vector<std::optional<std::size_t>> last(schedule.places.size());
+  std::vector<std::optional<std::size_t>> last(schedule.places.size() * queue_count);
   std::map<Buffer, Uses> uses;
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     Task& task = schedule.tasks[id];
     task.after.clear();
-    auto& previous = last[static_cast<std::size_t>(task.place)];
+    auto& previous = last[line_of(task)];
     if (previous) {
       clocks.join(id, *previous);
     }
@@ -72,7 +72,7 @@ void derive_order(Schedule& schedule) {
       }
     }
     std::ranges::sort(task.after);
-    clocks.close(id, task.place);
+    clocks.close(id, line_of(task));
     previous = id;
     note(id, task, uses);
   }

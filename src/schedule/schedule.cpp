@@ -6,37 +6,80 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace zygos::schedule {
 namespace {
 
-bool has_nodes(TaskKind kind) { return kind == TaskKind::forward || kind == TaskKind::backward; }
-
-bool has_samples(TaskKind kind) {
-  return kind == TaskKind::load || kind == TaskKind::copy || kind == TaskKind::forward ||
-         kind == TaskKind::loss || kind == TaskKind::backward;
+bool computes_samples(TaskKind kind) {
+  return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
 }
 
-bool is_for_evaluation(TaskKind kind) {
-  return kind == TaskKind::load || kind == TaskKind::copy || kind == TaskKind::forward ||
-         kind == TaskKind::loss;
+template <class Range, class Text>
+std::string joined(const Range& range, const char* separator, Text text) {
+  std::string out;
+  for (const auto& item : range) {
+    out += (out.empty() ? "" : separator) + text(item);
+  }
+  return out.empty() ? "-" : out;
 }
 
 std::string list_text(const std::vector<Buffer>& buffers, const std::vector<std::string>& places) {
-  std::string out;
-  for (const Buffer& buffer : buffers) {
-    out += (out.empty() ? "" : ", ") + text_of(buffer, places);
-  }
-  return out.empty() ? "-" : out;
+  return joined(buffers, ", ", [&](const Buffer& buffer) { return text_of(buffer, places); });
 }
 
-std::string order_text(const std::vector<TaskId>& after) {
-  std::string out;
-  for (const TaskId id : after) {
-    out += (out.empty() ? "" : " ") + std::to_string(id);
+std::string peer_text(const Schedule& schedule, const Task& task) {
+  if (task.peer < 0) {
+    return {};
   }
-  return out.empty() ? "-" : out;
+  const bool comes = task.kind == TaskKind::receive || task.kind == TaskKind::reduce;
+  const auto peer = static_cast<std::size_t>(task.peer);
+  return (comes ? " from " : " to ") +
+         (peer < schedule.places.size() ? schedule.places[peer] : std::to_string(task.peer));
+}
+
+std::string weights_text(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::forward:
+      return std::string(task.keeps ? "" : " (not kept)") + " v" + std::to_string(task.version);
+    case TaskKind::recompute:
+    case TaskKind::backward:
+    case TaskKind::update:
+    case TaskKind::stash:
+    case TaskKind::fetch:
+    case TaskKind::average:
+      return " v" + std::to_string(task.version);
+    default:
+      return {};
+  }
+}
+
+/// Bytes of every message, by its buffer.
+std::map<Buffer, std::int64_t> message_bytes(const Schedule& schedule) {
+  std::map<Buffer, std::int64_t> bytes;
+  for (const Task& task : schedule.tasks) {
+    for (const Buffer& buffer : task.writes) {
+      if (buffer.kind == BufferKind::message) {
+        bytes[buffer] = task.bytes;
+      }
+    }
+  }
+  return bytes;
+}
+
+/// Calls f(bytes) for every message that a place reads.
+template <class F>
+void for_each_delivery(const Schedule& schedule, F&& f) {
+  const auto bytes = message_bytes(schedule);
+  for (const Task& task : schedule.tasks) {
+    for (const Buffer& buffer : task.reads) {
+      const auto found = bytes.find(buffer);
+      if (found != bytes.end()) {
+        f(found->second);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -46,13 +89,21 @@ std::string Schedule::name_of(TaskId id) const {
   const auto place = static_cast<std::size_t>(task.place);
   std::string out = std::string(schedule::name_of(task.kind)) + "@" +
                     (place < places.size() ? places[place] : std::to_string(task.place));
-  if (has_nodes(task.kind)) {
+  out += peer_text(*this, task);
+  if (task.payload != Payload::none) {
+    out += " " + std::string(schedule::name_of(task.payload));
+  }
+  if (computes_samples(task.kind)) {
     out += " nodes " + text_of(task.nodes);
   }
-  if (has_samples(task.kind)) {
+  if (task.samples.count() > 0) {
+    out += micro_batches.size() > 1 ? " mb " + std::to_string(task.micro_batch) : std::string();
     out += " samples " + text_of(task.samples);
   }
-  return out;
+  if (task.payload == Payload::gradients && parts.size() > 1) {
+    out += " elements " + text_of(task.elements);
+  }
+  return out + weights_text(task);
 }
 
 SampleRange Schedule::samples_of(Place place) const {
@@ -76,25 +127,65 @@ std::vector<Place> Schedule::active_places() const {
   return {active.begin(), active.end()};
 }
 
+bool evaluates(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::load:
+    case TaskKind::copy:
+    case TaskKind::forward:
+    case TaskKind::loss:
+      return true;
+    case TaskKind::send:
+    case TaskKind::receive:
+      return task.payload == Payload::activations;
+    default:
+      return false;
+  }
+}
+
 Schedule Schedule::for_evaluation() const {
-  Schedule out{policy, places, batch, {}};
-  std::ranges::copy_if(tasks, std::back_inserter(out.tasks),
-                       [](const Task& task) { return is_for_evaluation(task.kind); });
+  Schedule out = *this;
+  std::erase_if(out.tasks, [](const Task& task) { return !evaluates(task); });
+  for (Task& task : out.tasks) {
+    // Nothing is updated in between, so all passes see the current weights.
+    task.version = 0;
+    task.slot = 0;
+    for (Buffer& buffer : task.reads) {
+      buffer.slot = buffer.kind == BufferKind::weights ? 0 : buffer.slot;
+    }
+  }
   // A wait for a task that is left out would be lost, and what that task stood for is gone.
   derive_order(out);
   return out;
 }
 
+std::int64_t Schedule::traffic_bytes() const {
+  std::int64_t sum = 0;
+  for_each_delivery(*this, [&](std::int64_t bytes) { sum += bytes; });
+  return sum;
+}
+
+std::int64_t Schedule::traffic_messages() const {
+  std::int64_t count = 0;
+  for_each_delivery(*this, [&](std::int64_t) { ++count; });
+  return count;
+}
+
 std::string Schedule::text() const {
-  std::string out = "policy " + policy + ", batch " + std::to_string(batch) + ", places";
-  for (const std::string& place : places) {
-    out += " " + place;
+  std::string out = "policy " + policy + ", batch " + std::to_string(batch) + "\nplaces";
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    out += (place == 0 ? " " : ", ") + places[place];
+    out += stage_of[place] < 0 ? " (idle)" : " (stage " + std::to_string(stage_of[place]) + ")";
   }
-  out += "\n";
+  const auto ranges = [](const auto& range) { return text_of(range); };
+  out += "\nstages " + joined(stages, ", ", ranges);
+  out += "\nmicro-batches " + joined(micro_batches, ", ", ranges);
+  out += "\nparts " + joined(parts, ", ", ranges);
+  out += "\nupdates " + joined(updates, ", ", ranges) + "\n";
   for (std::size_t id = 0; id < tasks.size(); ++id) {
     const Task& task = tasks[id];
     out += std::to_string(id) + ": " + name_of(static_cast<TaskId>(id)) + "; after " +
-           order_text(task.after) + "; reads " + list_text(task.reads, places) + "; writes " +
+           joined(task.after, " ", [](TaskId before) { return std::to_string(before); }) +
+           "; reads " + list_text(task.reads, places) + "; writes " +
            list_text(task.writes, places) + "\n";
   }
   return out;

@@ -6,6 +6,18 @@
 
 namespace zygos::schedule {
 
+std::string_view name_of(Queue queue) {
+  switch (queue) {
+    case Queue::compute:
+      return "compute";
+    case Queue::outgoing:
+      return "outgoing";
+    case Queue::incoming:
+      return "incoming";
+  }
+  throw InternalError("unknown queue");
+}
+
 std::string_view name_of(TaskKind kind) {
   switch (kind) {
     case TaskKind::load:
@@ -14,16 +26,30 @@ std::string_view name_of(TaskKind kind) {
       return "copy";
     case TaskKind::forward:
       return "forward";
+    case TaskKind::recompute:
+      return "recompute";
     case TaskKind::loss:
       return "loss";
     case TaskKind::backward:
       return "backward";
     case TaskKind::send:
       return "send";
+    case TaskKind::broadcast:
+      return "broadcast";
+    case TaskKind::receive:
+      return "receive";
+    case TaskKind::reduce:
+      return "reduce";
     case TaskKind::all_reduce:
       return "all_reduce";
     case TaskKind::update:
       return "update";
+    case TaskKind::stash:
+      return "stash";
+    case TaskKind::fetch:
+      return "fetch";
+    case TaskKind::average:
+      return "average";
   }
   throw InternalError("unknown task kind");
 }
@@ -36,39 +62,90 @@ std::string_view name_of(BufferKind kind) {
       return "staging";
     case BufferKind::inputs:
       return "inputs";
+    case BufferKind::boundary:
+      return "boundary";
     case BufferKind::activations:
       return "activations";
-    case BufferKind::prediction_gradient:
-      return "prediction_gradient";
+    case BufferKind::outputs:
+      return "outputs";
+    case BufferKind::scratch:
+      return "scratch";
+    case BufferKind::output_gradients:
+      return "output_gradients";
+    case BufferKind::input_gradients:
+      return "input_gradients";
+    case BufferKind::message:
+      return "message";
     case BufferKind::gradients:
       return "gradients";
-    case BufferKind::sent_gradients:
-      return "sent_gradients";
     case BufferKind::reduced_gradients:
       return "reduced_gradients";
     case BufferKind::weights:
       return "weights";
     case BufferKind::optimizer_state:
       return "optimizer_state";
+    case BufferKind::averaged_weights:
+      return "averaged_weights";
   }
   throw InternalError("unknown buffer kind");
 }
 
-std::string text_of(const SampleRange& samples) {
-  return std::to_string(samples.begin) + "-" + std::to_string(samples.end);
+std::string_view name_of(Payload payload) {
+  switch (payload) {
+    case Payload::none:
+      return "none";
+    case Payload::activations:
+      return "activations";
+    case Payload::activation_gradients:
+      return "activation_gradients";
+    case Payload::gradients:
+      return "gradients";
+    case Payload::weights:
+      return "weights";
+  }
+  throw InternalError("unknown payload");
 }
 
-std::string text_of(const NodeRange& nodes) {
-  return std::to_string(nodes.begin) + "-" + std::to_string(nodes.end);
+namespace {
+
+bool is_of_samples(BufferKind kind) {
+  switch (kind) {
+    case BufferKind::staging:
+    case BufferKind::inputs:
+    case BufferKind::boundary:
+    case BufferKind::activations:
+    case BufferKind::outputs:
+    case BufferKind::scratch:
+    case BufferKind::output_gradients:
+    case BufferKind::input_gradients:
+      return true;
+    default:
+      return false;
+  }
 }
+
+}  // namespace
 
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places) {
+  std::string out(name_of(buffer.kind));
   if (buffer.kind == BufferKind::batch) {
-    return std::string(name_of(buffer.kind));  // the caller's, on no place
+    return out;  // the caller's, on no place
   }
   const auto place = static_cast<std::size_t>(buffer.place);
-  return std::string(name_of(buffer.kind)) + "@" + (place < places.size() ? places[place] : "?") +
-         " mb" + std::to_string(buffer.micro_batch) + " v" + std::to_string(buffer.version);
+  if (buffer.kind == BufferKind::message) {
+    out += " " + std::to_string(buffer.part);
+  }
+  out += "@" + (place < places.size() ? places[place] : "?");
+  if (is_of_samples(buffer.kind)) {
+    out += " mb " + std::to_string(buffer.micro_batch);
+  }
+  if (buffer.slot != 0) {
+    out += " slot " + std::to_string(buffer.slot);
+  }
+  if (buffer.kind == BufferKind::gradients || buffer.kind == BufferKind::reduced_gradients) {
+    out += " part " + std::to_string(buffer.part);
+  }
+  return out;
 }
 
 }  // namespace zygos::schedule

@@ -15,14 +15,15 @@
 namespace zygos::schedule {
 namespace {
 
-/// By task: the tasks it starts after, `after` and the one before it on its place.
+/// By task: the tasks it starts after, `after` and the one before it on its queue.
 using Edges = std::vector<std::vector<std::size_t>>;
 using Findings = std::vector<std::string>;
 
 /// What exists before the first task of a step.
-bool exists_before(BufferKind kind) {
-  return kind == BufferKind::batch || kind == BufferKind::weights ||
-         kind == BufferKind::optimizer_state;
+bool exists_before(const Buffer& buffer) {
+  return buffer.kind == BufferKind::batch || buffer.kind == BufferKind::optimizer_state ||
+         buffer.kind == BufferKind::averaged_weights ||
+         (buffer.kind == BufferKind::weights && buffer.slot == 0);
 }
 
 Findings check_references(const Schedule& schedule) {
@@ -47,13 +48,13 @@ Findings check_references(const Schedule& schedule) {
 
 Edges edges_of(const Schedule& schedule) {
   Edges before(schedule.tasks.size());
-  std::vector<std::optional<std::size_t>> last(schedule.places.size());
+  std::vector<std::optional<std::size_t>> last(schedule.places.size() * queue_count);
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const Task& task = schedule.tasks[id];
     for (const TaskId earlier : task.after) {
       before[id].push_back(static_cast<std::size_t>(earlier));
     }
-    auto& previous = last[static_cast<std::size_t>(task.place)];
+    auto& previous = last[line_of(task)];
     if (previous) {
       before[id].push_back(*previous);
     }
@@ -115,7 +116,7 @@ Clocks clocks_of(const Schedule& schedule, const Edges& before,
     for (const std::size_t earlier : before[id]) {
       clocks.join(id, earlier);
     }
-    clocks.close(id, schedule.tasks[id].place);
+    clocks.close(id, line_of(schedule.tasks[id]));
   }
   return clocks;
 }
@@ -148,7 +149,7 @@ class AccessCheck {
     Uses& uses = uses_[buffer];
     if (uses.writer) {
       require_order(*uses.writer, id, buffer);
-    } else if (!exists_before(buffer.kind)) {
+    } else if (!exists_before(buffer)) {
       findings_.push_back(label_of(schedule_, id) + " reads " + text_of(buffer, schedule_.places) +
                           " before any task has written it");
     }

@@ -3,25 +3,32 @@
 #pragma once
 
 #include "zygos/lane/lane.hpp"
+#include "zygos/schedule/model_outline.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace zygos::plan {
 
-/// What a policy may know of a lane.
+/// What a policy may know of a place. It is the same for a lane of this process, of another rank
+/// and of a machine that does not exist.
 struct PlaceInfo {
   std::string name;
   lane::Kind kind = lane::Kind::host;
   bool host_accessible = true;
+  std::size_t budget_bytes = 0;  ///< 0: no budget
 };
 
 /// What a policy may know of a run, and nothing else: neither Kokkos nor threads nor memory.
 struct Problem {
   std::vector<PlaceInfo> places;
   std::int64_t batch = 0;
-  std::int32_t nodes = 0;
+  schedule::ModelOutline model;
+  /// Strict mode: gradients are summed over chunks of this many samples in a fixed tree, so shares
+  /// and micro-batches must end at multiples of it, and a ring's order is no option. 0: off.
+  std::int64_t chunk = 0;
 };
 
 }  // namespace zygos::plan

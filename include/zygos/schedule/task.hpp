@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/schedule/ranges.hpp"
+
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,74 +12,105 @@
 
 namespace zygos::schedule {
 
-/// Index of a lane in the run's lane set.
+/// Index of a place in its schedule. A place is whatever works through tasks and has memory of its
+/// own: a lane, an in-process worker, a device, a lane of another MPI rank. It holds one stage.
 using Place = std::int32_t;
 /// Index of a task in its schedule.
 using TaskId = std::int32_t;
+/// Index of a stage, a contiguous range of graph nodes, in Schedule::stages.
+using Stage = std::int32_t;
+/// Index into Schedule::micro_batches.
+using MicroBatch = std::int32_t;
+/// Updates that a place's weights have had since the step began.
+using Version = std::int32_t;
+
+/// A place works through three queues side by side, each in the order of the schedule's list: its
+/// kernels, what it sends and what it receives. So a transfer costs no time as long as there is
+/// something to compute.
+enum class Queue : std::uint8_t { compute, outgoing, incoming };
+inline constexpr std::size_t queue_count = 3;
+std::string_view name_of(Queue queue);
 
 enum class TaskKind : std::uint8_t {
   load,        ///< gather the task's samples into host staging (or straight into a host lane)
   copy,        ///< host staging -> lane memory, over the lane's link
   forward,     ///< the task's nodes, in order
+  recompute,   ///< forward once more, because its activations were not kept
   loss,        ///< losses, hits and the gradient of the prediction
   backward,    ///< the task's nodes, in reverse order
-  send,        ///< this place's gradient -> host memory that every place may read
-  all_reduce,  ///< sum of all places' gradients, in place order, into this place's reduced gradient
-  update,      ///< optimizer step on this place's replica
+  send,        ///< something of this place -> a message that one other place reads
+  broadcast,   ///< the same, for all others
+  receive,     ///< a message -> memory of this place
+  reduce,      ///< a message is added to this place's part of the gradient
+  all_reduce,  ///< sum of all places' messages, in place order, into the reduced gradient
+  update,      ///< optimizer step on this place's weights; makes the next version
+  stash,       ///< keeps a copy of the current weights for backward passes still to come
+  fetch,       ///< brings stashed weights back from where they were kept
+  average,     ///< current weights become the mean of all versions that are kept
 };
 std::string_view name_of(TaskKind kind);
-
-/// Half-open range of samples of the global batch.
-struct SampleRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t count() const noexcept { return end - begin; }
-  friend bool operator==(const SampleRange&, const SampleRange&) = default;
-};
-
-/// Half-open range of graph nodes.
-struct NodeRange {
-  std::int32_t begin = 0;
-  std::int32_t end = 0;
-  friend bool operator==(const NodeRange&, const NodeRange&) = default;
-};
-
-/// "3-7", as messages and printed schedules show ranges.
-std::string text_of(const SampleRange& samples);
-std::string text_of(const NodeRange& nodes);
 
 enum class BufferKind : std::uint8_t {
   batch,        ///< the caller's samples, host memory
   staging,      ///< gathered samples in host memory
-  inputs,       ///< gathered samples in lane memory
-  activations,  ///< outputs of the nodes (and what layers keep for backward)
-  prediction_gradient,
-  gradients,       ///< this place's part of the gradient
-  sent_gradients,  ///< the same where every place may read it
+  inputs,       ///< gathered samples in lane memory: model inputs, targets, ids, as the stage needs
+  boundary,     ///< outputs of earlier stages that this one reads
+  activations,  ///< outputs inside the stage (and what layers keep for backward)
+  outputs,      ///< outputs that later stages or the caller read
+  scratch,      ///< slot 0: gradients inside the stage and workspace, for one backward pass;
+                ///< slot 1: workspace of one forward pass
+  output_gradients,  ///< of what later stages read, or of the prediction
+  input_gradients,   ///< of `boundary`, to be sent to earlier stages
+  message,           ///< on its way between places, in host memory
+  gradients,         ///< this place's part of a gradient, by element range
   reduced_gradients,
-  weights,
+  weights,  ///< slot 0: the current version; others: stashed ones
   optimizer_state,
+  averaged_weights,  ///< running mean over steps (SWA)
 };
 std::string_view name_of(BufferKind kind);
 
-/// Identity of a buffer: what, where, for which micro-batch and weight version.
+/// Identity of a buffer: what, where, and for which micro-batch, slot or part.
 struct Buffer {
   BufferKind kind = BufferKind::batch;
   Place place = 0;
-  std::int32_t micro_batch = 0;
-  std::int32_t version = 0;
+  MicroBatch micro_batch = 0;  ///< of samples and everything computed from them
+  std::int32_t slot = 0;       ///< weights: 0 or the stash's slot; activations: 1 if recomputed
+  std::int32_t part = 0;       ///< gradients: index into Schedule::parts; message: its number
   friend auto operator<=>(const Buffer&, const Buffer&) = default;
 };
-/// "activations@device mb0 v0", as messages print it; "batch" for the caller's samples.
+/// "activations@device mb 2", "gradients@host part 1", "weights@host slot 2", "message 7@host";
+/// "batch" for the caller's samples.
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places);
+
+/// What a message carries.
+enum class Payload : std::uint8_t {
+  none,
+  activations,           ///< outputs of the sender's stage for a later one
+  activation_gradients,  ///< gradients of these, for an earlier one
+  gradients,             ///< a part of the sender's gradient
+  weights,               ///< the sender's current weights
+};
+std::string_view name_of(Payload payload);
 
 struct Task {
   TaskKind kind = TaskKind::forward;
   Place place = 0;
-  NodeRange nodes;
-  SampleRange samples;
-  std::int32_t micro_batch = 0;
-  std::int32_t version = 0;
+  Queue queue = Queue::compute;
+  NodeRange nodes;      ///< forward, recompute, backward
+  SampleRange samples;  ///< load, copy, forward, recompute, loss, backward, transfers of those
+  MicroBatch micro_batch = 0;  ///< whose samples these are
+  Version version = 0;  ///< forward, recompute, backward: weights used; update: made; stash: kept
+  std::int32_t update = 0;  ///< loss, update: which of Schedule::updates they belong to
+  std::int32_t slot = 0;    ///< forward to backward, stash, fetch: slot of the weights
+  Payload payload = Payload::none;
+  Place peer = -1;            ///< send: to; receive, reduce: from; -1: all others
+  ElementRange elements;      ///< gradients and weights that are moved, reduced, updated, stashed
+  bool keeps = true;          ///< forward: activations stay for backward
+  bool accumulates = false;   ///< backward: adds to the gradient of earlier micro-batches
+  bool reduced = false;       ///< update: takes the reduced gradient
+  std::int32_t every = 1;     ///< average: done at the end of every so many steps
+  std::int64_t bytes = 0;     ///< that it moves; computing tasks: 0
   std::vector<TaskId> after;  ///< must have ended before this one starts
   std::vector<Buffer> reads;
   std::vector<Buffer> writes;

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/schedule/schedule.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zygos::schedule {
+
+/// A place as a builder sees it.
+struct PlaceOutline {
+  std::string name;
+  bool host_accessible = true;  ///< reads host memory directly: no staging, no copy
+  Stage stage = 0;              ///< -1: takes no part
+};
+
+/// What a schedule is about. Empty lists stand for one stage of all nodes, one micro-batch and one
+/// update of all samples, and one part per stage.
+struct Outline {
+  std::string policy;
+  std::vector<PlaceOutline> places;
+  std::int64_t batch = 0;
+  ModelOutline model;
+  std::vector<NodeRange> stages;
+  std::vector<SampleRange> micro_batches;
+  std::vector<ElementRange> parts;
+  std::vector<SampleRange> updates;
+};
+
+/// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
+/// follows from reads and writes, so a policy states none of these: it adds the tasks in an order
+/// in which they could run one by one. Everything a policy does wrong is an InternalError.
+class ScheduleBuilder {
+ public:
+  explicit ScheduleBuilder(Outline outline);
+
+  const Outline& outline() const noexcept { return outline_; }
+  Stage stage_of(Place place) const;
+  Stage last_stage() const { return static_cast<Stage>(outline_.stages.size()) - 1; }
+
+  /// What the place's stage needs of the samples, their ids at least: load, and copy where the
+  /// place does not read host memory.
+  void load(Place place, MicroBatch micro_batch);
+  /// With the current weights, or those of `version` if it is given and still kept. `keeps` false:
+  /// only what is sent on survives, and backward needs recompute() first.
+  TaskId forward(Place place, MicroBatch micro_batch, bool keeps = true,
+                 std::optional<Version> version = {});
+  TaskId recompute(Place place, MicroBatch micro_batch);
+  /// On a place of the last stage.
+  TaskId loss(Place place, MicroBatch micro_batch);
+  /// With the weights that forward of the same micro-batch used. `nodes`: a part of the stage, so
+  /// that gradients of its later nodes can be sent while the earlier ones are at work; such parts
+  /// are added last to first.
+  TaskId backward(Place place, MicroBatch micro_batch, std::optional<NodeRange> nodes = {});
+
+  /// send and receive of what `from`'s stage made for `to`'s (activations if that is a later stage,
+  /// gradients of activations if it is an earlier one). Nothing if no tensor goes that way.
+  void transfer(Place from, Place to, MicroBatch micro_batch);
+  /// transfer() to whichever places hold later (or earlier) stages, the stage's replicas left
+  /// out: for schedules with one place per stage.
+  void send_activations(Place from, MicroBatch micro_batch);
+  void send_activation_gradients(Place from, MicroBatch micro_batch);
+
+  /// Sends the place's gradient, all parts of its stage, to whoever reduces it. Costs nothing where
+  /// the place is host-accessible: peers read its gradient where it lies.
+  TaskId send_gradients(Place place, Queue queue = Queue::compute);
+  /// One task per place, of those that sent; each reads what all of `places` sent and sums in their
+  /// order.
+  void all_reduce(std::span<const Place> places);
+  /// A part of `from`'s gradient is added to that of `to`.
+  void reduce(Place from, Place to, std::int32_t part);
+  /// A part of `from`'s gradient replaces that of `to`.
+  void replace(Place from, Place to, std::int32_t part);
+  /// Weights of `from` replace those of all of `to`, whose version becomes that of `from`.
+  void broadcast_weights(Place from, std::span<const Place> to);
+
+  TaskId update(Place place);
+  /// Room for stashed versions beside the current one; before any stash() of the place.
+  void keep_versions(Place place, std::int32_t versions);
+  /// Keeps the current version. The oldest kept one gives way.
+  TaskId stash(Place place);
+  /// Weights become the mean of the current and all stashed versions, at the end of every so many
+  /// steps.
+  TaskId average(Place place, std::int32_t every);
+
+  Version version_of(Place place) const { return state(place).version; }
+
+  /// Throws InternalError if validate() finds fault.
+  Schedule build() &&;
+
+ private:
+  struct PlaceState {
+    Version version = 0;
+    std::int32_t stash_slots = 0;
+    std::int32_t stashes = 0;
+    std::vector<Version> kept;  ///< by slot; 0 is the current one
+    bool fresh = true;          ///< no backward since the last update
+    bool reduced = false;       ///< the reduced gradient is what update takes
+    std::int32_t updates = 0;
+    std::map<MicroBatch, std::pair<Version, bool>> forwards;  ///< version used, whether it kept
+    std::vector<std::int32_t> sent;                           ///< messages of send_gradients
+  };
+
+  PlaceState& state(Place place);
+  const PlaceState& state(Place place) const;
+  TaskId add(Task task);
+  Task on(TaskKind kind, Place place, Queue queue = Queue::compute) const;
+  Task on_samples(TaskKind kind, Place place, MicroBatch micro_batch,
+                  Queue queue = Queue::compute) const;
+  SampleRange samples(MicroBatch micro_batch) const;
+  NodeRange nodes_of(Place place) const;
+  bool host_accessible(Place place) const;
+  std::int64_t sample_bytes(Place place) const;
+  std::int32_t update_of(MicroBatch micro_batch) const;
+  Task pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version) const;
+  /// Buffers of all parts that overlap `elements`.
+  std::vector<Buffer> gradients(BufferKind kind, Place place, ElementRange elements) const;
+  std::int32_t slot_of(Place place, Version version) const;
+  Buffer new_message(Place from);
+  /// What else reading a message of `from` reads: the buffer itself if the message is no copy.
+  void read_message(Task& task, const Buffer& message, const std::vector<Buffer>& source) const;
+  void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
+  bool has_link(const std::vector<StageLink>& links, Stage from, Stage to) const;
+
+  Outline outline_;
+  Schedule schedule_;
+  std::vector<StageLink> activation_links_;
+  std::vector<StageLink> gradient_links_;
+  std::vector<PlaceState> states_;
+  std::int32_t messages_ = 0;
+};
+
+}  // namespace zygos::schedule

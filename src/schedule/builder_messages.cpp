@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tasks that carry something from one place to another.
+#include "zygos/core/error.hpp"
+#include "zygos/schedule/builder.hpp"
+
+#include <algorithm>
+
+namespace zygos::schedule {
+namespace {
+
+const StageLink* find_link(const std::vector<StageLink>& links, Stage from, Stage to) {
+  const auto found = std::ranges::find_if(
+      links, [&](const StageLink& link) { return link.from == from && link.to == to; });
+  return found == links.end() ? nullptr : &*found;
+}
+
+Buffer of_samples(BufferKind kind, Place place, MicroBatch micro_batch) {
+  return {kind, place, micro_batch, 0, 0};
+}
+
+}  // namespace
+
+Buffer ScheduleBuilder::new_message(Place from) {
+  return {BufferKind::message, from, 0, 0, messages_++};
+}
+
+void ScheduleBuilder::read_message(Task& task, const Buffer& message,
+                                   const std::vector<Buffer>& source) const {
+  task.reads.push_back(message);
+  if (host_accessible(message.place)) {
+    task.reads.insert(task.reads.end(), source.begin(), source.end());
+  }
+}
+
+void ScheduleBuilder::transfer(Place from, Place to, MicroBatch micro_batch) {
+  const Stage source = stage_of(from);
+  const Stage target = stage_of(to);
+  const bool onward = source < target;
+  const StageLink* link = find_link(onward ? activation_links_ : gradient_links_, source, target);
+  if (link == nullptr) {
+    return;
+  }
+  Task send = on_samples(TaskKind::send, from, micro_batch, Queue::outgoing);
+  send.payload = onward ? Payload::activations : Payload::activation_gradients;
+  send.peer = to;
+  send.bytes = send.samples.count() * bytes_of(outline_.model, *link);
+  send.reads = {
+      of_samples(onward ? BufferKind::outputs : BufferKind::input_gradients, from, micro_batch)};
+  const Buffer message = new_message(from);
+  send.writes = {message};
+  Task receive = on_samples(TaskKind::receive, to, micro_batch, Queue::incoming);
+  receive.payload = send.payload;
+  receive.peer = from;
+  receive.bytes = send.bytes;
+  receive.reads = {message};
+  if (onward) {
+    receive.writes = {of_samples(BufferKind::boundary, to, micro_batch)};
+  } else {
+    const NodeRange here = nodes_of(to);
+    const auto made_here = [&](std::int32_t node) { return here.contains(node); };
+    if (std::ranges::any_of(link->tensors, made_here)) {
+      receive.writes.push_back(of_samples(BufferKind::output_gradients, to, micro_batch));
+    }
+    if (!std::ranges::all_of(link->tensors, made_here)) {
+      receive.writes.push_back(of_samples(BufferKind::input_gradients, to, micro_batch));
+    }
+  }
+  add(std::move(send));
+  add(std::move(receive));
+}
+
+void ScheduleBuilder::send_activations(Place from, MicroBatch micro_batch) {
+  const Stage here = stage_of(from);
+  for (Place to = 0; to < static_cast<Place>(outline_.places.size()); ++to) {
+    if (outline_.places[static_cast<std::size_t>(to)].stage > here) {
+      transfer(from, to, micro_batch);
+    }
+  }
+}
+
+void ScheduleBuilder::send_activation_gradients(Place from, MicroBatch micro_batch) {
+  const Stage here = stage_of(from);
+  for (Place to = 0; to < static_cast<Place>(outline_.places.size()); ++to) {
+    const Stage there = outline_.places[static_cast<std::size_t>(to)].stage;
+    if (there >= 0 && there < here) {
+      transfer(from, to, micro_batch);
+    }
+  }
+}
+
+TaskId ScheduleBuilder::send_gradients(Place place, Queue queue) {
+  Task task = on(TaskKind::broadcast, place, queue);
+  task.payload = Payload::gradients;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = task.elements.count() * outline_.model.element_bytes;
+  task.reads = gradients(BufferKind::gradients, place, task.elements);
+  const Buffer message = new_message(place);
+  task.writes = {message};
+  state(place).sent = {message.part};
+  return add(std::move(task));
+}
+
+void ScheduleBuilder::all_reduce(std::span<const Place> places) {
+  for (const Place place : places) {
+    Task task = on(TaskKind::all_reduce, place);
+    task.payload = Payload::gradients;
+    task.elements = outline_.model.parameters_of(nodes_of(place));
+    task.bytes = static_cast<std::int64_t>(places.size() - 1) * task.elements.count() *
+                 outline_.model.element_bytes;
+    task.reads = gradients(BufferKind::gradients, place, task.elements);
+    for (const Place peer : places) {
+      ZYGOS_REQUIRE(!state(peer).sent.empty(), "an all-reduce of gradients that were not sent");
+      if (peer != place) {
+        read_message(task, {BufferKind::message, peer, 0, 0, state(peer).sent.front()},
+                     gradients(BufferKind::gradients, peer, task.elements));
+      }
+    }
+    task.writes = gradients(BufferKind::reduced_gradients, place, task.elements);
+    state(place).reduced = true;
+    add(std::move(task));
+  }
+}
+
+void ScheduleBuilder::move_part(TaskKind kind, Place from, Place to, std::int32_t part) {
+  const Buffer source{BufferKind::gradients, from, 0, 0, part};
+  const Buffer target{BufferKind::gradients, to, 0, 0, part};
+  Task send = on(TaskKind::send, from, Queue::outgoing);
+  send.payload = Payload::gradients;
+  send.peer = to;
+  send.elements = outline_.parts.at(static_cast<std::size_t>(part));
+  send.bytes = send.elements.count() * outline_.model.element_bytes;
+  send.reads = {source};
+  const Buffer message = new_message(from);
+  send.writes = {message};
+  Task receive = on(kind, to, Queue::incoming);
+  receive.payload = Payload::gradients;
+  receive.peer = from;
+  receive.elements = send.elements;
+  receive.bytes = send.bytes;
+  read_message(receive, message, {source});
+  if (kind == TaskKind::reduce) {
+    receive.reads.push_back(target);
+  }
+  receive.writes = {target};
+  add(std::move(send));
+  add(std::move(receive));
+}
+
+void ScheduleBuilder::reduce(Place from, Place to, std::int32_t part) {
+  move_part(TaskKind::reduce, from, to, part);
+}
+
+void ScheduleBuilder::replace(Place from, Place to, std::int32_t part) {
+  move_part(TaskKind::receive, from, to, part);
+}
+
+void ScheduleBuilder::broadcast_weights(Place from, std::span<const Place> to) {
+  const Buffer source{BufferKind::weights, from, 0, 0, 0};
+  Task send = on(TaskKind::broadcast, from, Queue::outgoing);
+  send.payload = Payload::weights;
+  send.version = state(from).version;
+  send.elements = outline_.model.parameters_of(nodes_of(from));
+  send.bytes = send.elements.count() * outline_.model.element_bytes;
+  send.reads = {source};
+  const Buffer message = new_message(from);
+  send.writes = {message};
+  add(send);
+  for (const Place place : to) {
+    Task receive = on(TaskKind::receive, place, Queue::incoming);
+    receive.payload = Payload::weights;
+    receive.peer = from;
+    receive.version = send.version;
+    receive.elements = send.elements;
+    receive.bytes = send.bytes;
+    read_message(receive, message, {source});
+    receive.writes = {{BufferKind::weights, place, 0, 0, 0}};
+    state(place).version = send.version;
+    state(place).kept[0] = send.version;
+    state(place).fresh = true;
+    add(std::move(receive));
+  }
+}
+
+}  // namespace zygos::schedule
