@@ -58,6 +58,11 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
   schedule_.updates = outline_.updates;
+  for (const NodeOutline& node : outline_.model.nodes) {
+    schedule_.parameters.push_back(node.parameters);
+  }
+  schedule_.activation_links = activation_links_;
+  schedule_.gradient_links = gradient_links_;
   for (const PlaceOutline& place : outline_.places) {
     schedule_.places.push_back(place.name);
     schedule_.stage_of.push_back(place.stage);
@@ -130,6 +135,19 @@ bool ScheduleBuilder::has_link(const std::vector<StageLink>& links, Stage from, 
   return std::ranges::any_of(links, [&](const StageLink& link) {
     return (from < 0 || link.from == from) && (to < 0 || link.to == to);
   });
+}
+
+std::pair<bool, bool> ScheduleBuilder::incoming_gradients(Stage stage) const {
+  const NodeRange here = outline_.stages[static_cast<std::size_t>(stage)];
+  const auto made_here = [&](std::int32_t node) { return here.contains(node); };
+  std::pair<bool, bool> found{false, false};
+  for (const StageLink& link : gradient_links_) {
+    if (link.to == stage) {
+      found.first = found.first || std::ranges::any_of(link.tensors, made_here);
+      found.second = found.second || !std::ranges::all_of(link.tensors, made_here);
+    }
+  }
+  return found;
 }
 
 std::vector<Buffer> ScheduleBuilder::gradients(BufferKind kind, Place place,
@@ -247,8 +265,12 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
   const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
   const Buffer passed_on = of_samples(BufferKind::input_gradients, place, micro_batch);
-  if (stage == last_stage() || has_link(gradient_links_, -1, stage)) {
+  const auto [made_here, passing] = incoming_gradients(stage);
+  if (stage == last_stage() || made_here) {
     task.reads.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
+  }
+  if (passing || (task.nodes.end < all.end && has_link(gradient_links_, stage, -1))) {
+    task.reads.push_back(passed_on);
   }
   if (task.nodes.end < all.end) {
     task.reads.push_back(scratch);

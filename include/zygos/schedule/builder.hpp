@@ -127,6 +127,9 @@ class ScheduleBuilder {
   void read_message(Task& task, const Buffer& message, const std::vector<Buffer>& source) const;
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
   bool has_link(const std::vector<StageLink>& links, Stage from, Stage to) const;
+  /// Whether gradients of the stage's own outputs come in, and whether such of earlier stages'
+  /// outputs do, which it adds to and passes on.
+  std::pair<bool, bool> incoming_gradients(Stage stage) const;
 
   Outline outline_;
   Schedule schedule_;
