@@ -137,19 +137,6 @@ bool ScheduleBuilder::has_link(const std::vector<StageLink>& links, Stage from, 
   });
 }
 
-std::pair<bool, bool> ScheduleBuilder::incoming_gradients(Stage stage) const {
-  const NodeRange here = outline_.stages[static_cast<std::size_t>(stage)];
-  const auto made_here = [&](std::int32_t node) { return here.contains(node); };
-  std::pair<bool, bool> found{false, false};
-  for (const StageLink& link : gradient_links_) {
-    if (link.to == stage) {
-      found.first = found.first || std::ranges::any_of(link.tensors, made_here);
-      found.second = found.second || !std::ranges::all_of(link.tensors, made_here);
-    }
-  }
-  return found;
-}
-
 std::vector<Buffer> ScheduleBuilder::gradients(BufferKind kind, Place place,
                                                ElementRange elements) const {
   std::vector<Buffer> buffers;
@@ -265,11 +252,10 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
   const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
   const Buffer passed_on = of_samples(BufferKind::input_gradients, place, micro_batch);
-  const auto [made_here, passing] = incoming_gradients(stage);
-  if (stage == last_stage() || made_here) {
+  if (stage == last_stage() || receives_gradients(stage, true)) {
     task.reads.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
   }
-  if (passing || (task.nodes.end < all.end && has_link(gradient_links_, stage, -1))) {
+  if (receives_gradients(stage, false)) {
     task.reads.push_back(passed_on);
   }
   if (task.nodes.end < all.end) {
