@@ -23,11 +23,14 @@ template <class Exec, class T>
 void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
           MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue = {});
 
+/// Whether results replace what is there or are added to it.
+enum class Into : bool { replaced, added };
+
 /// c (M, N) = a^T b with a (K, M), b (K, N). `sums`, unless empty, gets the sums of b's columns,
 /// added up in double from the first row to the last.
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, T> c, VectorView<Exec, T> sums = {});
+             MatrixView<Exec, T> c, VectorView<Exec, T> sums = {}, Into into = Into::replaced);
 
 /// c (M, N) = a b^T with a (M, K), b (N, K)
 template <class Exec, class T>

@@ -27,7 +27,7 @@ void finish(const Exec& exec, MatrixView<Exec, T> c, const T* bias) {
 
 /// One thread per column: neighbours read neighbouring words, and the order of the sum is fixed.
 template <class Exec, class T>
-void column_sums(const Exec& exec, MatrixView<Exec, const T> b, VectorView<Exec, T> sums) {
+void column_sums(const Exec& exec, MatrixView<Exec, const T> b, VectorView<Exec, T> sums, T kept) {
   Kokkos::parallel_for(
       "zygos::ops::column_sums", Kokkos::RangePolicy<Exec>(exec, 0, sums.size()),
       KOKKOS_LAMBDA(const std::size_t column) {
@@ -35,7 +35,8 @@ void column_sums(const Exec& exec, MatrixView<Exec, const T> b, VectorView<Exec,
         for (std::size_t row = 0; row < b.extent(0); ++row) {
           total += static_cast<double>(b(row, column));
         }
-        sums(column) = static_cast<T>(total);
+        // Not kept * sums(column) alone: what is there before the first sum may be NaN.
+        sums(column) = (kept == T(0) ? T(0) : sums(column)) + static_cast<T>(total);
       });
 }
 
@@ -58,13 +59,14 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, T> c, VectorView<Exec, T> sums) {
+             MatrixView<Exec, T> c, VectorView<Exec, T> sums, Into into) {
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: extents do not fit");
-  KokkosBlas::gemm(exec, "T", "N", T(1), a, b, T(0), c);
+  const T kept = into == Into::added ? T(1) : T(0);
+  KokkosBlas::gemm(exec, "T", "N", T(1), a, b, kept, c);
   if (sums.size() != 0) {
-    column_sums(exec, b, sums);
+    column_sums(exec, b, sums, kept);
   }
 }
 
@@ -83,7 +85,7 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
                                const Epilogue<SPACE, T>&);                          \
   template void gemm_tn<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
                                   MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
-                                  VectorView<SPACE, T>);                            \
+                                  VectorView<SPACE, T>, Into);                      \
   template void gemm_nt<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
                                   MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
 #define ZYGOS_INSTANTIATE(SPACE)       \

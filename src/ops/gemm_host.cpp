@@ -22,13 +22,13 @@ namespace {
 constexpr std::int64_t sum_columns = 64;
 
 void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const float* a,
-              int lda, const float* b, int ldb, float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0F, a, lda, b, ldb, 0.0F, c, ldc);
+              int lda, const float* b, int ldb, float beta, float* c, int ldc) {
+  cblas_sgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0F, a, lda, b, ldb, beta, c, ldc);
 }
 
 void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const double* a,
-              int lda, const double* b, int ldb, double* c, int ldc) {
-  cblas_dgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc);
+              int lda, const double* b, int ldb, double beta, double* c, int ldc) {
+  cblas_dgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
 /// Operands and extents of op(a) (m, k) op(b) (k, n).
@@ -42,6 +42,7 @@ struct Product {
   const T* a;
   const T* b;
   T* c;
+  T beta = T(0);
 
   void require_valid() const {
     const std::int64_t most = std::numeric_limits<int>::max();
@@ -54,7 +55,7 @@ struct Product {
     multiply(form_a, form_b, static_cast<int>(tile.rows), static_cast<int>(tile.columns),
              static_cast<int>(k), a + (form_a == CblasNoTrans ? tile.row * lda : tile.row),
              static_cast<int>(lda), b + (form_b == CblasNoTrans ? tile.column : tile.column * ldb),
-             static_cast<int>(ldb), c + tile.row * n + tile.column, static_cast<int>(n));
+             static_cast<int>(ldb), beta, c + tile.row * n + tile.column, static_cast<int>(n));
   }
 };
 
@@ -87,7 +88,7 @@ void finish(const Tile& tile, std::int64_t stride, const T* bias, T* c) {
 }
 
 template <class T>
-void sum_block(const Product<T>& product, std::int64_t block, T* sums) {
+void sum_block(const Product<T>& product, std::int64_t block, T* sums, Into into) {
   const std::int64_t begin = block * sum_columns;
   const std::int64_t width = std::min(sum_columns, product.n - begin);
   std::array<double, sum_columns> totals{};
@@ -98,7 +99,8 @@ void sum_block(const Product<T>& product, std::int64_t block, T* sums) {
     }
   }
   for (std::int64_t j = 0; j < width; ++j) {
-    sums[begin + j] = static_cast<T>(totals[static_cast<std::size_t>(j)]);
+    const T total = static_cast<T>(totals[static_cast<std::size_t>(j)]);
+    sums[begin + j] = into == Into::added ? sums[begin + j] + total : total;
   }
 }
 
@@ -139,12 +141,13 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, T> c, VectorView<Exec, T> sums) {
+             MatrixView<Exec, T> c, VectorView<Exec, T> sums, Into into) {
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: extents do not fit");
-  const Product<T> product{CblasTrans, CblasNoTrans, rows(c),  columns(c),
-                           rows(a),    a.data(),     b.data(), c.data()};
+  const Product<T> product{CblasTrans, CblasNoTrans, rows(c),
+                           columns(c), rows(a),      a.data(),
+                           b.data(),   c.data(),     into == Into::added ? T(1) : T(0)};
   product.require_valid();
   const Tiling tiling(product.m, product.n, product.k);
   const std::int64_t tiles = tiling.count();
@@ -154,7 +157,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
     if (piece < tiles) {
       product.compute(tiling[piece]);
     } else {
-      sum_block(product, piece - tiles, sums.data());
+      sum_block(product, piece - tiles, sums.data(), into);
     }
   });
 }
@@ -179,7 +182,7 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
                                const Epilogue<SPACE, T>&);                          \
   template void gemm_tn<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
                                   MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
-                                  VectorView<SPACE, T>);                            \
+                                  VectorView<SPACE, T>, Into);                      \
   template void gemm_nt<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
                                   MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
 #define ZYGOS_INSTANTIATE(SPACE)       \

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/plan/memory_plan.hpp"
 
+#include "plan/buffer_sizes.hpp"
+#include "plan/packing.hpp"
+
+#include "zygos/schedule/happens_before.hpp"
+
 #include <algorithm>
 
 namespace zygos::plan {
@@ -9,129 +14,250 @@ namespace {
 
 using memory::ArenaLayout;
 using memory::Category;
+using schedule::Buffer;
+using schedule::BufferKind;
+using schedule::TaskKind;
 
-/// Whose memory is planned and for how many samples.
-struct Place {
-  const graph::Graph& graph;
-  const nn::Optimizer& optimizer;
-  DType dtype;
-  const TargetSpec& target;
-  std::int64_t samples;
-  bool host_accessible;
-  bool reduces;
-
-  std::size_t bytes(const Shape& sample) const {
-    return static_cast<std::size_t>(samples * sample.size()) * size_of(dtype);
-  }
-  std::size_t flat_bytes() const {
-    return static_cast<std::size_t>(graph.parameter_elements()) * size_of(dtype);
-  }
-};
-
-/// Inputs, targets and ids in this order without gaps but the alignment's, in lane and staging
-/// alike: a batch crosses the link as one copy.
-void add_batch(const Place& place, ArenaLayout& layout, Category category, std::size_t& inputs,
-               std::size_t& targets, std::size_t& ids) {
-  const auto samples = static_cast<std::size_t>(place.samples);
-  inputs = layout.add(category, "inputs", place.bytes(place.graph.input_shape()));
-  targets = layout.add(
-      category, "targets",
-      samples * static_cast<std::size_t>(place.target.shape.size()) * size_of(place.target.dtype));
-  ids = layout.add(category, "sample_ids", samples * size_of(DType::u32));
+std::size_t padded(std::size_t bytes) {
+  return (bytes + ArenaLayout::alignment - 1) / ArenaLayout::alignment * ArenaLayout::alignment;
 }
 
-void add_parameters(const Place& place, ArenaLayout& layout, PlacePieces& pieces) {
-  pieces.weights = layout.add(Category::weights, "weights", place.flat_bytes());
-  pieces.gradients = layout.add(Category::gradients, "gradients", place.flat_bytes());
-  for (const std::string& state : place.optimizer.state_names()) {
-    pieces.states.push_back(layout.add(Category::optimizer_state, state, place.flat_bytes()));
-  }
-  const auto mask = place.optimizer.uses_decay() ? place.graph.parameter_elements() : 0;
-  pieces.decay_mask =
-      layout.add(Category::optimizer_state, "decay_mask", static_cast<std::size_t>(mask));
-}
-
-void add_node(const Place& place, const graph::Node& node, ArenaLayout& layout,
-              PlacePieces& pieces) {
-  const std::size_t bytes = place.bytes(node.output_shape);
-  pieces.outputs.push_back(layout.add(Category::activations, node.name + "/output", bytes));
-  pieces.d_outputs.push_back(layout.add(Category::activations, node.name + "/d_output", bytes));
-  auto& workspace = pieces.workspace.emplace_back();
-  for (const auto& spec : node.layer->workspace(place.samples, node.input_shapes, place.dtype)) {
-    const auto size = static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype);
-    workspace.push_back(layout.add(spec.kept ? Category::activations : Category::workspace,
-                                   node.name + "/" + spec.name, size));
+Category category_of(BufferKind kind) {
+  switch (kind) {
+    case BufferKind::inputs:
+      return Category::inputs;
+    case BufferKind::scratch:
+      return Category::workspace;
+    case BufferKind::staging:
+    case BufferKind::message:
+      return Category::communication;
+    default:
+      return Category::activations;
   }
 }
 
-/// An output with several readers gets a gradient from each; all but one need memory of their own.
-void add_added_gradients(const Place& place, ArenaLayout& layout, PlacePieces& pieces) {
-  const auto gradients = place.graph.input_gradients();
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    const graph::Node& node = place.graph.nodes()[i];
-    auto& added = pieces.added_gradients.emplace_back();
-    for (std::size_t input = 0; input < gradients[i].size(); ++input) {
-      if (gradients[i][input] == graph::InputGradient::added) {
-        added.push_back(layout.add(Category::workspace, node.name + "/d_input",
-                                   place.bytes(node.input_shapes[input])));
-      }
+bool is_staged(BufferKind kind) {
+  return kind == BufferKind::staging || kind == BufferKind::message;
+}
+
+/// Buffers of samples and messages live within a step, everything else as long as the engine.
+bool lives_within_step(BufferKind kind) {
+  switch (kind) {
+    case BufferKind::batch:
+    case BufferKind::gradients:
+    case BufferKind::reduced_gradients:
+    case BufferKind::weights:
+    case BufferKind::optimizer_state:
+    case BufferKind::averaged_weights:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// Notes an access: keeps, per queue, the latest.
+void note_access(PlannedBuffer& buffer, const schedule::Schedule& schedule, schedule::TaskId id) {
+  const auto line = [&](schedule::TaskId task) {
+    const schedule::Task& one = schedule.tasks[static_cast<std::size_t>(task)];
+    return std::pair(one.place, one.queue);
+  };
+  std::erase_if(buffer.last, [&](schedule::TaskId other) { return line(other) == line(id); });
+  buffer.last.push_back(id);
+}
+
+/// The buffers of one place with their sizes and uses, not yet put anywhere.
+class Collector {
+ public:
+  Collector(const MemoryRequest& request, const schedule::Schedule& schedule, schedule::Place place,
+            const StageTensors& stage)
+      : request_(request), schedule_(schedule), place_(place), holds_prediction_(stage.is_last) {
+    for (const schedule::SampleRange& samples : schedule.micro_batches) {
+      sizes_.emplace_back(request, stage, samples);
     }
   }
-}
 
-void add_loss(const Place& place, ArenaLayout& layout, PlacePieces& pieces) {
-  const auto samples = static_cast<std::size_t>(place.samples);
-  pieces.sample_losses =
-      layout.add(Category::workspace, "sample_losses", samples * size_of(DType::f64));
-  pieces.sample_hits =
-      layout.add(Category::workspace, "sample_hits", samples * size_of(DType::i32));
-  pieces.totals = layout.add(Category::workspace, "totals", 2 * size_of(DType::f64));
-}
-
-void add_exchange(const Place& place, ArenaLayout& layout, PlacePieces& pieces) {
-  const std::size_t reduced = place.reduces ? place.flat_bytes() : 0;
-  pieces.reduced = layout.add(Category::communication, "reduced_gradients", reduced);
-  pieces.incoming = layout.add(Category::communication, "incoming_gradients",
-                               place.host_accessible ? 0 : reduced);
-}
-
-PlaceMemory plan_place(const Place& place) {
-  PlaceMemory out;
-  out.active = true;
-  PlacePieces& pieces = out.pieces;
-  add_batch(place, out.lane, Category::inputs, pieces.inputs, pieces.targets, pieces.sample_ids);
-  add_parameters(place, out.lane, pieces);
-  for (const graph::Node& node : place.graph.nodes()) {
-    add_node(place, node, out.lane, pieces);
+  std::map<Buffer, PlannedBuffer> collect() {
+    for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
+      const schedule::Task& task = schedule_.tasks[id];
+      for (const Buffer& buffer : task.writes) {
+        use(buffer, static_cast<schedule::TaskId>(id));
+      }
+      for (const Buffer& buffer : task.reads) {
+        use(buffer, static_cast<schedule::TaskId>(id));
+      }
+    }
+    return std::move(buffers_);
   }
-  add_added_gradients(place, out.lane, pieces);
-  add_loss(place, out.lane, pieces);
-  add_exchange(place, out.lane, pieces);
-  if (!place.host_accessible) {
-    StagingPieces& staged = out.staged;
-    add_batch(place, out.staging, Category::communication, staged.inputs, staged.targets,
-              staged.sample_ids);
-    staged.gradients = out.staging.add(Category::communication, "sent_gradients",
-                                       place.reduces ? place.flat_bytes() : 0);
-    staged.totals = out.staging.add(Category::communication, "totals", 2 * size_of(DType::f64));
+
+ private:
+  void use(const Buffer& buffer, schedule::TaskId id) {
+    if (buffer.place != place_ || !lives_within_step(buffer.kind)) {
+      return;
+    }
+    const auto [found, fresh] = buffers_.try_emplace(buffer);
+    if (fresh) {
+      measure(buffer, found->second, schedule_.tasks[static_cast<std::size_t>(id)]);
+      found->second.first = id;
+    }
+    note_access(found->second, schedule_, id);
   }
-  return out;
+
+  void measure(const Buffer& buffer, PlannedBuffer& planned, const schedule::Task& task) const {
+    planned.category = category_of(buffer.kind);
+    planned.pinned = holds_prediction_ && buffer.kind == BufferKind::outputs;
+    if (buffer.kind == BufferKind::message) {
+      const bool host = request_.host_accessible[static_cast<std::size_t>(place_)];
+      planned.tensors = {0};
+      planned.bytes =
+          is_alias(task.payload, host) ? 0 : padded(static_cast<std::size_t>(task.bytes));
+      return;
+    }
+    for (const std::size_t bytes :
+         sizes_[static_cast<std::size_t>(buffer.micro_batch)].of(buffer)) {
+      planned.tensors.push_back(planned.bytes);
+      planned.bytes += padded(bytes);
+    }
+  }
+
+  const MemoryRequest& request_;
+  const schedule::Schedule& schedule_;
+  schedule::Place place_;
+  bool holds_prediction_;
+  std::vector<BufferSizes> sizes_;
+  std::map<Buffer, PlannedBuffer> buffers_;
+};
+
+std::int32_t stash_slots(const schedule::Schedule& schedule, schedule::Place place) {
+  std::int32_t slots = 0;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.place == place && task.kind == TaskKind::stash) {
+      slots = std::max(slots, task.slot);
+    }
+  }
+  return slots;
 }
+
+/// Elements of the largest piece of gradient or weights that comes in and can't be read where it
+/// is.
+std::int64_t landing_elements(const schedule::Schedule& schedule, schedule::Place place) {
+  std::int64_t most = 0;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.place == place &&
+        (task.kind == TaskKind::reduce || task.kind == TaskKind::all_reduce)) {
+      most = std::max(most, task.elements.count());
+    }
+  }
+  return most;
+}
+
+class PlacePlanner {
+ public:
+  PlacePlanner(const MemoryRequest& request, const schedule::Schedule& schedule,
+               schedule::Place place)
+      : request_(request),
+        schedule_(schedule),
+        place_(place),
+        host_accessible_(request.host_accessible[static_cast<std::size_t>(place)]) {}
+
+  PlaceMemory plan(const schedule::HappensBefore& before) {
+    out_.active = true;
+    out_.stage = stage_tensors(request_.graph, schedule_.stages,
+                               schedule_.stage_of[static_cast<std::size_t>(place_)]);
+    out_.elements =
+        outline_of(request_.graph, request_.dtype, request_.target).parameters_of(out_.stage.nodes);
+    add_lasting();
+    out_.buffers = Collector(request_, schedule_, place_, out_.stage).collect();
+    for (const Category category : memory::all_categories) {
+      add_region(category, before);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t bytes_of(std::int64_t elements) const {
+    return static_cast<std::size_t>(elements) * size_of(request_.dtype);
+  }
+
+  bool has(TaskKind kind) const {
+    return std::ranges::any_of(schedule_.tasks, [&](const schedule::Task& task) {
+      return task.place == place_ && task.kind == kind;
+    });
+  }
+
+  void add_lasting() {
+    LastingPieces& pieces = out_.pieces;
+    ArenaLayout& lane = out_.lane;
+    const std::size_t flat = bytes_of(out_.elements.count());
+    pieces.weights.push_back(lane.add(Category::weights, "weights", flat));
+    const std::int32_t slots = stash_slots(schedule_, place_);
+    for (std::int32_t slot = 1; slot <= slots; ++slot) {
+      pieces.weights.push_back(
+          lane.add(Category::stash, "weights slot " + std::to_string(slot), flat));
+    }
+    pieces.gradients = lane.add(Category::gradients, "gradients", flat);
+    for (const std::string& state : request_.optimizer.state_names()) {
+      pieces.states.push_back(lane.add(Category::optimizer_state, state, flat));
+    }
+    const auto mask = request_.optimizer.uses_decay() ? out_.elements.count() : 0;
+    pieces.decay_mask =
+        lane.add(Category::optimizer_state, "decay_mask", static_cast<std::size_t>(mask));
+    pieces.reduced = lane.add(Category::communication, "reduced_gradients",
+                              has(TaskKind::all_reduce) ? flat : 0);
+    pieces.incoming =
+        lane.add(Category::communication, "incoming_gradients",
+                 host_accessible_ ? 0 : bytes_of(landing_elements(schedule_, place_)));
+    const std::size_t totals =
+        out_.stage.is_last ? schedule_.micro_batches.size() * 2 * size_of(DType::f64) : 0;
+    pieces.totals = lane.add(Category::workspace, "totals", totals);
+    out_.staged_totals =
+        out_.staging.add(Category::communication, "totals", host_accessible_ ? 0 : totals);
+  }
+
+  /// All buffers of a category that live within a step, packed into one piece.
+  void add_region(Category category, const schedule::HappensBefore& before) {
+    std::vector<PlannedBuffer*> lane;
+    std::vector<PlannedBuffer*> staged;
+    for (auto& [buffer, planned] : out_.buffers) {
+      if (planned.category == category && planned.bytes > 0) {
+        (is_staged(buffer.kind) ? staged : lane).push_back(&planned);
+      }
+    }
+    const auto name = std::string(name_of(category)) + " of the step";
+    place_into(out_.lane, category, name, lane, pack(lane, before));
+    place_into(out_.staging, category, name, staged, pack_apart(staged));
+  }
+
+  static void place_into(ArenaLayout& layout, Category category, const std::string& name,
+                         const std::vector<PlannedBuffer*>& buffers, std::size_t bytes) {
+    if (buffers.empty()) {
+      return;
+    }
+    const std::size_t piece = layout.add(category, name, bytes);
+    for (PlannedBuffer* buffer : buffers) {
+      buffer->piece = piece;
+    }
+  }
+
+  const MemoryRequest& request_;
+  const schedule::Schedule& schedule_;
+  schedule::Place place_;
+  bool host_accessible_;
+  PlaceMemory out_;
+};
 
 }  // namespace
 
-std::vector<PlaceMemory> plan_memory(const graph::Graph& graph, const nn::Optimizer& optimizer,
-                                     const schedule::Schedule& schedule,
-                                     const std::vector<bool>& host_accessible, DType dtype,
-                                     const TargetSpec& target) {
+bool is_alias(schedule::Payload payload, bool sender_host_accessible) {
+  return sender_host_accessible &&
+         (payload == schedule::Payload::gradients || payload == schedule::Payload::weights);
+}
+
+std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
+                                     const schedule::Schedule& schedule) {
   std::vector<PlaceMemory> out(schedule.places.size());
-  for (const schedule::Place id : schedule.active_places()) {
-    const auto index = static_cast<std::size_t>(id);
-    const bool reduces = std::ranges::any_of(schedule.tasks, [&](const schedule::Task& task) {
-      return task.place == id && task.kind == schedule::TaskKind::all_reduce;
-    });
-    out[index] = plan_place({graph, optimizer, dtype, target, schedule.samples_of(id).count(),
-                             host_accessible[index], reduces});
+  const schedule::HappensBefore before(schedule);
+  for (const schedule::Place place : schedule.active_places()) {
+    out[static_cast<std::size_t>(place)] = PlacePlanner(request, schedule, place).plan(before);
   }
   return out;
 }

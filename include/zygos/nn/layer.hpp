@@ -67,8 +67,8 @@ struct ForwardArgs {
   Tensor output;
 };
 
-/// Tensors of a backward pass. d_inputs and d_parameters are overwritten, not added to. An empty
-/// d_input means that nobody wants it (first layer).
+/// Tensors of a backward pass. d_inputs are overwritten, not added to; d_parameters are, too,
+/// unless `accumulates`. An empty d_input means that nobody wants it (first layer).
 struct BackwardArgs {
   std::span<const Tensor> inputs;
   std::span<const Tensor> parameters;
@@ -77,6 +77,7 @@ struct BackwardArgs {
   Tensor d_output;
   std::span<const Tensor> d_inputs;
   std::span<const Tensor> d_parameters;
+  bool accumulates = false;  ///< d_parameters hold the gradient of earlier micro-batches: add to it
 };
 
 /// Immutable description plus the two passes. Shapes given and returned are sample shapes, without

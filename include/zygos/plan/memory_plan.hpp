@@ -8,53 +8,68 @@
 #include "zygos/graph/graph.hpp"
 #include "zygos/memory/arena.hpp"
 #include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/stage_tensors.hpp"
 #include "zygos/schedule/schedule.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace zygos::plan {
 
-/// Piece indices of one place's lane memory, for the engine to make tensors from.
-struct PlacePieces {
-  std::size_t inputs = 0, targets = 0, sample_ids = 0;
-  std::size_t weights = 0, gradients = 0, decay_mask = 0;
-  std::vector<std::size_t> states;
-  std::vector<std::size_t> outputs, d_outputs;      ///< per node
-  std::vector<std::vector<std::size_t>> workspace;  ///< per node, per workspace spec
-  /// Per node and input whose gradient is added (graph::InputGradient), in their order.
-  std::vector<std::vector<std::size_t>> added_gradients;
-  std::size_t sample_losses = 0, sample_hits = 0, totals = 0;
-  std::size_t reduced = 0;   ///< used if the place has an all_reduce
-  std::size_t incoming = 0;  ///< peers' gradients, one at a time
+/// Everything the memory of a run follows from, beside its schedule.
+struct MemoryRequest {
+  const graph::Graph& graph;
+  const nn::Optimizer& optimizer;
+  DType dtype = DType::f32;
+  TargetSpec target;
+  std::vector<bool> host_accessible;  ///< by place
+  std::int64_t chunk = 0;             ///< strict mode: samples of a chunk
 };
 
-/// Piece indices of one place's staging memory (host side).
-struct StagingPieces {
-  std::size_t inputs = 0, targets = 0, sample_ids = 0;
+/// Where a buffer lies. Buffers whose uses are ordered may lie in the same place, one after the
+/// other.
+struct PlannedBuffer {
+  std::size_t piece = 0;   ///< of the lane's layout (staging's for staging and messages)
+  std::size_t offset = 0;  ///< from the piece's begin
+  std::size_t bytes = 0;
+  std::vector<std::size_t> tensors;  ///< offsets from the buffer's begin, in StageTensors' order
+  memory::Category category = memory::Category::activations;
+  bool pinned = false;                 ///< read after the step: nobody else may have its memory
+  schedule::TaskId first = 0;          ///< whoever writes it first
+  std::vector<schedule::TaskId> last;  ///< accesses that no later one is ordered after, by queue
+};
+
+/// Pieces that live as long as the engine.
+struct LastingPieces {
+  std::vector<std::size_t> weights;  ///< by slot; 0 is the current version
+  std::vector<std::size_t> states;
+  std::size_t decay_mask = 0;
   std::size_t gradients = 0;
-  std::size_t totals = 0;
+  std::size_t reduced = 0;   ///< used if the place has an all_reduce
+  std::size_t incoming = 0;  ///< where a part of a peer's gradient lands
+  std::size_t partial = 0;   ///< strict mode: gradients of chunks, see train/gradient_tree
+  std::size_t totals = 0;    ///< (micro-batches, 2) f64: sums of losses and hits
 };
 
 struct PlaceMemory {
   bool active = false;
   memory::ArenaLayout lane;
   memory::ArenaLayout staging;
-  PlacePieces pieces;
-  StagingPieces staged;
-};
-
-struct TargetSpec {
-  Shape shape;  ///< sample shape of a target, rank 0 for labels
-  DType dtype = DType::i32;
+  StageTensors stage;
+  schedule::ElementRange elements;  ///< parameters of the stage
+  LastingPieces pieces;
+  std::size_t staged_totals = 0;
+  std::map<schedule::Buffer, PlannedBuffer> buffers;
 };
 
 /// By place. A host-accessible place has no input staging: samples are gathered into its inputs,
 /// and peers read its gradient where it lies.
-std::vector<PlaceMemory> plan_memory(const graph::Graph& graph, const nn::Optimizer& optimizer,
-                                     const schedule::Schedule& schedule,
-                                     const std::vector<bool>& host_accessible, DType dtype,
-                                     const TargetSpec& target);
+std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
+                                     const schedule::Schedule& schedule);
+
+/// True if a message of this payload is the sender's buffer itself and needs no memory.
+bool is_alias(schedule::Payload payload, bool sender_host_accessible);
 
 }  // namespace zygos::plan

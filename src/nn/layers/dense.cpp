@@ -102,7 +102,8 @@ class Dense final : public Layer {
       ops::gemm_tn(
           exec, matrix_view<Exec, const T>(args.inputs[0]), d_sums,
           matrix_view<Exec, T>(args.d_parameters[0]),
-          options_.bias ? vector_view<Exec, T>(args.d_parameters[1]) : VectorView<Exec, T>());
+          options_.bias ? vector_view<Exec, T>(args.d_parameters[1]) : VectorView<Exec, T>(),
+          args.accumulates ? ops::Into::added : ops::Into::replaced);
       if (args.d_inputs[0]) {
         ops::gemm_nt(exec, d_sums, matrix_view<Exec, const T>(args.parameters[0]),
                      matrix_view<Exec, T>(args.d_inputs[0]));

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/packing.hpp"
+
+#include <algorithm>
+
+namespace zygos::plan {
+namespace {
+
+bool ends_before(const PlannedBuffer& one, const PlannedBuffer& other,
+                 const schedule::HappensBefore& before) {
+  return !one.pinned && std::ranges::all_of(one.last, [&](schedule::TaskId task) {
+    return before(task, other.first);
+  });
+}
+
+/// Lowest offset at which `bytes` fit between `taken`, sorted by offset.
+std::size_t first_gap(const std::vector<const PlannedBuffer*>& taken, std::size_t bytes) {
+  std::size_t offset = 0;
+  for (const PlannedBuffer* other : taken) {
+    if (offset + bytes <= other->offset) {
+      break;
+    }
+    offset = std::max(offset, other->offset + other->bytes);
+  }
+  return offset;
+}
+
+}  // namespace
+
+std::size_t pack(const std::vector<PlannedBuffer*>& buffers,
+                 const schedule::HappensBefore& before) {
+  std::vector<PlannedBuffer*> order = buffers;
+  std::ranges::stable_sort(order, {}, [](const PlannedBuffer* buffer) { return buffer->first; });
+  std::size_t total = 0;
+  std::vector<const PlannedBuffer*> placed;
+  for (PlannedBuffer* buffer : order) {
+    std::vector<const PlannedBuffer*> taken;
+    std::ranges::copy_if(placed, std::back_inserter(taken), [&](const PlannedBuffer* other) {
+      return !ends_before(*other, *buffer, before);
+    });
+    std::ranges::sort(taken, {}, [](const PlannedBuffer* other) { return other->offset; });
+    buffer->offset = first_gap(taken, buffer->bytes);
+    total = std::max(total, buffer->offset + buffer->bytes);
+    placed.push_back(buffer);
+  }
+  return total;
+}
+
+std::size_t pack_apart(const std::vector<PlannedBuffer*>& buffers) {
+  std::size_t total = 0;
+  for (PlannedBuffer* buffer : buffers) {
+    buffer->offset = total;
+    total += buffer->bytes;
+  }
+  return total;
+}
+
+}  // namespace zygos::plan
