@@ -58,6 +58,11 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
   schedule_.updates = outline_.updates;
+  for (const NodeOutline& node : outline_.model.nodes) {
+    schedule_.parameters.push_back(node.parameters);
+  }
+  schedule_.activation_links = activation_links_;
+  schedule_.gradient_links = gradient_links_;
   for (const PlaceOutline& place : outline_.places) {
     schedule_.places.push_back(place.name);
     schedule_.stage_of.push_back(place.stage);
