@@ -5,62 +5,192 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
 
 namespace zygos::plan {
+namespace {
 
-void Curve::add(std::int64_t samples, double seconds) {
+using schedule::Task;
+using schedule::TaskKind;
+
+/// Kinds whose measured costs stand in for those of a kind that was not measured, nearest first.
+constexpr std::array stand_ins{
+    std::pair{TaskKind::send, TaskKind::broadcast},    std::pair{TaskKind::send, TaskKind::copy},
+    std::pair{TaskKind::broadcast, TaskKind::send},    std::pair{TaskKind::broadcast, TaskKind::copy},
+    std::pair{TaskKind::receive, TaskKind::copy},      std::pair{TaskKind::receive, TaskKind::send},
+    std::pair{TaskKind::reduce, TaskKind::all_reduce}, std::pair{TaskKind::all_reduce, TaskKind::reduce},
+    std::pair{TaskKind::stash, TaskKind::fetch},       std::pair{TaskKind::fetch, TaskKind::stash}};
+
+const Curve* curve_for(const PlaceCosts& costs, TaskKind kind) {
+  auto found = costs.others.find(kind);
+  for (const auto& [missing, stand_in] : stand_ins) {
+    if (found == costs.others.end() && missing == kind) {
+      found = costs.others.find(stand_in);
+    }
+  }
+  return found == costs.others.end() ? nullptr : &found->second;
+}
+
+bool is_pass(TaskKind kind) {
+  return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
+}
+
+const std::vector<Curve>& nodes_of(const PlaceCosts& costs, TaskKind kind) {
+  return kind == TaskKind::backward ? costs.backward : costs.forward;
+}
+
+/// An average reads each kept version once, as a stash reads one.
+Task stash_like(const Task& task) {
+  constexpr std::int64_t element_bytes = 4;
+  Task stash = task;
+  stash.kind = TaskKind::stash;
+  stash.bytes = task.elements.count() * element_bytes * std::max<std::int64_t>(1, std::ssize(task.reads));
+  return stash;
+}
+
+/// Empty if the costs say nothing of such a task.
+std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
+  if (is_pass(task.kind)) {
+    const auto& curves = nodes_of(costs, task.kind);
+    const auto measured = [&](std::int32_t node) {
+      return node < std::ssize(curves) && !curves[static_cast<std::size_t>(node)].empty();
+    };
+    for (auto node = task.nodes.begin; node < task.nodes.end; ++node) {
+      if (!measured(node)) {
+        return std::nullopt;
+      }
+    }
+    return costs.pass_seconds(task.kind, task.nodes, task.samples.count());
+  }
+  if (const Curve* curve = curve_for(costs, task.kind)) {
+    return curve->at(amount_of(task));
+  }
+  return task.kind == TaskKind::average ? seconds_of(costs, stash_like(task)) : std::nullopt;
+}
+
+}  // namespace
+
+void Curve::add(std::int64_t amount, double seconds) {
   const auto place =
-      std::ranges::lower_bound(points_, samples, {}, [](const auto& point) { return point.first; });
-  if (place != points_.end() && place->first == samples) {
+      std::ranges::lower_bound(points_, amount, {}, [](const auto& point) { return point.first; });
+  if (place != points_.end() && place->first == amount) {
     place->second = std::min(place->second, seconds);
   } else {
-    points_.insert(place, {samples, seconds});
+    points_.insert(place, {amount, seconds});
   }
 }
 
-double Curve::at(std::int64_t samples) const {
+double Curve::at(std::int64_t amount) const {
   ZYGOS_REQUIRE(!points_.empty(), "a curve without points has no values");
   if (points_.size() == 1) {
     return points_.front().second;
   }
   // The piece that holds the abscissa, or the nearest one.
-  std::size_t right = 1;
-  while (right + 1 < points_.size() && points_[right].first < samples) {
-    ++right;
+  const auto after = std::upper_bound(points_.begin() + 1, points_.end() - 1, amount,
+                                      [](std::int64_t x, const auto& point) { return x < point.first; });
+  const auto& [x0, y0] = *(after - 1);
+  const auto& [x1, y1] = *after;
+  double slope = (y1 - y0) / static_cast<double>(x1 - x0);
+  if (x0 <= amount && amount <= x1) {
+    return y0 + slope * static_cast<double>(amount - x0);
   }
-  const auto& [x0, y0] = points_[right - 1];
-  const auto& [x1, y1] = points_[right];
-  const double slope = (y1 - y0) / static_cast<double>(x1 - x0);
-  return std::max(0.0, y0 + slope * static_cast<double>(samples - x0));
+  const auto& [x, y] = amount < x0 ? *(after - 1) : *after;
+  const double steepest = x > 0 ? y / static_cast<double>(x) : slope;
+  slope = std::clamp(slope, 0.0, std::max(0.0, steepest));
+  return std::max(0.0, y + slope * static_cast<double>(amount - x));
 }
 
-double Curve::typical() const {
-  ZYGOS_REQUIRE(!points_.empty(), "a curve without points has no values");
-  std::vector<double> seconds;
-  for (const auto& point : points_) {
-    seconds.push_back(point.second);
+Curve Curve::scaled(double factor) const {
+  Curve out = *this;
+  for (auto& point : out.points_) {
+    point.second *= factor;
   }
-  std::ranges::sort(seconds);
-  const std::size_t half = seconds.size() / 2;
-  return seconds.size() % 2 == 1 ? seconds[half] : 0.5 * (seconds[half - 1] + seconds[half]);
+  return out;
 }
 
-double Profile::seconds(const schedule::Task& task, bool together) const {
+Curve curve_of(const lane::Link& link) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  const auto seconds = [&](double bytes) {
+    return link.latency_s + (link.bytes_per_second > 0.0 ? bytes / link.bytes_per_second : 0.0);
+  };
+  Curve curve;
+  curve.add(0, seconds(0.0));
+  curve.add(far, seconds(static_cast<double>(far)));
+  return curve;
+}
+
+lane::Link fit_link(const Curve& curve) {
+  // Minimises sum ((a + b x) / y - 1)^2 over the points with a positive time.
+  double s = 0.0, sx = 0.0, sxx = 0.0, sy = 0.0, sxy = 0.0;
+  double least = 0.0;
+  for (const auto& [bytes, seconds] : curve.points()) {
+    if (seconds <= 0.0) {
+      continue;
+    }
+    const auto x = static_cast<double>(bytes);
+    const double weight = 1.0 / (seconds * seconds);
+    s += weight;
+    sx += weight * x;
+    sxx += weight * x * x;
+    sy += weight * seconds;
+    sxy += weight * x * seconds;
+    least = least == 0.0 ? seconds : std::min(least, seconds);
+  }
+  const double determinant = s * sxx - sx * sx;
+  if (!(determinant > 0.0)) {
+    return {0.0, least};
+  }
+  double per_byte = (s * sxy - sx * sy) / determinant;
+  double latency = (sy - per_byte * sx) / s;
+  if (latency < 0.0) {
+    latency = 0.0;
+    per_byte = sxy / sxx;
+  }
+  return per_byte > 0.0 ? lane::Link{1.0 / per_byte, latency} : lane::Link{0.0, sy / s};
+}
+
+std::int64_t amount_of(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::forward:
+    case TaskKind::recompute:
+    case TaskKind::backward:
+    case TaskKind::loss:
+      return task.samples.count();
+    case TaskKind::update:
+    case TaskKind::average:
+      return task.elements.count();
+    default:
+      return task.bytes;
+  }
+}
+
+double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
+                                std::int64_t samples) const {
+  const auto& curves = nodes_of(*this, kind);
+  ZYGOS_REQUIRE(nodes.begin >= 0 && static_cast<std::size_t>(nodes.end) <= curves.size(),
+                "the profile is of another model than the schedule");
+  double seconds = pass_s;
+  for (auto node = nodes.begin; node < nodes.end; ++node) {
+    seconds += curves[static_cast<std::size_t>(node)].at(samples);
+  }
+  return seconds;
+}
+
+double Profile::seconds(const Task& task, bool together) const {
   const auto index = static_cast<std::size_t>(task.place);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
-  const auto& preferred = together ? place.together : place.alone;
-  const auto& other = together ? place.alone : place.together;
-  auto found = preferred.find(task.kind);
-  if (found == preferred.end()) {
-    found = other.find(task.kind);
-    if (found == other.end()) {
-      throw InternalError("task kind '" + std::string(schedule::name_of(task.kind)) +
-                          "' was never measured on place " + std::to_string(task.place));
-    }
+  auto found = seconds_of(together ? place.together : place.alone, task);
+  if (!found) {
+    found = seconds_of(together ? place.alone : place.together, task);
   }
-  const std::int64_t samples = task.samples.count();
-  return samples == 0 ? found->second.typical() : found->second.at(samples);
+  if (!found) {
+    throw InternalError("task kind '" + std::string(schedule::name_of(task.kind)) +
+                        "' was never measured on place " + std::to_string(task.place));
+  }
+  return *found + task_overhead_s;
 }
 
 }  // namespace zygos::plan

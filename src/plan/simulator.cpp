@@ -2,91 +2,226 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/plan/simulator.hpp"
 
+#include "plan/task_links.hpp"
+
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace zygos::plan {
 namespace {
 
+using schedule::Queue;
 using schedule::Schedule;
+using schedule::Task;
 using schedule::TaskId;
 
-/// For every task, the one before it on its place and the tasks that wait for it.
-struct Links {
-  std::vector<int> open;  ///< predecessors that have not ended
-  std::vector<std::vector<TaskId>> next;
-};
-
-Links links_of(const Schedule& schedule) {
-  const std::size_t count = schedule.tasks.size();
-  Links links{std::vector<int>(count, 0), std::vector<std::vector<TaskId>>(count)};
-  std::vector<TaskId> last(schedule.places.size(), -1);
-  for (std::size_t id = 0; id < count; ++id) {
-    const schedule::Task& task = schedule.tasks[id];
-    const auto follow = [&](TaskId before) {
-      links.next[static_cast<std::size_t>(before)].push_back(static_cast<TaskId>(id));
-      ++links.open[id];
-    };
+/// Calls f(earlier, later) for everything a schedule orders directly.
+template <class F>
+void for_each_order(const Schedule& schedule, F&& f) {
+  std::vector<TaskId> last(schedule.places.size() * schedule::queue_count, -1);
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const Task& task = schedule.tasks[id];
     for (const TaskId before : task.after) {
-      follow(before);
+      f(static_cast<std::size_t>(before), id);
     }
-    TaskId& previous = last[static_cast<std::size_t>(task.place)];
+    TaskId& previous = last[static_cast<std::size_t>(task.place) * schedule::queue_count +
+                            static_cast<std::size_t>(task.queue)];
     if (previous >= 0) {
-      follow(previous);
+      f(static_cast<std::size_t>(previous), id);
     }
     previous = static_cast<TaskId>(id);
   }
-  return links;
 }
+
+Simulation blank(const Schedule& schedule) {
+  Simulation out;
+  out.tasks.resize(schedule.tasks.size());
+  out.busy_s.assign(schedule.places.size(), 0.0);
+  out.idle_s.assign(schedule.places.size(), 0.0);
+  out.bytes = schedule.traffic_bytes();
+  out.messages = schedule.traffic_messages();
+  return out;
+}
+
+void require_all(std::size_t ended, const Schedule& schedule) {
+  if (ended != schedule.tasks.size()) {
+    throw InternalError("the schedule of policy '" + schedule.policy +
+                        "' has a cycle; validate() names it");
+  }
+}
+
+/// What follows from the times of the tasks.
+void sum_up(const Schedule& schedule, Simulation& out) {
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const Task& task = schedule.tasks[id];
+    const TaskTime& time = out.tasks[id];
+    out.makespan_s = std::max(out.makespan_s, time.end_s);
+    if (task.queue == Queue::compute) {
+      out.busy_s[static_cast<std::size_t>(task.place)] += time.end_s - time.start_s;
+    }
+  }
+  for (const schedule::Place place : schedule.active_places()) {
+    const auto index = static_cast<std::size_t>(place);
+    out.idle_s[index] = std::max(0.0, out.makespan_s - out.busy_s[index]);
+  }
+}
+
+/// Places that work at the same time slow each other down, so a task's end is known only once it is
+/// there: this goes from one end of a task to the next.
+class SharedMachine {
+ public:
+  SharedMachine(const Schedule& schedule, const Profile& profile)
+      : schedule_(schedule),
+        profile_(profile),
+        links_(schedule),
+        others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
+        computing_(schedule.places.size(), 0),
+        out_(blank(schedule)) {}
+
+  Simulation run() {
+    for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
+      if (links_.open[id] == 0) {
+        start(id);
+      }
+    }
+    while (!running_.empty()) {
+      const auto first = std::ranges::min_element(running_, {}, [&](const Running& task) {
+        return task.left * pace(task);
+      });
+      const double passed = first->left * pace(*first);
+      now_ += passed;
+      for (Running& task : running_) {
+        const double whole = pace(task);
+        task.left = whole > 0.0 ? std::max(0.0, task.left - passed / whole) : 0.0;
+      }
+      end(first);
+    }
+    require_all(ended_, schedule_);
+    sum_up(schedule_, out_);
+    return std::move(out_);
+  }
+
+ private:
+  struct Running {
+    std::size_t id = 0;
+    double left = 1.0;  ///< share of the work
+    double alone_s = 0.0;
+    double together_s = 0.0;
+  };
+
+  const Task& task_of(const Running& running) const { return schedule_.tasks[running.id]; }
+
+  /// Transfers wait for a link more than they work.
+  static bool loads_machine(const Task& task) { return task.queue == Queue::compute; }
+
+  /// Seconds of the whole task if things stay as they are.
+  double pace(const Running& running) const {
+    const bool self = computing_[static_cast<std::size_t>(task_of(running).place)] > 0;
+    const double share =
+        static_cast<double>(computing_places_ - (self ? 1 : 0)) / static_cast<double>(others_);
+    return running.alone_s + share * (running.together_s - running.alone_s);
+  }
+
+  void count(const Task& task, int change) {
+    if (loads_machine(task)) {
+      int& here = computing_[static_cast<std::size_t>(task.place)];
+      const bool before = here > 0;
+      here += change;
+      computing_places_ += static_cast<int>(here > 0) - static_cast<int>(before);
+    }
+  }
+
+  void start(std::size_t id) {
+    const Task& task = schedule_.tasks[id];
+    out_.tasks[id].start_s = now_;
+    running_.push_back({id, 1.0, profile_.seconds(task, false), profile_.seconds(task, true)});
+    count(task, 1);
+  }
+
+  void end(std::vector<Running>::iterator running) {
+    const std::size_t id = running->id;
+    *running = running_.back();
+    running_.pop_back();
+    count(schedule_.tasks[id], -1);
+    out_.tasks[id].end_s = now_;
+    ++ended_;
+    for (const TaskId later : links_.next(id)) {
+      if (--links_.open[static_cast<std::size_t>(later)] == 0) {
+        start(static_cast<std::size_t>(later));
+      }
+    }
+  }
+
+  const Schedule& schedule_;
+  const Profile& profile_;
+  TaskLinks links_;
+  std::ptrdiff_t others_;
+  std::vector<int> computing_;  ///< running tasks that load the machine, by place
+  int computing_places_ = 0;
+  std::vector<Running> running_;
+  double now_ = 0.0;
+  std::size_t ended_ = 0;
+  Simulation out_;
+};
 
 }  // namespace
 
+TaskLinks::TaskLinks(const Schedule& schedule)
+    : open(schedule.tasks.size(), 0), first_(schedule.tasks.size() + 1, 0) {
+  for_each_order(schedule, [&](std::size_t earlier, std::size_t later) {
+    ++open[later];
+    ++first_[earlier + 1];
+  });
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  next_.resize(first_.back());
+  std::vector<std::size_t> at(first_.begin(), first_.end() - 1);
+  for_each_order(schedule, [&](std::size_t earlier, std::size_t later) {
+    next_[at[earlier]++] = static_cast<TaskId>(later);
+  });
+}
+
+double Simulation::idle_share() const {
+  const double idle = std::accumulate(idle_s.begin(), idle_s.end(), 0.0);
+  const double busy = std::accumulate(busy_s.begin(), busy_s.end(), 0.0);
+  return idle + busy > 0.0 ? idle / (idle + busy) : 0.0;
+}
+
 Simulation simulate(const Schedule& schedule, const TaskSeconds& seconds) {
-  const std::size_t count = schedule.tasks.size();
-  Links links = links_of(schedule);
-  Simulation out;
-  out.tasks.resize(count);
-  out.busy_s.assign(schedule.places.size(), 0.0);
-  out.idle_s.assign(schedule.places.size(), 0.0);
-  std::vector<TaskId> ready;
-  for (std::size_t id = 0; id < count; ++id) {
+  TaskLinks links(schedule);
+  Simulation out = blank(schedule);
+  std::vector<std::size_t> ready;
+  ready.reserve(schedule.tasks.size());
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     if (links.open[id] == 0) {
-      ready.push_back(static_cast<TaskId>(id));
+      ready.push_back(id);
     }
   }
   // Starts only ever move later as predecessors end, so any order of ready tasks gives the same
   // times.
   for (std::size_t i = 0; i < ready.size(); ++i) {
-    const auto id = static_cast<std::size_t>(ready[i]);
-    const schedule::Task& task = schedule.tasks[id];
-    const double duration = seconds(task);
-    out.tasks[id].end_s = out.tasks[id].start_s + duration;
-    out.busy_s[static_cast<std::size_t>(task.place)] += duration;
-    out.makespan_s = std::max(out.makespan_s, out.tasks[id].end_s);
-    for (const TaskId later : links.next[id]) {
+    const std::size_t id = ready[i];
+    const double end_s = out.tasks[id].start_s + seconds(schedule.tasks[id]);
+    out.tasks[id].end_s = end_s;
+    for (const TaskId later : links.next(id)) {
       const auto index = static_cast<std::size_t>(later);
-      out.tasks[index].start_s = std::max(out.tasks[index].start_s, out.tasks[id].end_s);
+      out.tasks[index].start_s = std::max(out.tasks[index].start_s, end_s);
       if (--links.open[index] == 0) {
-        ready.push_back(later);
+        ready.push_back(index);
       }
     }
   }
-  if (ready.size() != count) {
-    throw InternalError("the schedule of policy '" + schedule.policy +
-                        "' has a cycle; validate() names it");
-  }
-  for (const schedule::Place place : schedule.active_places()) {
-    const auto index = static_cast<std::size_t>(place);
-    out.idle_s[index] = out.makespan_s - out.busy_s[index];
-  }
+  require_all(ready.size(), schedule);
+  sum_up(schedule, out);
   return out;
 }
 
 Simulation simulate(const Schedule& schedule, const Profile& profile) {
-  const bool together = schedule.active_places().size() > 1;
-  Simulation out = simulate(
-      schedule, [&](const schedule::Task& task) { return profile.seconds(task, together); });
+  Simulation out =
+      schedule.active_places().size() > 1
+          ? SharedMachine(schedule, profile).run()
+          : simulate(schedule, [&](const Task& task) { return profile.seconds(task, false); });
   out.makespan_s += profile.step_overhead_s;
   return out;
 }

@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What work costs on each place, measured layer by layer, so that a schedule nobody has ever run
+// can be given times: other stages, other micro-batches, other parts of the gradient.
 #pragma once
 
+#include "zygos/lane/lane.hpp"
 #include "zygos/schedule/task.hpp"
 
 #include <cstdint>
@@ -12,15 +16,17 @@
 
 namespace zygos::plan {
 
-/// Seconds as a function of samples, piecewise linear through measured points; beyond them the last
-/// piece goes on. With one point: constant.
+/// Seconds as a function of an amount of work, piecewise linear through measured points. Beyond
+/// them the outer piece goes on, but never as if more work cost less, or costs grew faster than the
+/// work: a noisy pair of points must not decide what ten times the work takes. With one point:
+/// constant.
 class Curve {
  public:
   /// Points may come in any order; a repeated abscissa keeps the smaller value.
-  void add(std::int64_t samples, double seconds);
-  double at(std::int64_t samples) const;
-  /// Median of the measured seconds, for work that does not depend on the samples.
-  double typical() const;
+  void add(std::int64_t amount, double seconds);
+  double at(std::int64_t amount) const;
+  /// The same with every value multiplied.
+  Curve scaled(double factor) const;
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<std::pair<std::int64_t, double>>& points() const noexcept { return points_; }
 
@@ -28,20 +34,47 @@ class Curve {
   std::vector<std::pair<std::int64_t, double>> points_;
 };
 
-/// Measured costs of one place: a curve per kind of task, once with the place working alone and
-/// once with all places working (shared caches, memory bandwidth and clocks make these differ).
-struct PlaceProfile {
-  std::map<schedule::TaskKind, Curve> alone;
-  std::map<schedule::TaskKind, Curve> together;
+/// Seconds over bytes of a link: latency + bytes / bandwidth.
+Curve curve_of(const lane::Link& link);
+/// The link whose times are nearest to a curve over bytes, small and large messages counting alike
+/// (least squares of relative errors). Bandwidth 0, which means unlimited, if time does not grow.
+lane::Link fit_link(const Curve& curve);
+
+/// Amount of work that a task's seconds are a function of: samples for forward, backward and loss;
+/// elements for update and average; else the bytes that it moves.
+std::int64_t amount_of(const schedule::Task& task);
+
+/// Measured costs of one place in one situation.
+struct PlaceCosts {
+  std::vector<Curve> forward;   ///< by node, over samples
+  std::vector<Curve> backward;  ///< by node, over samples
+  double pass_s = 0.0;          ///< of each forward or backward task, beside its nodes' time
+  std::map<schedule::TaskKind, Curve> others;  ///< all other kinds, over amount_of() a task
+
+  bool empty() const noexcept { return forward.empty() && backward.empty() && others.empty(); }
+  /// Seconds of a forward or backward pass over some nodes. Throws InternalError if one of them was
+  /// not measured.
+  double pass_seconds(schedule::TaskKind kind, schedule::NodeRange nodes,
+                      std::int64_t samples) const;
 };
 
-/// What was measured on this machine for one model, batch and set of lanes.
+/// Costs of a place that works alone and of one that works while all others do: shared caches,
+/// memory bandwidth and clocks make these differ. One of them may be missing.
+struct PlaceProfile {
+  PlaceCosts alone;
+  PlaceCosts together;
+};
+
+/// What was measured on one machine for one model and set of lanes.
 struct Profile {
   std::vector<PlaceProfile> places;
   double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
-  /// Seconds of a task on its place, without samples (send, all_reduce, update) the curve's typical
-  /// value. Curves of the other situation stand in for missing ones; InternalError if the kind was
-  /// never measured there.
+  double task_overhead_s = 0.0;  ///< between two tasks of a queue
+
+  /// Seconds of a task on its place, the overhead between tasks included. Recomputing costs a
+  /// forward; kinds that were not measured are charged as their nearest relative (a fetch as a
+  /// stash, a broadcast as a send, an average as copying the weights it reads). Costs of the other
+  /// situation stand in for missing ones; InternalError if there are none either.
   double seconds(const schedule::Task& task, bool together) const;
 };
 

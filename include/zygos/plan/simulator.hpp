@@ -15,20 +15,30 @@ struct TaskTime {
   double end_s = 0.0;
 };
 
+/// One step as it would go.
 struct Simulation {
   std::vector<TaskTime> tasks;  ///< by TaskId
   double makespan_s = 0.0;
-  std::vector<double> busy_s;  ///< by place
-  std::vector<double> idle_s;  ///< by place, within the makespan; 0 for places without tasks
+  std::vector<double> busy_s;  ///< by place: its compute queue at work
+  std::vector<double> idle_s;  ///< by place: the rest of the step; 0 for places without tasks
+  std::int64_t bytes = 0;      ///< between places, as Schedule::traffic_bytes()
+  std::int64_t messages = 0;
+
+  /// Idle time of the places that take part, as a share of their time; in [0, 1].
+  double idle_share() const;
 };
 
 using TaskSeconds = std::function<double(const schedule::Task&)>;
 
-/// Discrete-event simulation: each place runs its tasks in order, each when its predecessors ended.
-/// Cost is linear in tasks and dependencies. Throws InternalError on a cycle.
+/// Each queue of a place runs its tasks in the order of the list, each as soon as those it is
+/// `after` have ended. Cost is linear in tasks and dependencies. Throws InternalError on a cycle.
 Simulation simulate(const schedule::Schedule& schedule, const TaskSeconds& seconds);
-/// With the costs of a profile; `together` curves are used when more than one place is active.
-/// The makespan includes the profile's step overhead.
+
+/// With the costs of a profile, of places that share one machine: a task goes at the pace measured
+/// alone while no other place computes, at the pace measured together while all others do, and in
+/// between in proportion; so the phases of a pipeline in which one place waits for the other are
+/// not charged for a contention that is not there. The makespan includes the profile's step
+/// overhead. Cost is linear in tasks and dependencies for a given number of places.
 Simulation simulate(const schedule::Schedule& schedule, const Profile& profile);
 
 }  // namespace zygos::plan

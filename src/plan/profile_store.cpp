@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/plan/profile_store.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/io/atomic_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+namespace zygos::plan {
+namespace {
+
+using nlohmann::json;
+using schedule::TaskKind;
+
+constexpr int format_version = 1;
+constexpr std::string_view format_name = "zygos-profile";
+
+json json_of(const Curve& curve) {
+  json points = json::array();
+  for (const auto& [amount, seconds] : curve.points()) {
+    points.push_back({amount, seconds});
+  }
+  return points;
+}
+
+json json_of(const std::vector<Curve>& curves) {
+  json list = json::array();
+  for (const Curve& curve : curves) {
+    list.push_back(json_of(curve));
+  }
+  return list;
+}
+
+json json_of(const PlaceCosts& costs) {
+  json others = json::object();
+  for (const auto& [kind, curve] : costs.others) {
+    others[std::string(schedule::name_of(kind))] = json_of(curve);
+  }
+  return {{"forward", json_of(costs.forward)},
+          {"backward", json_of(costs.backward)},
+          {"pass_s", costs.pass_s},
+          {"tasks", std::move(others)}};
+}
+
+json json_of(const Facts& facts) {
+  json list = json::array();
+  for (const auto& [name, value] : facts) {
+    list.push_back({name, value});
+  }
+  return list;
+}
+
+double seconds_from(const json& value) {
+  const double seconds = value.get<double>();
+  if (!std::isfinite(seconds) || seconds < 0.0) {
+    throw DataError("a time is not a number of seconds");
+  }
+  return seconds;
+}
+
+Curve curve_from(const json& points) {
+  Curve curve;
+  for (const json& point : points) {
+    curve.add(point.at(0).get<std::int64_t>(), seconds_from(point.at(1)));
+  }
+  return curve;
+}
+
+std::vector<Curve> curves_from(const json& list) {
+  std::vector<Curve> curves;
+  for (const json& points : list) {
+    curves.push_back(curve_from(points));
+  }
+  return curves;
+}
+
+TaskKind kind_from(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(TaskKind::average); ++i) {
+    if (schedule::name_of(static_cast<TaskKind>(i)) == name) {
+      return static_cast<TaskKind>(i);
+    }
+  }
+  throw DataError("there is no kind of task called '" + name + "'");
+}
+
+PlaceCosts costs_from(const json& object) {
+  PlaceCosts costs{curves_from(object.at("forward")), curves_from(object.at("backward")),
+                   seconds_from(object.at("pass_s")), {}};
+  for (const auto& [name, points] : object.at("tasks").items()) {
+    Curve curve = curve_from(points);
+    if (curve.empty()) {
+      throw DataError("the costs of '" + name + "' are missing");
+    }
+    costs.others.emplace(kind_from(name), std::move(curve));
+  }
+  return costs;
+}
+
+Profile profile_of(const json& object) {
+  Profile profile;
+  profile.step_overhead_s = seconds_from(object.at("step_overhead_s"));
+  profile.task_overhead_s = seconds_from(object.at("task_overhead_s"));
+  for (const json& place : object.at("places")) {
+    profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together"))});
+  }
+  return profile;
+}
+
+std::string value_in(const json& facts, const std::string& name) {
+  for (const json& fact : facts) {
+    if (fact.at(0).get<std::string>() == name) {
+      return fact.at(1).get<std::string>();
+    }
+  }
+  return "not known";
+}
+
+void require_same(const json& found, const Facts& wanted, const std::string& origin) {
+  for (const auto& [name, value] : wanted) {
+    const std::string other = value_in(found, name);
+    if (other != value) {
+      throw UsageError(fmt::format(
+          "{} can't be used here: its {} is '{}', this run's is '{}'. A profile's times hold only "
+          "where it was measured; measure anew",
+          origin, name, other, value));
+    }
+  }
+}
+
+}  // namespace
+
+std::string profile_text(const Profile& profile, const Facts& identity, const std::string& date) {
+  json places = json::array();
+  for (const PlaceProfile& place : profile.places) {
+    places.push_back({{"alone", json_of(place.alone)}, {"together", json_of(place.together)}});
+  }
+  const json object{{"format", format_name},
+                    {"version", format_version},
+                    {"date", date},
+                    {"identity", json_of(identity)},
+                    {"step_overhead_s", profile.step_overhead_s},
+                    {"task_overhead_s", profile.task_overhead_s},
+                    {"places", std::move(places)}};
+  return object.dump(1) + "\n";
+}
+
+Profile profile_from(const std::string& text, const Facts& identity, const std::string& origin) {
+  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto refuse = [&](const std::string& why) {
+    return DataError(origin + " is no profile (" + why + "); measure anew");
+  };
+  if (!object.is_object() || object.value("format", json()) != json(format_name)) {
+    throw refuse("the mark '" + std::string(format_name) + "' is missing");
+  }
+  try {
+    const int version = object.at("version").get<int>();
+    if (version != format_version) {
+      throw UsageError(fmt::format("{} has format version {}; this program reads version {}. "
+                                   "Measure anew",
+                                   origin, version, format_version));
+    }
+    require_same(object.at("identity"), identity, origin);
+    return profile_of(object);
+  } catch (const json::exception& error) {
+    throw refuse(error.what());
+  } catch (const DataError& error) {
+    throw refuse(error.what());
+  }
+}
+
+void save_profile(const std::filesystem::path& file, const Profile& profile, const Facts& identity,
+                  const std::string& date) {
+  io::write_file_atomically(file, profile_text(profile, identity, date));
+}
+
+Profile load_profile(const std::filesystem::path& file, const Facts& identity) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) {
+    throw IoError("can't read the profile " + file.string());
+  }
+  return profile_from(text.str(), identity, "the profile " + file.string());
+}
+
+}  // namespace zygos::plan
