@@ -47,8 +47,8 @@ std::string cores() {
 
 /// The power of two nearest to the memory in GiB: what a container is given varies a little.
 std::string memory_order() {
-  const double bytes =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  const double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<double>(::sysconf(_SC_PAGE_SIZE));
   const double gib = bytes / (1024.0 * 1024.0 * 1024.0);
   return gib > 0.0 ? fmt::format("about {:g} GiB", std::exp2(std::round(std::log2(gib))))
                    : "unknown";
@@ -61,7 +61,8 @@ std::string instruction_sets() {
   constexpr std::array prefixes{"sse4", "avx", "fma", "amx", "f16c", "asimd", "sve", "bf16"};
   std::vector<std::string> found;
   for (std::string flag; flags >> flag;) {
-    if (std::ranges::any_of(prefixes, [&](const char* prefix) { return flag.rfind(prefix, 0) == 0; })) {
+    if (std::ranges::any_of(prefixes,
+                            [&](const char* prefix) { return flag.rfind(prefix, 0) == 0; })) {
       found.push_back(flag);
     }
   }
@@ -85,7 +86,8 @@ std::string device() {
 
 std::string execution_spaces() {
   const std::string_view device_space = lane::device_space_name();
-  return device_space == "none" ? "OpenMP, Serial" : fmt::format("OpenMP, Serial, {}", device_space);
+  return device_space == "none" ? "OpenMP, Serial"
+                                : fmt::format("OpenMP, Serial, {}", device_space);
 }
 
 std::string lane_text(const lane::LaneSpec& spec) {
@@ -96,7 +98,8 @@ std::string lane_text(const lane::LaneSpec& spec) {
   if (spec.link.bytes_per_second > 0.0 || spec.link.latency_s > 0.0) {
     text += fmt::format(" link {:g} B/s {:g} s", spec.link.bytes_per_second, spec.link.latency_s);
   }
-  return text + (spec.slowdown > 1.0 ? fmt::format(" slowdown {:g}", spec.slowdown) : std::string());
+  return text +
+         (spec.slowdown > 1.0 ? fmt::format(" slowdown {:g}", spec.slowdown) : std::string());
 }
 
 std::string lanes_text(const lane::LaneSet& lanes) {

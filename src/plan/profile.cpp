@@ -3,6 +3,7 @@
 #include "zygos/plan/profile.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/memory_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,12 +17,16 @@ using schedule::Task;
 using schedule::TaskKind;
 
 /// Kinds whose measured costs stand in for those of a kind that was not measured, nearest first.
-constexpr std::array stand_ins{
-    std::pair{TaskKind::send, TaskKind::broadcast},    std::pair{TaskKind::send, TaskKind::copy},
-    std::pair{TaskKind::broadcast, TaskKind::send},    std::pair{TaskKind::broadcast, TaskKind::copy},
-    std::pair{TaskKind::receive, TaskKind::copy},      std::pair{TaskKind::receive, TaskKind::send},
-    std::pair{TaskKind::reduce, TaskKind::all_reduce}, std::pair{TaskKind::all_reduce, TaskKind::reduce},
-    std::pair{TaskKind::stash, TaskKind::fetch},       std::pair{TaskKind::fetch, TaskKind::stash}};
+constexpr std::array stand_ins{std::pair{TaskKind::send, TaskKind::broadcast},
+                               std::pair{TaskKind::send, TaskKind::copy},
+                               std::pair{TaskKind::broadcast, TaskKind::send},
+                               std::pair{TaskKind::broadcast, TaskKind::copy},
+                               std::pair{TaskKind::receive, TaskKind::copy},
+                               std::pair{TaskKind::receive, TaskKind::send},
+                               std::pair{TaskKind::reduce, TaskKind::all_reduce},
+                               std::pair{TaskKind::all_reduce, TaskKind::reduce},
+                               std::pair{TaskKind::stash, TaskKind::fetch},
+                               std::pair{TaskKind::fetch, TaskKind::stash}};
 
 const Curve* curve_for(const PlaceCosts& costs, TaskKind kind) {
   auto found = costs.others.find(kind);
@@ -46,7 +51,8 @@ Task stash_like(const Task& task) {
   constexpr std::int64_t element_bytes = 4;
   Task stash = task;
   stash.kind = TaskKind::stash;
-  stash.bytes = task.elements.count() * element_bytes * std::max<std::int64_t>(1, std::ssize(task.reads));
+  stash.bytes =
+      task.elements.count() * element_bytes * std::max<std::int64_t>(1, std::ssize(task.reads));
   return stash;
 }
 
@@ -88,8 +94,9 @@ double Curve::at(std::int64_t amount) const {
     return points_.front().second;
   }
   // The piece that holds the abscissa, or the nearest one.
-  const auto after = std::upper_bound(points_.begin() + 1, points_.end() - 1, amount,
-                                      [](std::int64_t x, const auto& point) { return x < point.first; });
+  const auto after =
+      std::upper_bound(points_.begin() + 1, points_.end() - 1, amount,
+                       [](std::int64_t x, const auto& point) { return x < point.first; });
   const auto& [x0, y0] = *(after - 1);
   const auto& [x1, y1] = *after;
   double slope = (y1 - y0) / static_cast<double>(x1 - x0);
@@ -182,6 +189,10 @@ double Profile::seconds(const Task& task, bool together) const {
   const auto index = static_cast<std::size_t>(task.place);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
+  const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
+  if (sends && is_alias(task.payload, place.host_accessible)) {
+    return task_overhead_s;
+  }
   auto found = seconds_of(together ? place.together : place.alone, task);
   if (!found) {
     found = seconds_of(together ? place.alone : place.together, task);

@@ -90,8 +90,10 @@ TaskKind kind_from(const std::string& name) {
 }
 
 PlaceCosts costs_from(const json& object) {
-  PlaceCosts costs{curves_from(object.at("forward")), curves_from(object.at("backward")),
-                   seconds_from(object.at("pass_s")), {}};
+  PlaceCosts costs{curves_from(object.at("forward")),
+                   curves_from(object.at("backward")),
+                   seconds_from(object.at("pass_s")),
+                   {}};
   for (const auto& [name, points] : object.at("tasks").items()) {
     Curve curve = curve_from(points);
     if (curve.empty()) {
@@ -107,7 +109,8 @@ Profile profile_of(const json& object) {
   profile.step_overhead_s = seconds_from(object.at("step_overhead_s"));
   profile.task_overhead_s = seconds_from(object.at("task_overhead_s"));
   for (const json& place : object.at("places")) {
-    profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together"))});
+    profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together")),
+                              place.at("host_accessible").get<bool>()});
   }
   return profile;
 }
@@ -138,7 +141,9 @@ void require_same(const json& found, const Facts& wanted, const std::string& ori
 std::string profile_text(const Profile& profile, const Facts& identity, const std::string& date) {
   json places = json::array();
   for (const PlaceProfile& place : profile.places) {
-    places.push_back({{"alone", json_of(place.alone)}, {"together", json_of(place.together)}});
+    places.push_back({{"host_accessible", place.host_accessible},
+                      {"alone", json_of(place.alone)},
+                      {"together", json_of(place.together)}});
   }
   const json object{{"format", format_name},
                     {"version", format_version},
@@ -161,9 +166,10 @@ Profile profile_from(const std::string& text, const Facts& identity, const std::
   try {
     const int version = object.at("version").get<int>();
     if (version != format_version) {
-      throw UsageError(fmt::format("{} has format version {}; this program reads version {}. "
-                                   "Measure anew",
-                                   origin, version, format_version));
+      throw UsageError(
+          fmt::format("{} has format version {}; this program reads version {}. "
+                      "Measure anew",
+                      origin, version, format_version));
     }
     require_same(object.at("identity"), identity, origin);
     return profile_of(object);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <optional>
 
 namespace zygos::plan {
@@ -47,15 +48,28 @@ double slowest(const Candidate& candidate, std::initializer_list<TaskKind> kinds
   return *std::ranges::max_element(by_place);
 }
 
-bool is_split(const Candidate& candidate) {
-  return std::ranges::count_if(candidate.samples, [](auto count) { return count > 0; }) > 1;
+bool is_split(const Candidate& candidate) { return candidate.schedule.active_places().size() > 1; }
+
+/// Every place has the whole model, so places differ in their samples only.
+bool has_replicas(const Candidate& candidate) { return candidate.schedule.stages.size() <= 1; }
+
+std::string layers_text(const Problem& problem, schedule::NodeRange nodes) {
+  const auto name = [&](std::int32_t node) {
+    return problem.model.nodes[static_cast<std::size_t>(node)].name;
+  };
+  return nodes.count() == 1 ? name(nodes.begin) : name(nodes.begin) + " to " + name(nodes.end - 1);
 }
 
+/// "20 on host and 80 on device", "fc1 to fc8 on host and fc9 to out on device".
 std::string split_text(const Problem& problem, const Candidate& split) {
   std::string out;
-  for (std::size_t place = 0; place < split.samples.size(); ++place) {
-    out += (place == 0 ? "" : " and ") + std::to_string(split.samples[place]) + " on " +
-           problem.places[place].name;
+  for (const schedule::Place place : split.schedule.active_places()) {
+    const auto index = static_cast<std::size_t>(place);
+    const auto stage = static_cast<std::size_t>(split.schedule.stage_of[index]);
+    out += (out.empty() ? "" : " and ") +
+           (has_replicas(split) ? std::to_string(split.samples[index])
+                                : layers_text(problem, split.schedule.stages[stage])) +
+           " on " + problem.places[index].name;
   }
   return out;
 }
@@ -70,24 +84,47 @@ std::string rates_text(const Problem& problem, const std::vector<double>& rates)
 }
 
 std::string bound_text(const Problem& problem, const std::vector<double>& rates, double bound) {
-  const std::size_t slow = rates[0] < rates[1] ? 0 : 1;
-  return "a split can gain at most 1 + s_" + problem.places[slow].name + "/s_" +
-         problem.places[1 - slow].name + " = " + number(bound, "%.3f");
+  const auto fastest = static_cast<std::size_t>(std::ranges::max_element(rates) - rates.begin());
+  std::string terms = "1";
+  for (std::size_t place = 0; place < rates.size(); ++place) {
+    if (place != fastest) {
+      terms += " + s_" + problem.places[place].name + "/s_" + problem.places[fastest].name;
+    }
+  }
+  return "a split can gain at most " + terms + " = " + number(bound, "%.3f");
 }
 
 std::string cost_text(const Candidate& split) {
   return "copying the batch takes " + time_text(slowest(split, {TaskKind::copy})) +
-         ", exchanging gradients " +
-         time_text(slowest(split, {TaskKind::send, TaskKind::all_reduce})) + " and updating " +
-         time_text(slowest(split, {TaskKind::update})) + " of a step of " + time_text(split.step_s);
+         (has_replicas(split) ? ", exchanging gradients " : ", moving activations ") +
+         time_text(slowest(split, {TaskKind::send, TaskKind::broadcast, TaskKind::receive,
+                                   TaskKind::reduce, TaskKind::all_reduce})) +
+         " and updating " + time_text(slowest(split, {TaskKind::update})) + " of a step of " +
+         time_text(split.step_s);
 }
 
 std::string verdict_text(const Problem& problem, const Candidate& best) {
-  if (is_split(best)) {
-    return "split";
+  const auto active = best.schedule.active_places();
+  if (active.size() == 1) {
+    return problem.places[static_cast<std::size_t>(active.front())].name + " only";
   }
-  const auto place = std::ranges::find_if(best.samples, [](auto count) { return count > 0; });
-  return problem.places[static_cast<std::size_t>(place - best.samples.begin())].name + " only";
+  return best.schedule.policy == "coarse_split" ? "split" : best.policy;
+}
+
+/// What the time of one candidate goes to.
+std::string line_of(const Problem& problem, const Candidate& one) {
+  const auto& busy = one.simulation.busy_s;
+  const auto busiest = static_cast<std::size_t>(std::ranges::max_element(busy) - busy.begin());
+  std::string out = problem.places[busiest].name + " works " + time_text(busy[busiest]) + " of " +
+                    time_text(one.step_s);
+  if (is_split(one)) {
+    out += ", places idle " + number(100.0 * one.idle_share(), "%.0f %%");
+    out += ", " + std::to_string(one.messages()) + " messages take " +
+           time_text(slowest(one, {TaskKind::send, TaskKind::broadcast, TaskKind::receive,
+                                   TaskKind::reduce, TaskKind::all_reduce}));
+  }
+  const double again = slowest(one, {TaskKind::recompute});
+  return out + (again > 0.0 ? ", recomputing takes " + time_text(again) : std::string());
 }
 
 std::string gain_text(const Problem& problem, const Candidate& split, bool has_single,
@@ -119,10 +156,12 @@ std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Fit
 std::vector<double> sample_rates(const Profile& profile, std::int64_t batch) {
   std::vector<double> rates;
   for (const PlaceProfile& place : profile.places) {
-    double seconds = 0.0;
-    for (const TaskKind kind : {TaskKind::forward, TaskKind::loss, TaskKind::backward}) {
-      const auto found = place.alone.find(kind);
-      seconds += found == place.alone.end() ? 0.0 : found->second.at(batch);
+    const PlaceCosts& costs = place.alone;
+    const schedule::NodeRange all{0, static_cast<std::int32_t>(costs.forward.size())};
+    const auto loss = costs.others.find(TaskKind::loss);
+    double seconds = loss == costs.others.end() ? 0.0 : loss->second.at(batch);
+    for (const TaskKind kind : {TaskKind::forward, TaskKind::backward}) {
+      seconds += costs.empty() ? 0.0 : costs.pass_seconds(kind, all, batch);
     }
     rates.push_back(seconds > 0.0 ? static_cast<double>(batch) / seconds : 0.0);
   }
@@ -162,6 +201,18 @@ std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
   return best;
 }
 
+Candidate candidate(std::string policy, schedule::Schedule schedule, const Profile& profile) {
+  Candidate out;
+  out.policy = std::move(policy);
+  for (std::size_t place = 0; place < schedule.places.size(); ++place) {
+    out.samples.push_back(schedule.samples_of(static_cast<schedule::Place>(place)).count());
+  }
+  out.simulation = simulate(schedule, profile);
+  out.step_s = out.simulation.makespan_s;
+  out.schedule = std::move(schedule);
+  return out;
+}
+
 Recommendation recommend(const Problem& problem, const Profile& profile,
                          std::vector<Candidate> candidates, double threshold) {
   ZYGOS_REQUIRE(!candidates.empty(), "there is nothing to recommend from");
@@ -169,12 +220,13 @@ Recommendation recommend(const Problem& problem, const Profile& profile,
   const auto split = fastest(candidates, is_split);
   for (Candidate& candidate : candidates) {
     candidate.speedup = single ? candidates[*single].step_s / candidate.step_s : 1.0;
+    candidate.reason = line_of(problem, candidate);
   }
   Recommendation out;
   const std::vector<double> rates = sample_rates(profile, problem.batch);
   std::string facts = rates_text(problem, rates);
   if (split && std::ranges::min(rates) > 0.0) {
-    out.upper_bound = 1.0 + std::ranges::min(rates) / std::ranges::max(rates);
+    out.upper_bound = std::accumulate(rates.begin(), rates.end(), 0.0) / std::ranges::max(rates);
     facts += ": " + bound_text(problem, rates, out.upper_bound);
   }
   if (split) {
@@ -185,6 +237,9 @@ Recommendation recommend(const Problem& problem, const Profile& profile,
   out.reason = verdict_text(problem, candidates[out.best]) + ": " + facts +
                (split ? "; " + gain_text(problem, candidates[*split], single.has_value(), splits)
                       : std::string());
+  out.order.resize(candidates.size());
+  std::iota(out.order.begin(), out.order.end(), std::size_t{0});
+  std::ranges::stable_sort(out.order, {}, [&](std::size_t i) { return candidates[i].step_s; });
   out.candidates = std::move(candidates);
   return out;
 }

@@ -87,9 +87,8 @@ class SharedMachine {
       }
     }
     while (!running_.empty()) {
-      const auto first = std::ranges::min_element(running_, {}, [&](const Running& task) {
-        return task.left * pace(task);
-      });
+      const auto first = std::ranges::min_element(
+          running_, {}, [&](const Running& task) { return task.left * pace(task); });
       const double passed = first->left * pace(*first);
       now_ += passed;
       for (Running& task : running_) {

@@ -127,15 +127,16 @@ plan::Candidate split_candidate(const ProfileRequest& request, const plan::Profi
 
 }  // namespace
 
-plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes,
-                         std::int64_t batch) {
+plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
+                         const plan::TargetSpec& target, std::int64_t batch) {
   plan::Problem problem;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     const lane::Lane& lane = lanes[place];
-    problem.places.push_back({lane.name(), lane.spec().kind, lane.host_accessible()});
+    problem.places.push_back(
+        {lane.name(), lane.spec().kind, lane.host_accessible(), lane.spec().budget_bytes});
   }
   problem.batch = batch;
-  problem.nodes = static_cast<std::int32_t>(graph.nodes().size());
+  problem.model = plan::outline_of(graph, dtype, target);
   return problem;
 }
 
@@ -212,8 +213,9 @@ PlanResult make_plan(const ProfileRequest& request) {
     throw MemoryError("neither lane nor any split of them can hold a batch of " +
                       std::to_string(batch) + " samples; lower train.batch or raise the budgets");
   }
-  result.recommendation = plan::recommend(problem_of(request.graph, request.lanes, batch), profile,
-                                          std::move(candidates));
+  result.recommendation = plan::recommend(
+      problem_of(request.graph, request.lanes, request.options.dtype, request.target, batch),
+      profile, std::move(candidates));
   return result;
 }
 

@@ -17,15 +17,24 @@ using schedule::Task;
 using schedule::TaskId;
 using schedule::TaskKind;
 
+struct Timed {
+  schedule::Place place = 0;
+  std::int64_t seconds = 0;
+  std::vector<TaskId> after;
+  schedule::Queue queue = schedule::Queue::compute;
+};
+
 /// Tasks whose seconds are the samples they work on.
-Schedule timed(std::vector<std::string> places,
-               std::vector<std::tuple<schedule::Place, std::int64_t, std::vector<TaskId>>> tasks) {
-  Schedule out{"timed", std::move(places), 0, {}};
-  for (auto& [place, seconds, after] : tasks) {
+Schedule timed(std::vector<std::string> places, std::vector<Timed> tasks) {
+  Schedule out;
+  out.policy = "timed";
+  out.places = std::move(places);
+  for (auto& [place, seconds, after, queue] : tasks) {
     Task task;
     task.place = place;
     task.samples = {0, seconds};
     task.after = std::move(after);
+    task.queue = queue;
     out.tasks.push_back(std::move(task));
   }
   return out;
@@ -83,22 +92,92 @@ TEST_CASE("A split takes as long as its slower half and the exchange") {
   CHECK_THAT(simulation.makespan_s, WithinRel(86.0));
 }
 
-TEST_CASE("Costs of places that work together are used only when both do") {
-  Profile profile = test::linear_profile(4.0, 1.0);
-  for (PlaceProfile& place : profile.places) {
-    place.together[TaskKind::forward] = test::line(10.0);
-    place.together[TaskKind::backward] = test::constant(0.0);
+TEST_CASE("The queues of a place run side by side, each in its own order") {
+  using enum schedule::Queue;
+  // A transfer of 5 s beside 2 + 2 s of work, then a second transfer, then what waits for it.
+  const auto simulation = simulate_timed(timed({"a"}, {{0, 2, {}, compute},
+                                                       {0, 5, {0}, outgoing},
+                                                       {0, 2, {}, compute},
+                                                       {0, 5, {}, outgoing},
+                                                       {0, 1, {}, incoming},
+                                                       {0, 3, {3}, compute}}));
+
+  CHECK(simulation.tasks[1].start_s == 2.0);
+  CHECK(simulation.tasks[2].start_s == 2.0);
+  CHECK(simulation.tasks[3].start_s == 7.0);
+  CHECK(simulation.tasks[4].start_s == 0.0);
+  CHECK(simulation.tasks[5].start_s == 12.0);
+  CHECK(simulation.makespan_s == 15.0);
+}
+
+TEST_CASE("Idle is a place whose compute queue does nothing, transfers or not") {
+  using enum schedule::Queue;
+  const auto simulation =
+      simulate_timed(timed({"a", "b"}, {{0, 2, {}, compute}, {0, 4, {0}, outgoing}, {1, 6, {}}}));
+
+  CHECK(simulation.busy_s == std::vector<double>{2.0, 6.0});
+  CHECK(simulation.idle_s == std::vector<double>{4.0, 0.0});
+  CHECK_THAT(simulation.idle_share(), WithinRel(4.0 / 12.0));
+}
+
+TEST_CASE("A pipeline of equal stages without transfer costs is idle by its bubble") {
+  Profile profile = test::linear_profile(6.0, 3.0);  // node 0 on host as dear as 1 and 2 on device
+  for (const int micro_batches : {1, 2, 4, 8, 16}) {
+    CAPTURE(micro_batches);
+    const auto simulation = simulate(test::pipeline_schedule(64, micro_batches), profile);
+
+    CHECK_THAT(simulation.idle_share(), WithinRel(1.0 / (micro_batches + 1.0), 1e-9));
+    CHECK(simulation.messages == 2 * micro_batches);
+    CHECK(simulation.bytes == 2 * 64 * 8);
   }
+}
+
+TEST_CASE("Transfers of a pipeline hide behind work, where there is any") {
+  Profile profile = test::linear_profile(6.0, 3.0);
+  for (PlaceProfile& place : profile.places) {
+    for (const TaskKind kind : {TaskKind::send, TaskKind::receive}) {
+      place.alone.others[kind] = test::constant(0.5);
+    }
+  }
+
+  // One micro-batch: 2 + 2 s, both transfers in either direction seen in full.
+  CHECK_THAT(simulate(test::pipeline_schedule(2, 1), profile).makespan_s, WithinRel(8.0 + 2.0));
+  // Two of one sample each: 1 s a pass; the second's transfers are hidden.
+  CHECK_THAT(simulate(test::pipeline_schedule(2, 2), profile).makespan_s, WithinRel(6.0 + 2.0));
+}
+
+TEST_CASE("Costs of places that work together are used only while both do") {
+  // Host 4 s a sample in either situation, device 1 s alone and 3 s beside the host.
+  Profile profile = test::linear_profile(4.0, 1.0);
+  profile.places[1].together = test::linear_costs(3.0);
   profile.step_overhead_s = 0.5;
 
   CHECK_THAT(simulate(test::split_schedule(100, 100), profile).makespan_s, WithinRel(400.5));
-  CHECK_THAT(simulate(test::split_schedule(100, 50), profile).makespan_s, WithinRel(500.5));
+  CHECK_THAT(simulate(test::split_schedule(100, 0), profile).makespan_s, WithinRel(100.5));
+  // The device has done 40 / 3 of its 90 samples when the host has done its 10.
+  CHECK_THAT(simulate(test::split_schedule(100, 10), profile).makespan_s,
+             WithinRel(40.0 + (90.0 - 40.0 / 3.0) + 0.5));
+}
+
+TEST_CASE("Places that take turns are not slowed by each other") {
+  Profile profile = test::linear_profile(6.0, 3.0);
+  for (PlaceProfile& place : profile.places) {
+    place.together = place.alone;
+    for (auto* curves : {&place.together.forward, &place.together.backward}) {
+      for (Curve& curve : *curves) {
+        curve = curve.scaled(10.0);
+      }
+    }
+  }
+
+  CHECK_THAT(simulate(test::pipeline_schedule(2, 1), profile).makespan_s, WithinRel(8.0));
+  CHECK(simulate(test::pipeline_schedule(2, 2), profile).makespan_s > 8.0);
 }
 
 TEST_CASE("A hundred thousand tasks on two places are simulated exactly") {
-  std::vector<std::tuple<schedule::Place, std::int64_t, std::vector<TaskId>>> tasks;
+  std::vector<Timed> tasks;
   for (TaskId id = 0; id < 100000; ++id) {
-    tasks.push_back({id % 2, 1, id > 0 ? std::vector<TaskId>{id - 1} : std::vector<TaskId>{}});
+    tasks.push_back({id % 2, 1, id > 0 ? std::vector<TaskId>{id - 1} : std::vector<TaskId>{}, {}});
   }
 
   const auto simulation = simulate_timed(timed({"a", "b"}, std::move(tasks)));

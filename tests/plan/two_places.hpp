@@ -36,7 +36,8 @@ inline schedule::ModelOutline chain(std::int32_t nodes) {
 /// host (host-accessible) and device (not), a chain of three nodes.
 inline plan::Problem two_place_problem(std::int64_t batch) {
   plan::Problem problem;
-  problem.places = {{"host", lane::Kind::host, true, 0}, {"device", lane::Kind::emulated, false, 0}};
+  problem.places = {{"host", lane::Kind::host, true, 0},
+                    {"device", lane::Kind::emulated, false, 0}};
   problem.batch = batch;
   problem.model = chain(3);
   return problem;
@@ -149,7 +150,8 @@ inline plan::PlaceCosts linear_costs(double sample_s, double exchange_s = 0.0) {
 /// `exchange_s` per message and per all-reduce; everything else is free.
 inline plan::Profile linear_profile(double host_s, double device_s, double exchange_s = 0.0) {
   plan::Profile profile;
-  profile.places = {{linear_costs(host_s, exchange_s), {}}, {linear_costs(device_s, exchange_s), {}}};
+  profile.places = {{linear_costs(host_s, exchange_s), {}, true},
+                    {linear_costs(device_s, exchange_s), {}, false}};
   return profile;
 }
 

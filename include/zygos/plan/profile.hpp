@@ -63,6 +63,8 @@ struct PlaceCosts {
 struct PlaceProfile {
   PlaceCosts alone;
   PlaceCosts together;
+  bool host_accessible =
+      false;  ///< its gradients and weights are read where they lie: see is_alias
 };
 
 /// What was measured on one machine for one model and set of lanes.
@@ -73,8 +75,9 @@ struct Profile {
 
   /// Seconds of a task on its place, the overhead between tasks included. Recomputing costs a
   /// forward; kinds that were not measured are charged as their nearest relative (a fetch as a
-  /// stash, a broadcast as a send, an average as copying the weights it reads). Costs of the other
-  /// situation stand in for missing ones; InternalError if there are none either.
+  /// stash, a broadcast as a send, an average as copying the weights it reads); what peers read
+  /// where it lies costs nothing to send. Costs of the other situation stand in for missing ones;
+  /// InternalError if there are none either.
   double seconds(const schedule::Task& task, bool together) const;
 };
 

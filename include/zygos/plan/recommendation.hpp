@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Ranks ways to run a deck and says why.
 #pragma once
 
+#include "zygos/memory/category.hpp"
 #include "zygos/plan/problem.hpp"
 #include "zygos/plan/profile.hpp"
 #include "zygos/plan/simulator.hpp"
@@ -12,17 +15,34 @@
 
 namespace zygos::plan {
 
-/// One way to run the deck, as predicted.
+/// One way to run the deck, as predicted. Who makes one fills in policy, schedule and simulation
+/// (see candidate()) and, if he likes, the memory.
 struct Candidate {
   std::string policy;                 ///< "single(host)", "coarse_split(share 0.31)"
   std::vector<std::int64_t> samples;  ///< per place
   double step_s = 0.0;
-  double speedup = 1.0;  ///< against the fastest single place
+  double speedup = 1.0;  ///< against the fastest single place; set by recommend()
   Simulation simulation;
   schedule::Schedule schedule;
+  std::vector<memory::Usage> peak;  ///< per place, staging included; empty: not planned
+  std::string reason;               ///< one line: what its time goes to; set by recommend()
+
+  double idle_share() const { return simulation.idle_share(); }
+  std::int64_t bytes() const { return simulation.bytes; }
+  std::int64_t messages() const { return simulation.messages; }
 };
 
-/// Rates at the full batch, samples per second of forward + loss + backward, one per place.
+/// Simulates the schedule with the profile.
+Candidate candidate(std::string policy, schedule::Schedule schedule, const Profile& profile);
+
+/// A way that cannot be gone, and why not: memory, options, places.
+struct Refusal {
+  std::string policy;
+  std::string reason;
+};
+
+/// Rates at the full batch, samples per second of forward + loss + backward, one per place; 0 where
+/// a place was not measured alone.
 std::vector<double> sample_rates(const Profile& profile, std::int64_t batch);
 
 /// Makes the schedule of a split with `first` samples on place 0 and the rest on place 1.
@@ -35,14 +55,16 @@ std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
 
 struct Recommendation {
   std::size_t best = 0;               ///< index into candidates
-  std::vector<Candidate> candidates;  ///< each single place, then the best split
-  double upper_bound = 1.0;           ///< min(2, 1 + s_slow / s_fast) for two places
+  std::vector<Candidate> candidates;  ///< in the order they were given
+  std::vector<std::size_t> order;     ///< indices into candidates, fastest first
+  std::vector<Refusal> refusals;      ///< for the caller to fill in
+  double upper_bound = 1.0;           ///< of any policy's speed-up: sum of rates / fastest rate
   std::string reason;  ///< one paragraph: rates, bound, copy and exchange cost, verdict
 };
 
-/// A split is recommended only if it is predicted to win by more than `threshold` (0.05: less is
-/// within the noise of a measurement and not worth the second copy of the state); otherwise the
-/// reason says "device only" or "host only" with the gain that was found.
+/// Work on several places is recommended only if it is predicted to win by more than `threshold`
+/// (0.05: less is within the noise of a measurement and not worth the second copy of the state);
+/// otherwise the reason says "device only" or "host only" with the gain that was found.
 Recommendation recommend(const Problem& problem, const Profile& profile,
                          std::vector<Candidate> candidates, double threshold = 0.05);
 
