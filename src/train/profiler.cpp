@@ -55,12 +55,27 @@ std::set<std::int64_t> fractions(std::int64_t batch, const std::vector<double>& 
   return counts;
 }
 
+/// All of a pass is charged to the first node.
+void add_point(plan::PlaceCosts& costs, std::size_t nodes, schedule::TaskKind kind,
+               std::int64_t samples, double seconds) {
+  const bool forward = kind == schedule::TaskKind::forward;
+  if (!forward && kind != schedule::TaskKind::backward) {
+    costs.others[kind].add(samples, seconds);
+    return;
+  }
+  auto& curves = forward ? costs.forward : costs.backward;
+  curves.resize(nodes);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    curves[node].add(samples, node == 0 ? seconds : 0.0);
+  }
+}
+
 void add_together(plan::Profile& profile, const schedule::Schedule& schedule,
                   const MeasuredPoint& point) {
   for (std::size_t place = 0; place < profile.places.size(); ++place) {
     const auto samples = schedule.samples_of(static_cast<schedule::Place>(place)).count();
     for (const auto& [kind, seconds] : point.task_s[place]) {
-      profile.places[place].together[kind].add(samples, seconds);
+      add_point(profile.places[place].together, schedule.parameters.size(), kind, samples, seconds);
     }
   }
 }
@@ -76,7 +91,7 @@ void measure_alone(const ProfileRequest& request, std::size_t place, plan::Profi
     const MeasuredPoint point =
         measure_steps(*engine, first_samples(request.batch, count), request.seconds_per_point);
     for (const auto& [kind, seconds] : point.task_s[place]) {
-      profile.places[place].alone[kind].add(count, seconds);
+      add_point(profile.places[place].alone, request.graph.nodes().size(), kind, count, seconds);
     }
     overheads.push_back(point.overhead_s);
   }
