@@ -40,6 +40,29 @@ struct LayerPlacementOptions {
 };
 train::PolicyPtr layer_placement(LayerPlacementOptions options);
 
+/// Whose activations are computed once more in backward instead of being kept.
+enum class Recompute : std::uint8_t {
+  never,
+  except_last,  ///< all micro-batches but the last
+  always,
+};
+
+/// Micro-batches through stages, all forwards, then all backwards (policies.md 3.6).
+struct GpipeOptions {
+  std::int64_t micro_batches = 8;
+  Recompute recompute = Recompute::never;
+  StageOptions stages;
+};
+train::PolicyPtr gpipe(GpipeOptions options);
+
+/// Micro-batches through stages, each backward as early as can be, one update (1F1B with flush).
+struct OneFOneBOptions {
+  std::int64_t micro_batches = 8;
+  bool recompute = false;
+  StageOptions stages;
+};
+train::PolicyPtr one_f_one_b(OneFOneBOptions options);
+
 std::vector<train::PolicyEntry> registry();
 
 }  // namespace zygos::policies
