@@ -97,7 +97,8 @@ Communicator::Communicator(int rank, int size, const Options& options)
 
 Communicator::~Communicator() = default;
 
-void Communicator::give_up(int peer, const std::string& what) const {
+void Communicator::give_up(int peer, const std::string& what) {
+  lost();
   throw PeerError(rank_, peer,
                   what + ": no progress for " + seconds_text(options_.time_limit_s) +
                       "; the peer is lost, hangs or works longer than that on one task");

@@ -78,6 +78,8 @@ class Mpi : public Communicator {
   void check() override;
 
  private:
+  void lost() noexcept override { broken_ = true; }
+
   std::unique_ptr<Channel> make_send(std::span<const std::byte> buffer,
                                      const Message& message) override {
     // MPI takes buffers that it only reads as pointers to non-const in persistent requests.
@@ -130,7 +132,6 @@ class Mpi : public Communicator {
       }
       check();
       if (!patience.pause()) {
-        broken_ = true;
         give_up(-1, what());
       }
     }

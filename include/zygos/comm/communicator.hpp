@@ -122,10 +122,12 @@ class Communicator {
  protected:
   Communicator(int rank, int size, const Options& options);
   /// Throws PeerError: this rank waited too long for `what`.
-  [[noreturn]] void give_up(int peer, const std::string& what) const;
+  [[noreturn]] void give_up(int peer, const std::string& what);
 
  private:
   friend class Channel;
+  /// Called before a wait is given up: a message may now be under way for ever.
+  virtual void lost() noexcept {}
   using Key = std::tuple<Message::Direction, int, int>;
 
   virtual std::unique_ptr<Channel> make_send(std::span<const std::byte> buffer,
