@@ -18,8 +18,7 @@ constexpr TaskId nobody = -1;
 /// What a part of a gradient holds.
 struct Sum {
   SampleSet samples;
-  bool empty = true;     ///< nothing has been added since it was used
-  TaskId user = nobody;  ///< the update that has used it, or what made it useless
+  std::int32_t epoch = -1;  ///< of the place's weights when it was begun
 };
 
 /// What a message holds, and where it lies if it is no copy.
@@ -94,16 +93,15 @@ class GradientCheck {
     }
   }
 
-  /// The sum as it is now. What was in it before the place's weights changed is no longer.
-  Sum& sum_of(std::uint32_t buffer) {
-    auto& [epoch, sum] = sums_[buffer];
-    const Buffer& which = buffers_.buffer(buffer);
-    const std::int32_t now = epochs_[static_cast<std::size_t>(which.place)];
-    if (epoch != now) {
-      sum.samples.clear();
-      sum.empty = true;
-      epoch = now;
-    }
+  std::int32_t epoch_of(std::uint32_t buffer) const {
+    return epochs_[static_cast<std::size_t>(buffers_.buffer(buffer).place)];
+  }
+
+  /// For what replaces the sum.
+  Sum& begun_anew(std::uint32_t buffer) {
+    Sum& sum = sums_[buffer];
+    sum.samples.clear();
+    sum.epoch = epoch_of(buffer);
     return sum;
   }
 
@@ -111,7 +109,6 @@ class GradientCheck {
     if (const auto twice = sum.samples.add(more)) {
       report("adds samples " + text_of(*twice) + " to " + text(buffer) + " a second time");
     }
-    sum.empty = false;
   }
 
   void backward(const Task& task) {
@@ -121,11 +118,12 @@ class GradientCheck {
       if (!is_gradient(buffers_.buffer(buffer))) {
         continue;
       }
-      Sum& sum = sum_of(buffer);
-      if (!task.accumulates && !sum.empty) {
+      const auto found = sums_.find(buffer);
+      const bool begun = found != sums_.end() && found->second.epoch == epoch_of(buffer);
+      if (!task.accumulates && begun) {
         report("overwrites " + text(buffer) + ", which " + label(writers_[buffer]) +
                " has added to since the last update");
-      } else if (task.accumulates && sum.empty) {
+      } else if (task.accumulates && !begun) {
         report("adds to " + text(buffer) + ", in which nothing is since the last update");
       }
       // A part may reach over nodes that are still to come; it has the samples with the last.
@@ -134,7 +132,7 @@ class GradientCheck {
       if (std::max(part.begin, stage.begin) >= here.begin) {
         SampleSet samples;
         samples.add(task.samples);
-        add(buffer, sum, samples);
+        add(buffer, begun ? sums_[buffer] : begun_anew(buffer), samples);
       }
     }
   }
@@ -147,7 +145,7 @@ class GradientCheck {
     for (const std::uint32_t buffer : buffers_.reads(index_)) {
       message.sources.emplace_back(buffer, writers_[buffer]);
       if (is_gradient(buffers_.buffer(buffer))) {
-        message.parts[buffers_.buffer(buffer).part] = sum_of(buffer).samples;
+        message.parts[buffers_.buffer(buffer).part] = sums_[buffer].samples;
       }
     }
   }
@@ -166,10 +164,7 @@ class GradientCheck {
       const std::uint32_t number = message_of(buffers_.reads(index_));
       require_unchanged(number);
       for (const std::uint32_t buffer : buffers_.writes(index_)) {
-        Sum& sum = sum_of(buffer);
-        if (task.kind == TaskKind::receive) {
-          sum.samples.clear();
-        }
+        Sum& sum = task.kind == TaskKind::receive ? begun_anew(buffer) : sums_[buffer];
         add(buffer, sum, part_in(number, buffers_.buffer(buffer).part));
       }
     }
@@ -192,8 +187,7 @@ class GradientCheck {
 
   void all_reduce(const Task& task) {
     for (const std::uint32_t buffer : buffers_.writes(index_)) {
-      sum_of(buffer).samples.clear();
-      sum_of(buffer).empty = true;
+      begun_anew(buffer);
     }
     for (const std::uint32_t read : buffers_.reads(index_)) {
       const Buffer& source = buffers_.buffer(read);
@@ -201,7 +195,7 @@ class GradientCheck {
         require_unchanged(read);
         add_to_all([&](std::int32_t part) { return part_in(read, part); });
       } else if (source.place == task.place) {
-        const SampleSet own = sum_of(read).samples;
+        const SampleSet own = sums_[read].samples;
         add_to_all([&](std::int32_t part) { return part == source.part ? own : SampleSet(); });
       }
     }
@@ -210,7 +204,7 @@ class GradientCheck {
   template <class Samples>
   void add_to_all(Samples&& samples_of) {
     for (const std::uint32_t buffer : buffers_.writes(index_)) {
-      add(buffer, sum_of(buffer), samples_of(buffers_.buffer(buffer).part));
+      add(buffer, sums_[buffer], samples_of(buffers_.buffer(buffer).part));
     }
   }
 
@@ -219,7 +213,7 @@ class GradientCheck {
       if (!is_gradient(buffers_.buffer(buffer))) {
         continue;
       }
-      const SampleSet& samples = sum_of(buffer).samples;
+      const SampleSet& samples = sums_[buffer].samples;
       require_whole(task, buffer, samples);
       const auto key = std::pair(task.place, buffers_.buffer(buffer).part);
       if (const auto twice = totals_[key].add(samples)) {
@@ -277,10 +271,10 @@ class GradientCheck {
   const Schedule& schedule_;
   const BufferUses& buffers_;
   std::vector<StageFacts> facts_;
-  std::vector<TaskId> writers_;       ///< by buffer, the last one
-  std::vector<std::int32_t> epochs_;  ///< by place: how often its weights have changed
-  std::unordered_map<std::uint32_t, std::pair<std::int32_t, Sum>> sums_;  ///< by buffer
-  std::unordered_map<std::uint32_t, Message> messages_;                   ///< by buffer
+  std::vector<TaskId> writers_;                  ///< by buffer, the last one
+  std::vector<std::int32_t> epochs_;             ///< by place: how often its weights have changed
+  std::unordered_map<std::uint32_t, Sum> sums_;  ///< by buffer
+  std::unordered_map<std::uint32_t, Message> messages_;         ///< by buffer
   std::map<std::pair<Place, std::int32_t>, SampleSet> totals_;  ///< by place and part: updated with
   std::set<Stage> updated_;
   std::size_t index_ = 0;

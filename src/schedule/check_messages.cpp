@@ -105,9 +105,12 @@ class MessageCheck {
     const auto mismatch = [&](const std::string& what) {
       report(reader, what + ", but reads " + text(buffer) + " of " + label(writer));
     };
-    if (from.kind == TaskKind::send && (from.peer != to.place || read_[buffer] != nobody)) {
-      report(reader, "reads " + text(buffer) + ", which " + label(writer) + " sends to " +
-                         (from.peer != to.place ? "another place" : "one reader only"));
+    if (!readers_.insert({buffer, to.place}).second) {
+      report(reader, "reads " + text(buffer) + " of " + label(writer) +
+                         ", which its place has received already");
+    } else if (from.kind == TaskKind::send && from.peer != to.place) {
+      report(reader,
+             "reads " + text(buffer) + ", which " + label(writer) + " sends to another place");
     } else if (to.place == from.place) {
       mismatch("is on the place that sends");
     } else if (to.peer >= 0 && to.peer != from.place) {
@@ -139,32 +142,37 @@ class MessageCheck {
     }
   }
 
-  /// Where a message is no copy, its reader reads all that the sender read, and nothing else of
-  /// another place.
+  /// Gradients and weights of a host-accessible place are not copied into a message: who reads it
+  /// reads them where they lie. Nothing else of another place is read.
   void read_in_place(std::size_t index) {
+    const auto id = static_cast<TaskId>(index);
+    const auto given = buffers_.reads(index);
     sources_.clear();
-    for (const std::uint32_t buffer : buffers_.reads(index)) {
-      const auto id = static_cast<TaskId>(index);
-      const TaskId writer = is_message(buffers_.buffer(buffer)) ? writers_[buffer] : nobody;
-      if (writer != nobody) {
-        const auto sent = buffers_.reads(static_cast<std::size_t>(writer));
-        const auto given = buffers_.reads(index);
-        const auto found = std::ranges::count_if(sent, [&](std::uint32_t source) {
-          return std::ranges::find(given, source) != given.end();
-        });
-        if (found > 0 && static_cast<std::size_t>(found) < sent.size()) {
-          report(id, "reads only some of what " + label(writer) + " sends");
+    for (const std::uint32_t message : given) {
+      const TaskId writer = is_message(buffers_.buffer(message)) ? writers_[message] : nobody;
+      if (writer == nobody || !lies_open(task(writer))) {
+        continue;
+      }
+      for (const std::uint32_t source : buffers_.reads(static_cast<std::size_t>(writer))) {
+        sources_.push_back(source);
+        if (std::ranges::find(given, source) == given.end()) {
+          report(id, "does not read " + text(source) + ", of which " + label(writer) +
+                         " makes no copy");
         }
-        sources_.insert(sources_.end(), sent.begin(), sent.end());
       }
     }
-    for (const std::uint32_t buffer : buffers_.reads(index)) {
+    for (const std::uint32_t buffer : given) {
       const Buffer& read = buffers_.buffer(buffer);
-      if (!is_message(read) && read.place != schedule_.tasks[index].place &&
+      if (!is_message(read) && read.place != task(id).place &&
           std::ranges::find(sources_, buffer) == sources_.end()) {
-        report(static_cast<TaskId>(index), "reads " + text(buffer) + ", which nobody sends it");
+        report(id, "reads " + text(buffer) + ", which nobody lets it read");
       }
     }
+  }
+
+  bool lies_open(const Task& sender) const {
+    return schedule_.host_accessible[static_cast<std::size_t>(sender.place)] &&
+           (sender.payload == Payload::gradients || sender.payload == Payload::weights);
   }
 
   void wait(std::size_t index) {
@@ -191,6 +199,7 @@ class MessageCheck {
   std::vector<TaskId> writers_;  ///< by buffer, of messages
   std::vector<TaskId> read_;     ///< the last one that read a message
   std::vector<std::uint32_t> sources_;
+  std::set<std::pair<std::uint32_t, Place>> readers_;  ///< of messages
   std::set<std::pair<Stage, Stage>> activations_;
   std::set<std::pair<Stage, Stage>> gradients_;
   Findings findings_;

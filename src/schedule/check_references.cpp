@@ -16,11 +16,14 @@ bool within(std::int32_t index, const List& list) {
 /// The head of a schedule: without it, nothing can be said of the tasks.
 Findings check_head(const Schedule& schedule) {
   Findings findings;
-  if (schedule.stage_of.size() != schedule.places.size()) {
-    findings.push_back("the schedule has " + std::to_string(schedule.places.size()) +
-                       " places and says the stages of " +
-                       std::to_string(schedule.stage_of.size()));
-  }
+  const auto one_each = [&](std::size_t count, const char* what) {
+    if (count != schedule.places.size()) {
+      findings.push_back("the schedule has " + std::to_string(schedule.places.size()) +
+                         " places and says the " + what + " of " + std::to_string(count));
+    }
+  };
+  one_each(schedule.stage_of.size(), "stages");
+  one_each(schedule.host_accessible.size(), "memory");
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
     const NodeRange& nodes = schedule.stages[stage];
     const auto known = static_cast<std::int32_t>(schedule.parameters.size());

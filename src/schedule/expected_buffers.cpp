@@ -16,8 +16,7 @@ class Finder {
     switch (task_.kind) {
       case TaskKind::load:
         out_.reads.push_back({BufferKind::batch, 0, 0, 0, 0});
-        write(has(task_.writes, samples(BufferKind::staging)) ? BufferKind::staging
-                                                              : BufferKind::inputs);
+        write(reads_host_memory() ? BufferKind::inputs : BufferKind::staging);
         break;
       case TaskKind::copy:
         read(BufferKind::staging);
@@ -184,6 +183,9 @@ class Finder {
 
   bool receives(bool GradientSource::*what) const {
     return std::ranges::any_of(stage_.gradients_from, what);
+  }
+  bool reads_host_memory() const {
+    return schedule_.host_accessible[static_cast<std::size_t>(task_.place)];
   }
   Buffer samples(BufferKind kind, std::int32_t slot = 0) const {
     return {kind, task_.place, task_.micro_batch, slot, 0};

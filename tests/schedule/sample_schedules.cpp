@@ -79,6 +79,7 @@ Schedule fill_and_drain(ScheduleBuilder builder, std::int32_t stages, std::int32
 struct Progress {
   std::int32_t forwards = 0;
   std::int32_t backwards = 0;
+  bool used = false;  ///< the current weights, by a forward whose backward is still to come
 };
 
 }  // namespace
@@ -170,11 +171,13 @@ Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool average
     const bool led = last || progress[at + 1].backwards > here.backwards;
     if (here.forwards < micro_batches && !full && fed) {
       add_forward(builder, place, here.forwards++, true);
+      here.used = true;
     } else if (here.backwards < here.forwards && led) {
       add_backward(builder, place, here.backwards++, false);
-      if (!last) {
+      if (here.used && here.forwards > here.backwards) {
         builder.stash(place);
       }
+      here.used = false;
       builder.update(place);
     }
   };
