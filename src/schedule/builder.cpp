@@ -68,6 +68,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   for (const PlaceOutline& place : outline_.places) {
     schedule_.places.push_back(place.name);
     schedule_.stage_of.push_back(place.stage);
+    schedule_.host_accessible.push_back(place.host_accessible);
   }
   for (PlaceState& place : states_) {
     place.kept = {0};
