@@ -52,9 +52,10 @@ int main(int argc, char** argv) {
   lane::LaneSet lanes;
   lanes.adopt({.name = "host", .threads = exec.concurrency()}, lane::Execution(exec));
   const auto optimizer = nn::adam({.learning_rate = 0.003});
-  const auto problem = train::problem_of(model, lanes, batch);
+  const plan::TargetSpec target{Shape{cells}, DType::f64};
+  const auto problem = train::problem_of(model, lanes, DType::f64, target, batch);
   train::Engine engine(model, *optimizer, lanes, policies::single({})->schedule(problem, nullptr),
-                       {Shape{cells}, DType::f64}, {.dtype = DType::f64});
+                       target, {.dtype = DType::f64});
   engine.initialise();
 
   // 4. The time loop: the simulation advances, the surrogate learns a little from it.

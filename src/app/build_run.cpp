@@ -117,7 +117,7 @@ void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
 
 /// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
 void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
-  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch);
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   const auto probe = setup.policy->needs_profile()
                          ? policies::coarse_split({.share = {}, .samples = 0})
                          : setup.policy;

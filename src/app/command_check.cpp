@@ -21,7 +21,7 @@ namespace {
 /// The schedule whose memory is shown: an automatic share is not known without measuring, so half
 /// stands for it.
 schedule::Schedule schedule_for_memory(const RunSetup& setup) {
-  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch);
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   if (setup.policy->needs_profile()) {
     return policies::coarse_split({.share = 0.5, .samples = {}})->schedule(problem, nullptr);
   }

@@ -24,14 +24,6 @@ std::vector<bool> host_accessible(const lane::LaneSet& lanes) {
   return result;
 }
 
-std::int64_t bytes_per_sample(const PlanSubject& subject) {
-  const auto input =
-      subject.graph.input_shape().size() * static_cast<std::int64_t>(size_of(subject.dtype));
-  const auto target =
-      subject.target.shape.size() * static_cast<std::int64_t>(size_of(subject.target.dtype));
-  return input + target + static_cast<std::int64_t>(sizeof(std::uint32_t));
-}
-
 /// Whole idle time of a step: of the places that take part, as a share of their time.
 double idle_share(const plan::Candidate& candidate) {
   const auto active = candidate.schedule.active_places();
@@ -44,7 +36,7 @@ double idle_share(const plan::Candidate& candidate) {
 }
 
 nlohmann::json row_of(const plan::Candidate& candidate, const PlanSubject& subject) {
-  const Traffic traffic = traffic_of(candidate.schedule, subject);
+  const Traffic traffic = traffic_of(candidate.schedule);
   nlohmann::json samples = nlohmann::json::object();
   for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
     samples[subject.lanes[place].name()] = candidate.samples[place];
@@ -66,7 +58,7 @@ std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best,
   for (const std::int64_t samples : candidate.samples) {
     cells.push_back(samples == 0 ? "-" : text_of_count(samples));
   }
-  const Traffic traffic = traffic_of(candidate.schedule, subject);
+  const Traffic traffic = traffic_of(candidate.schedule);
   cells.push_back(text_of_seconds(candidate.step_s));
   cells.push_back(text_of_speedup(candidate.speedup));
   cells.push_back(fmt::format("{:.0f} %", 100.0 * idle_share(candidate)));
@@ -80,24 +72,12 @@ std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best,
 
 }  // namespace
 
-Traffic traffic_of(const schedule::Schedule& schedule, const PlanSubject& subject) {
-  const std::int64_t gradient =
-      subject.graph.parameter_elements() * static_cast<std::int64_t>(size_of(subject.dtype));
-  Traffic traffic;
+Traffic traffic_of(const schedule::Schedule& schedule) {
+  Traffic traffic{schedule.traffic_bytes(), schedule.traffic_messages()};
   for (const schedule::Task& task : schedule.tasks) {
-    if (subject.lanes[static_cast<std::size_t>(task.place)].host_accessible()) {
-      continue;
-    }
     if (task.kind == schedule::TaskKind::copy) {
-      traffic.bytes += task.samples.count() * bytes_per_sample(subject);
+      traffic.bytes += task.bytes;
       ++traffic.messages;
-    } else if (task.kind == schedule::TaskKind::send) {
-      traffic.bytes += gradient;
-      ++traffic.messages;
-    } else if (task.kind == schedule::TaskKind::all_reduce) {
-      const auto peers = static_cast<std::int64_t>(schedule.active_places().size()) - 1;
-      traffic.bytes += peers * gradient;
-      traffic.messages += peers;
     }
   }
   return traffic;
@@ -105,8 +85,9 @@ Traffic traffic_of(const schedule::Schedule& schedule, const PlanSubject& subjec
 
 std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
                                          const PlanSubject& subject) {
-  return plan::plan_memory(subject.graph, subject.optimizer, schedule,
-                           host_accessible(subject.lanes), subject.dtype, subject.target);
+  return plan::plan_memory({subject.graph, subject.optimizer, subject.dtype, subject.target,
+                            host_accessible(subject.lanes)},
+                           schedule);
 }
 
 std::string plan_table(const plan::Recommendation& recommendation, const PlanSubject& subject) {

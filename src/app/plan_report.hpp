@@ -18,7 +18,7 @@
 
 namespace zygos::app {
 
-/// What crosses lanes' links in one step.
+/// What crosses lanes' links in one step: batches copied in, and messages between places.
 struct Traffic {
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
@@ -33,7 +33,7 @@ struct PlanSubject {
   plan::TargetSpec target;
 };
 
-Traffic traffic_of(const schedule::Schedule& schedule, const PlanSubject& subject);
+Traffic traffic_of(const schedule::Schedule& schedule);
 /// Memory of every place under a schedule: lane plus staging.
 std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
                                          const PlanSubject& subject);

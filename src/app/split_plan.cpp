@@ -99,7 +99,7 @@ std::vector<std::int64_t> samples_per_place(const schedule::Schedule& schedule) 
 
 train::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
   const auto rows = io::rows_of(setup.training);
-  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch);
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   const auto split = [problem](std::int64_t first) {
     if (problem.places.size() == 1) {
       return policies::single({})->schedule(problem, nullptr);
@@ -117,7 +117,7 @@ train::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
 }
 
 SplitPlan decide_split(RunSetup& setup, const LogSink& log) {
-  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch);
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   const bool splits = setup.policy->keyword() == splitting_policy && setup.lanes->size() == 2;
   if (!splits) {
     return {setup.policy->schedule(problem, nullptr), std::nullopt, std::nullopt};
@@ -133,7 +133,7 @@ schedule::Schedule schedule_of(RunSetup& setup) {
   if (setup.policy->needs_profile()) {
     return decide_split(setup, {}).schedule;
   }
-  return setup.policy->schedule(train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch),
+  return setup.policy->schedule(train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch),
                                 nullptr);
 }
 
@@ -150,7 +150,7 @@ SplitPlan recall_split(const RunSetup& setup, const io::Checkpoint& checkpoint) 
         checkpoint.path.string(), checkpoint.fact("split"), setup.lanes->size(),
         setup.trainer.batch));
   }
-  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.trainer.batch);
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   const bool splits = setup.policy->keyword() == splitting_policy && samples.size() == 2;
   const auto policy =
       splits ? policies::coarse_split({.share = {}, .samples = samples[0]}) : setup.policy;

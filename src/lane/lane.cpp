@@ -82,13 +82,52 @@ std::string_view name_of(Kind kind) {
   throw InternalError("unknown lane kind " + std::to_string(static_cast<int>(kind)));
 }
 
+namespace {
+
+/// A line for transfers. Reductions of what comes in run on its instance, too.
+struct LinkLine {
+  explicit LinkLine(const LaneSpec& spec)
+      : execution(spec.kind == Kind::device ? device::make(spec)
+                                            : Execution(Kokkos::Serial(Kokkos::NewInstance{}))) {}
+
+  Execution execution;
+  Driver driver;  // last, so that its thread has ended when the instance goes
+};
+
+}  // namespace
+
 struct Lane::Impl {
   LaneSpec spec;
   Counter allocated = std::make_shared<std::atomic<std::size_t>>(0);
   std::optional<Execution> execution;
   Driver driver;  // last, so that its thread has ended when the instance goes
+  std::unique_ptr<LinkLine> outgoing;
+  std::unique_ptr<LinkLine> incoming;
 
   explicit Impl(LaneSpec wanted) : spec(std::move(wanted)) {}
+
+  std::unique_ptr<LinkLine>& link_line(Line line) {
+    return line == Line::outgoing ? outgoing : incoming;
+  }
+  Driver& driver_of(Line line) {
+    if (line == Line::compute) {
+      return driver;
+    }
+    ZYGOS_REQUIRE(link_line(line) != nullptr, "a line of lane '" + spec.name + "' is not open");
+    return link_line(line)->driver;
+  }
+  /// Null unless a driver thread of this lane calls.
+  const Execution* execution_here() const {
+    if (driver.is_current_thread()) {
+      return &*execution;
+    }
+    for (const auto* link : {outgoing.get(), incoming.get()}) {
+      if (link != nullptr && link->driver.is_current_thread()) {
+        return &link->execution;
+      }
+    }
+    return nullptr;
+  }
 
   /// Threads of the OpenMP team that kernels of this lane run on.
   int team_size() const noexcept {
@@ -96,23 +135,25 @@ struct Lane::Impl {
   }
 
   void require_driver_thread(const char* what) const {
-    if (!driver.is_current_thread()) {
+    if (execution_here() == nullptr) {
       throw InternalError("lane '" + spec.name + "': " + what +
-                          " was called outside a job; only the lane's driver thread may");
+                          " was called outside a job; only the lane's driver threads may");
     }
   }
 
-  void copy(void* to, const void* from, std::size_t bytes, const std::string& label) const;
+  void copy(std::span<const CopyPiece> pieces, const std::string& label) const;
 };
 
-void Lane::Impl::copy(void* to, const void* from, std::size_t bytes,
-                      const std::string& label) const {
+void Lane::Impl::copy(std::span<const CopyPiece> pieces, const std::string& label) const {
+  const auto begin = std::chrono::steady_clock::now();
+  std::size_t bytes = 0;
+  for (const CopyPiece& piece : pieces) {
+    copy_host(piece.to, piece.from, piece.bytes, label);
+    bytes += piece.bytes;
+  }
   if (spec.kind != Kind::emulated) {
-    copy_host(to, from, bytes, label);
     return;
   }
-  const auto begin = std::chrono::steady_clock::now();
-  copy_host(to, from, bytes, label);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const Link& link = spec.link;
   const double on_link =
@@ -179,9 +220,20 @@ memory::Allocator Lane::staging_allocator() const {
   return spec().kind == Kind::device ? device::allocate_staging : allocate_host;
 }
 
-void Lane::run(const std::function<void()>& job) { impl_->driver.post(job); }
+const Execution& Lane::execution_here() const {
+  impl_->require_driver_thread("execution_here()");
+  return *impl_->execution_here();
+}
 
-void Lane::wait() { impl_->driver.join(); }
+void Lane::open(Line line) {
+  if (line != Line::compute && impl_->link_line(line) == nullptr) {
+    impl_->link_line(line) = std::make_unique<LinkLine>(impl_->spec);
+  }
+}
+
+void Lane::run(const std::function<void()>& job, Line line) { impl_->driver_of(line).post(job); }
+
+void Lane::wait(Line line) { impl_->driver_of(line).join(); }
 
 void Lane::run_and_wait(const std::function<void()>& job) {
   run(job);
@@ -190,27 +242,39 @@ void Lane::run_and_wait(const std::function<void()>& job) {
 
 void Lane::copy_to_lane(void* lane, const void* host, std::size_t bytes,
                         const std::string& label) const {
-  impl_->require_driver_thread("copy_to_lane()");
-  if (spec().kind == Kind::device) {
-    device::copy_to_lane(execution(), lane, host, bytes, label);
-  } else {
-    impl_->copy(lane, host, bytes, label);
-  }
+  const CopyPiece piece{lane, host, bytes};
+  copy_to_lane({&piece, 1}, label);
 }
 
 void Lane::copy_to_host(void* host, const void* lane, std::size_t bytes,
                         const std::string& label) const {
+  const CopyPiece piece{host, lane, bytes};
+  copy_to_host({&piece, 1}, label);
+}
+
+void Lane::copy_to_lane(std::span<const CopyPiece> pieces, const std::string& label) const {
+  impl_->require_driver_thread("copy_to_lane()");
+  if (spec().kind != Kind::device) {
+    return impl_->copy(pieces, label);
+  }
+  for (const CopyPiece& piece : pieces) {
+    device::copy_to_lane(execution_here(), piece.to, piece.from, piece.bytes, label);
+  }
+}
+
+void Lane::copy_to_host(std::span<const CopyPiece> pieces, const std::string& label) const {
   impl_->require_driver_thread("copy_to_host()");
-  if (spec().kind == Kind::device) {
-    device::copy_to_host(execution(), host, lane, bytes, label);
-  } else {
-    impl_->copy(host, lane, bytes, label);
+  if (spec().kind != Kind::device) {
+    return impl_->copy(pieces, label);
+  }
+  for (const CopyPiece& piece : pieces) {
+    device::copy_to_host(execution_here(), piece.to, piece.from, piece.bytes, label);
   }
 }
 
 void Lane::fence(const std::string& label) const {
   impl_->require_driver_thread("fence()");
-  dispatch(execution(), [&](const auto& exec) { exec.fence(label); });
+  dispatch(execution_here(), [&](const auto& exec) { exec.fence(label); });
 }
 
 void Lane::hold_back(double seconds) const {

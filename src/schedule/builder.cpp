@@ -58,6 +58,11 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
   schedule_.updates = outline_.updates;
+  for (const NodeOutline& node : outline_.model.nodes) {
+    schedule_.parameters.push_back(node.parameters);
+  }
+  schedule_.activation_links = activation_links_;
+  schedule_.gradient_links = gradient_links_;
   for (const PlaceOutline& place : outline_.places) {
     schedule_.places.push_back(place.name);
     schedule_.stage_of.push_back(place.stage);
@@ -247,8 +252,11 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
   const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
   const Buffer passed_on = of_samples(BufferKind::input_gradients, place, micro_batch);
-  if (stage == last_stage() || has_link(gradient_links_, -1, stage)) {
+  if (stage == last_stage() || receives_gradients(stage, true)) {
     task.reads.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
+  }
+  if (receives_gradients(stage, false)) {
+    task.reads.push_back(passed_on);
   }
   if (task.nodes.end < all.end) {
     task.reads.push_back(scratch);

@@ -34,41 +34,70 @@ void ScheduleBuilder::read_message(Task& task, const Buffer& message,
   }
 }
 
-void ScheduleBuilder::transfer(Place from, Place to, MicroBatch micro_batch) {
-  const Stage source = stage_of(from);
-  const Stage target = stage_of(to);
-  const bool onward = source < target;
-  const StageLink* link = find_link(onward ? activation_links_ : gradient_links_, source, target);
+const StageLink* ScheduleBuilder::link_between(Stage from, Stage to) const {
+  return find_link(from < to ? activation_links_ : gradient_links_, from, to);
+}
+
+bool ScheduleBuilder::receives_gradients(Stage stage, bool made_there) const {
+  const NodeRange here = outline_.stages[static_cast<std::size_t>(stage)];
+  return std::ranges::any_of(gradient_links_, [&](const StageLink& link) {
+    return link.to == stage && std::ranges::any_of(link.tensors, [&](std::int32_t node) {
+             return here.contains(node) == made_there;
+           });
+  });
+}
+
+void ScheduleBuilder::send(Place from, Place to, MicroBatch micro_batch) {
+  const bool onward = stage_of(from) < stage_of(to);
+  const StageLink* link = link_between(stage_of(from), stage_of(to));
   if (link == nullptr) {
     return;
   }
-  Task send = on_samples(TaskKind::send, from, micro_batch, Queue::outgoing);
-  send.payload = onward ? Payload::activations : Payload::activation_gradients;
-  send.peer = to;
-  send.bytes = send.samples.count() * bytes_of(outline_.model, *link);
-  send.reads = {
+  Task task = on_samples(TaskKind::send, from, micro_batch, Queue::outgoing);
+  task.payload = onward ? Payload::activations : Payload::activation_gradients;
+  task.peer = to;
+  task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
+  task.reads = {
       of_samples(onward ? BufferKind::outputs : BufferKind::input_gradients, from, micro_batch)};
   const Buffer message = new_message(from);
-  send.writes = {message};
-  Task receive = on_samples(TaskKind::receive, to, micro_batch, Queue::incoming);
-  receive.payload = send.payload;
-  receive.peer = from;
-  receive.bytes = send.bytes;
-  receive.reads = {message};
+  task.writes = {message};
+  on_the_way_[{from, to, micro_batch}] = message;
+  add(std::move(task));
+}
+
+void ScheduleBuilder::receive(Place from, Place to, MicroBatch micro_batch) {
+  const bool onward = stage_of(from) < stage_of(to);
+  const StageLink* link = link_between(stage_of(from), stage_of(to));
+  if (link == nullptr) {
+    return;
+  }
+  const auto message = on_the_way_.extract({from, to, micro_batch});
+  ZYGOS_REQUIRE(!message.empty(), "place " + std::to_string(to) + " receives micro-batch " +
+                                      std::to_string(micro_batch) + ", which place " +
+                                      std::to_string(from) + " has not sent");
+  Task task = on_samples(TaskKind::receive, to, micro_batch, Queue::incoming);
+  task.payload = onward ? Payload::activations : Payload::activation_gradients;
+  task.peer = from;
+  task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
+  task.reads = {message.mapped()};
   if (onward) {
-    receive.writes = {of_samples(BufferKind::boundary, to, micro_batch)};
+    task.writes = {of_samples(BufferKind::boundary, to, micro_batch)};
   } else {
     const NodeRange here = nodes_of(to);
     const auto made_here = [&](std::int32_t node) { return here.contains(node); };
     if (std::ranges::any_of(link->tensors, made_here)) {
-      receive.writes.push_back(of_samples(BufferKind::output_gradients, to, micro_batch));
+      task.writes.push_back(of_samples(BufferKind::output_gradients, to, micro_batch));
     }
     if (!std::ranges::all_of(link->tensors, made_here)) {
-      receive.writes.push_back(of_samples(BufferKind::input_gradients, to, micro_batch));
+      task.writes.push_back(of_samples(BufferKind::input_gradients, to, micro_batch));
     }
   }
-  add(std::move(send));
-  add(std::move(receive));
+  add(std::move(task));
+}
+
+void ScheduleBuilder::transfer(Place from, Place to, MicroBatch micro_batch) {
+  send(from, to, micro_batch);
+  receive(from, to, micro_batch);
 }
 
 void ScheduleBuilder::send_activations(Place from, MicroBatch micro_batch) {

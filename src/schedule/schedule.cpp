@@ -25,8 +25,22 @@ std::string joined(const Range& range, const char* separator, Text text) {
   return out.empty() ? "-" : out;
 }
 
-std::string list_text(const std::vector<Buffer>& buffers, const std::vector<std::string>& places) {
-  return joined(buffers, ", ", [&](const Buffer& buffer) { return text_of(buffer, places); });
+std::string place_name(Place place, const std::vector<std::string>& places) {
+  const auto index = static_cast<std::size_t>(place);
+  return place >= 0 && index < places.size() ? places[index] : std::to_string(place);
+}
+
+/// What tells buffers of one place from each other; "@place" is added to those of others.
+std::string list_text(const std::vector<Buffer>& buffers, Place here,
+                      const std::vector<std::string>& places) {
+  return joined(buffers, ", ", [&](const Buffer& buffer) {
+    std::string text = text_of(buffer, places);
+    if (buffer.place == here && buffer.kind != BufferKind::batch) {
+      const std::string at = "@" + place_name(here, places);
+      text.erase(text.find(at), at.size());
+    }
+    return text;
+  });
 }
 
 std::string peer_text(const Schedule& schedule, const Task& task) {
@@ -34,9 +48,7 @@ std::string peer_text(const Schedule& schedule, const Task& task) {
     return {};
   }
   const bool comes = task.kind == TaskKind::receive || task.kind == TaskKind::reduce;
-  const auto peer = static_cast<std::size_t>(task.peer);
-  return (comes ? " from " : " to ") +
-         (peer < schedule.places.size() ? schedule.places[peer] : std::to_string(task.peer));
+  return (comes ? " from " : " to ") + place_name(task.peer, schedule.places);
 }
 
 std::string weights_text(const Task& task) {
@@ -53,6 +65,54 @@ std::string weights_text(const Task& task) {
     default:
       return {};
   }
+}
+
+std::string places_text(const Schedule& schedule) {
+  std::string out;
+  for (std::size_t place = 0; place < schedule.places.size(); ++place) {
+    const Stage stage = place < schedule.stage_of.size() ? schedule.stage_of[place] : -1;
+    out += (place == 0 ? "" : ", ") + schedule.places[place] +
+           (stage < 0 ? " (idle)" : " (stage " + std::to_string(stage) + ")");
+  }
+  return out;
+}
+
+std::string links_text(const std::vector<StageLink>& links) {
+  return joined(links, ", ", [](const StageLink& link) {
+    return std::to_string(link.from) + " to " + std::to_string(link.to) + " (nodes " +
+           joined(link.tensors, " ", [](std::int32_t node) { return std::to_string(node); }) + ")";
+  });
+}
+
+std::string head_text(const Schedule& schedule) {
+  const auto ranges = [](const auto& all) {
+    return joined(all, ", ", [](const auto& range) { return text_of(range); });
+  };
+  return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + "\nplaces " +
+         places_text(schedule) + "\nstages of nodes " + ranges(schedule.stages) +
+         "\nactivations from stage " + links_text(schedule.activation_links) +
+         "\ngradients from stage " + links_text(schedule.gradient_links) +
+         "\nmicro-batches of samples " + ranges(schedule.micro_batches) + "\nparts of elements " +
+         ranges(schedule.parts) + "\nupdates of samples " + ranges(schedule.updates) + "\n";
+}
+
+/// What a task's name leaves out.
+std::string details_text(const Task& task) {
+  std::string out;
+  if (task.queue != Queue::compute) {
+    out += "; " + std::string(name_of(task.queue));
+  }
+  if (!task.after.empty()) {
+    out +=
+        "; after " + joined(task.after, " ", [](TaskId before) { return std::to_string(before); });
+  }
+  if (task.bytes > 0) {
+    out += "; " + std::to_string(task.bytes) + " bytes";
+  }
+  if (task.kind == TaskKind::average && task.every > 1) {
+    out += "; every " + std::to_string(task.every) + " steps";
+  }
+  return out;
 }
 
 /// Bytes of every message, by its buffer.
@@ -86,9 +146,8 @@ void for_each_delivery(const Schedule& schedule, F&& f) {
 
 std::string Schedule::name_of(TaskId id) const {
   const Task& task = tasks[static_cast<std::size_t>(id)];
-  const auto place = static_cast<std::size_t>(task.place);
-  std::string out = std::string(schedule::name_of(task.kind)) + "@" +
-                    (place < places.size() ? places[place] : std::to_string(task.place));
+  std::string out =
+      std::string(schedule::name_of(task.kind)) + "@" + place_name(task.place, places);
   out += peer_text(*this, task);
   if (task.payload != Payload::none) {
     out += " " + std::string(schedule::name_of(task.payload));
@@ -171,22 +230,12 @@ std::int64_t Schedule::traffic_messages() const {
 }
 
 std::string Schedule::text() const {
-  std::string out = "policy " + policy + ", batch " + std::to_string(batch) + "\nplaces";
-  for (std::size_t place = 0; place < places.size(); ++place) {
-    out += (place == 0 ? " " : ", ") + places[place];
-    out += stage_of[place] < 0 ? " (idle)" : " (stage " + std::to_string(stage_of[place]) + ")";
-  }
-  const auto ranges = [](const auto& range) { return text_of(range); };
-  out += "\nstages " + joined(stages, ", ", ranges);
-  out += "\nmicro-batches " + joined(micro_batches, ", ", ranges);
-  out += "\nparts " + joined(parts, ", ", ranges);
-  out += "\nupdates " + joined(updates, ", ", ranges) + "\n";
+  std::string out = head_text(*this);
   for (std::size_t id = 0; id < tasks.size(); ++id) {
     const Task& task = tasks[id];
-    out += std::to_string(id) + ": " + name_of(static_cast<TaskId>(id)) + "; after " +
-           joined(task.after, " ", [](TaskId before) { return std::to_string(before); }) +
-           "; reads " + list_text(task.reads, places) + "; writes " +
-           list_text(task.writes, places) + "\n";
+    out += std::to_string(id) + ": " + name_of(static_cast<TaskId>(id)) + details_text(task);
+    out += "; reads " + list_text(task.reads, task.place, places);
+    out += "; writes " + list_text(task.writes, task.place, places) + "\n";
   }
   return out;
 }

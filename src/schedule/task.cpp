@@ -135,7 +135,7 @@ std::string text_of(const Buffer& buffer, const std::vector<std::string>& places
   if (buffer.kind == BufferKind::message) {
     out += " " + std::to_string(buffer.part);
   }
-  out += "@" + (place < places.size() ? places[place] : "?");
+  out += "@" + (place < places.size() ? places[place] : std::to_string(buffer.place));
   if (is_of_samples(buffer.kind)) {
     out += " mb " + std::to_string(buffer.micro_batch);
   }

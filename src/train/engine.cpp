@@ -12,37 +12,19 @@ namespace {
 
 using schedule::TaskKind;
 
-bool evaluates(TaskKind kind) {
-  return kind == TaskKind::load || kind == TaskKind::copy || kind == TaskKind::forward ||
-         kind == TaskKind::loss;
-}
-
 /// Kinds that a lane's slow-down factor stretches: arithmetic, not copies (those have the link).
 bool computes(TaskKind kind) {
-  return kind == TaskKind::forward || kind == TaskKind::loss || kind == TaskKind::backward ||
-         kind == TaskKind::update;
-}
-
-std::vector<std::vector<QueuedTask>> queues_of(const schedule::Schedule& schedule) {
-  std::vector<std::vector<QueuedTask>> queues(schedule.places.size());
-  std::vector<bool> signals(schedule.tasks.size(), false);
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    const schedule::Task& task = schedule.tasks[id];
-    QueuedTask queued{static_cast<schedule::TaskId>(id), {}, false, evaluates(task.kind)};
-    for (const schedule::TaskId before : task.after) {
-      if (schedule.tasks[static_cast<std::size_t>(before)].place != task.place) {
-        queued.wait_for.push_back(static_cast<std::size_t>(before));
-        signals[static_cast<std::size_t>(before)] = true;
-      }
-    }
-    queues[static_cast<std::size_t>(task.place)].push_back(std::move(queued));
+  switch (kind) {
+    case TaskKind::forward:
+    case TaskKind::recompute:
+    case TaskKind::loss:
+    case TaskKind::backward:
+    case TaskKind::update:
+    case TaskKind::average:
+      return true;
+    default:
+      return false;
   }
-  for (auto& queue : queues) {
-    for (QueuedTask& task : queue) {
-      task.signals = signals[static_cast<std::size_t>(task.id)];
-    }
-  }
-  return queues;
 }
 
 void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
@@ -69,89 +51,105 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       options(options_),
       target(target_),
       runners(lanes_.size()),
-      peers(lanes_.size(), nullptr),
-      jobs(lanes_.size()),
       signals(schedule.tasks.size()),
-      trace(lanes_.size(), options_.trace_capacity),
-      failures(lanes_.size()) {
+      trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
+      failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
-  queues = queues_of(schedule);
-  std::vector<bool> host_accessible;
+  make_runners();
+  announce_messages();
+  make_jobs();
+}
+
+void Engine::Impl::make_runners() {
+  plan::MemoryRequest request{graph, optimizer, options.dtype, target, {}, 0};
   for (std::size_t place = 0; place < lanes.size(); ++place) {
-    host_accessible.push_back(lanes[place].host_accessible());
+    request.host_accessible.push_back(lanes[place].host_accessible());
   }
-  auto memory =
-      plan::plan_memory(graph, optimizer, schedule, host_accessible, options.dtype, target);
+  auto memory = plan::plan_memory(request, schedule);
+  training = training_queues(schedule);
+  evaluation = evaluation_queues(schedule, memory);
   for (const schedule::Place active_place : schedule.active_places()) {
     const auto place = static_cast<std::size_t>(active_place);
     active.push_back(place);
-    const PlaceSetup setup{graph,
-                           optimizer,
-                           lanes[place],
-                           target,
-                           options.dtype,
-                           options.seed,
-                           schedule.samples_of(active_place)};
+    const PlaceSetup setup{graph,        optimizer, schedule,      lanes[place],
+                           active_place, target,    options.dtype, options.seed};
     runners[place] = std::make_unique<PlaceRunner>(setup, std::move(memory[place]));
-    peers[place] = runners[place].get();
-    jobs[place] = [this, place] { work(place); };
   }
-  reduces = std::ranges::any_of(schedule.tasks,
-                                [](const auto& task) { return task.kind == TaskKind::all_reduce; });
+}
+
+void Engine::Impl::announce_messages() {
+  for (const schedule::Task& task : schedule.tasks) {
+    for (const schedule::Buffer& buffer : task.writes) {
+      if (buffer.kind == schedule::BufferKind::message) {
+        board.set(buffer, runners[static_cast<std::size_t>(task.place)]->message_memory(task));
+      }
+    }
+  }
+}
+
+void Engine::Impl::make_jobs() {
+  jobs.resize(training.size());
+  for (std::size_t line = 0; line < training.size(); ++line) {
+    if (!training[line].empty()) {
+      lines.push_back(line);
+      lanes[place_of_line(line)].open(lane_line(line));
+      jobs[line] = [this, line] { work(line); };
+    }
+  }
 }
 
 double Engine::Impl::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin).count();
 }
 
-void Engine::Impl::work(std::size_t place) {
+const TaskQueue& Engine::Impl::queue_of(std::size_t line) const {
+  return inputs.mode == nn::Mode::train ? training[line] : evaluation[line];
+}
+
+void Engine::Impl::work(std::size_t line) {
   try {
-    work_through(place);
+    work_through(line);
   } catch (...) {
-    failures[place].cause = std::current_exception();
+    failures[line].cause = std::current_exception();
     abort.store(true);
-    // Whoever waits for one of this place's tasks wakes, sees the abort and stops.
-    for (const QueuedTask& task : queues[place]) {
+    // Whoever waits for one of this line's tasks wakes, sees the abort and stops.
+    for (const QueuedTask& task : queue_of(line)) {
       signals.set(static_cast<std::size_t>(task.id), round_number);
     }
   }
 }
 
-void Engine::Impl::work_through(std::size_t place) {
-  const bool training = inputs.mode == nn::Mode::train;
-  runners[place]->begin(inputs);
-  for (const QueuedTask& task : queues[place]) {
-    if (!training && !task.evaluates) {
-      continue;
-    }
-    failures[place].task = task.id;
+void Engine::Impl::work_through(std::size_t line) {
+  for (const QueuedTask& task : queue_of(line)) {
+    failures[line].task = task.id;
     for (const std::size_t before : task.wait_for) {
       signals.wait(before, round_number);
     }
     if (abort.load()) {
       // Set by a peer: its own signals are already out, ours must not keep it waiting either.
-      for (const QueuedTask& rest : queues[place]) {
+      for (const QueuedTask& rest : queue_of(line)) {
         signals.set(static_cast<std::size_t>(rest.id), round_number);
       }
       return;
     }
-    run_task(place, task);
+    run_task(line, task);
   }
-  lanes[place].fence("zygos::train::end_of_step");
+  lanes[place_of_line(line)].fence("zygos::train::end_of_step");
 }
 
-void Engine::Impl::run_task(std::size_t place, const QueuedTask& queued) {
+void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
   const schedule::Task& task = schedule.tasks[static_cast<std::size_t>(queued.id)];
+  const std::size_t place = place_of_line(line);
   const lane::Lane& lane = lanes[place];
   const double start = now();
-  runners[place]->run(task, peers);
+  runners[place]->run(queued.id, board);
   if (queued.signals || options.time_every_task) {
     lane.fence("zygos::train::task");
   }
   if (computes(task.kind)) {
     lane.hold_back(now() - start);
   }
-  trace.record(place, {inputs.step, queued.id, start, now()});
+  trace.record(line, {inputs.step, queued.id, start, now()});
   if (queued.signals) {
     signals.set(static_cast<std::size_t>(queued.id), round_number);
   }
@@ -167,10 +165,13 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
   inputs = round_inputs;
   ++round_number;
   for (const std::size_t place : active) {
-    lanes[place].run(jobs[place]);
+    runners[place]->begin(inputs);
   }
-  for (const std::size_t place : active) {
-    lanes[place].wait();
+  for (const std::size_t line : lines) {
+    lanes[place_of_line(line)].run(jobs[line], lane_line(line));
+  }
+  for (const std::size_t line : lines) {
+    lanes[place_of_line(line)].wait(lane_line(line));
   }
   rethrow_failure();
   StepReport report;

@@ -44,11 +44,12 @@ void Engine::Impl::rethrow_failure() {
   }
   abort.store(false);
   whole = false;
-  for (const std::size_t place : active) {
-    Failure& failure = failures[place];
+  for (const std::size_t line : lines) {
+    Failure& failure = failures[line];
     if (failure.cause == nullptr) {
       continue;
     }
+    const std::size_t place = place_of_line(line);
     const auto cause = std::exchange(failure.cause, nullptr);
     const std::string task = schedule.name_of(failure.task);
     try {
@@ -71,13 +72,20 @@ void Engine::Impl::fail_numerically(std::uint64_t step, double loss) {
 }
 
 std::string Engine::Impl::first_nonfinite() {
-  for (const std::size_t place : active) {
-    const PlaceRunner& runner = *runners[place];
-    const auto nodes = graph.nodes();
-    for (std::size_t node = 0; runner.count() > 0 && node < nodes.size(); ++node) {
-      if (!all_finite(to_doubles(place, runner.output(node)))) {
-        return "the first layer with a value that is not finite is '" + nodes[node].name +
-               "' on lane '" + lanes[place].name() + "'";
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    for (const std::size_t place : active) {
+      if (schedule.stage_of[place] != static_cast<schedule::Stage>(stage)) {
+        continue;
+      }
+      const schedule::NodeRange nodes = schedule.stages[stage];
+      for (auto node = nodes.begin; node < nodes.end; ++node) {
+        for (const Tensor& output : runners[place]->outputs_of(node)) {
+          if (!all_finite(to_doubles(place, output))) {
+            return "the first layer with a value that is not finite is '" +
+                   graph.nodes()[static_cast<std::size_t>(node)].name + "' on lane '" +
+                   lanes[place].name() + "'";
+          }
+        }
       }
     }
   }

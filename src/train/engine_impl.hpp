@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "train/message_board.hpp"
 #include "train/place_runner.hpp"
+#include "train/task_queues.hpp"
 #include "train/task_signals.hpp"
 
 #include "zygos/train/engine.hpp"
@@ -16,23 +18,20 @@
 
 namespace zygos::train {
 
-/// A task as its place works through it.
-struct QueuedTask {
-  schedule::TaskId id = 0;
-  std::vector<std::size_t> wait_for;  ///< predecessors on other places
-  bool signals = false;               ///< someone on another place waits for it
-  bool evaluates = false;             ///< part of an evaluation, too
-};
-
 struct Engine::Impl {
   Impl(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
        schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options);
 
+  void make_runners();
+  void make_jobs();
+  void announce_messages();
+
   // engine.cpp: one round
   StepReport round(const Batch& batch, const StepInputs& inputs);
-  void work(std::size_t place);
-  void work_through(std::size_t place);
-  void run_task(std::size_t place, const QueuedTask& task);
+  void work(std::size_t line);
+  void work_through(std::size_t line);
+  void run_task(std::size_t line, const QueuedTask& task);
+  const TaskQueue& queue_of(std::size_t line) const;
   double now() const;
 
   // engine_check.cpp: what can be wrong before and after a round
@@ -46,7 +45,13 @@ struct Engine::Impl {
                    const std::vector<std::vector<std::byte>>& flat_states);
   std::vector<std::byte> to_host(std::size_t place, const Tensor& tensor);
   std::vector<double> to_doubles(std::size_t place, const Tensor& tensor);
-  std::size_t state_place() const { return active.front(); }
+  /// Weights, then the optimizer's states, as flat buffers of the whole model in host memory.
+  std::vector<Tensor> gather_state();
+  /// What a place has of a flat buffer, at its position in the model's.
+  void add_doubles(std::size_t place, const Tensor& tensor, std::vector<double>& flat);
+  std::vector<double> flat_zeros() const;
+  /// The first place of every stage: together they hold the model.
+  std::vector<std::size_t> state_places() const;
   /// Throws UsageError for a place that takes no part.
   const PlaceRunner& runner_of(std::size_t place) const;
   std::size_t flat_bytes() const;
@@ -60,9 +65,11 @@ struct Engine::Impl {
 
   std::vector<std::size_t> active;                    ///< places that take part
   std::vector<std::unique_ptr<PlaceRunner>> runners;  ///< by place; null if idle
-  std::vector<PlaceRunner*> peers;                    ///< the same, as tasks see them
-  std::vector<std::vector<QueuedTask>> queues;        ///< by place
-  std::vector<std::function<void()>> jobs;            ///< by place
+  MessageBoard board;
+  TaskQueues training;                      ///< by line
+  TaskQueues evaluation;                    ///< by line
+  std::vector<std::size_t> lines;           ///< with tasks
+  std::vector<std::function<void()>> jobs;  ///< by line
   TaskSignals signals;
   Trace trace;
   std::chrono::steady_clock::time_point origin = std::chrono::steady_clock::now();
@@ -74,9 +81,8 @@ struct Engine::Impl {
   StepInputs inputs;
   std::uint32_t round_number = 0;
   std::atomic<bool> abort{false};
-  std::vector<Failure> failures;  ///< by place
+  std::vector<Failure> failures;  ///< by line
   bool whole = false;             ///< weights and states are defined and consistent
-  bool reduces = false;           ///< the schedule has an all-reduce
 
   std::vector<std::vector<std::byte>> snapshot_memory;
 };

@@ -81,7 +81,10 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
     const PlaceRunner& runner = *runners[place];
     lanes[place].run_and_wait([&] {
       const auto put = [&](const Tensor& tensor, const std::vector<std::byte>& from) {
-        lane.copy_to_lane(tensor.raw(), from.data(), from.size(), "zygos::train::write_state");
+        const auto first =
+            static_cast<std::size_t>(runner.elements().begin) * size_of(options.dtype);
+        lane.copy_to_lane(tensor.raw(), from.data() + first, tensor.bytes(),
+                          "zygos::train::write_state");
       };
       put(runner.weights(), flat_weights);
       for (std::size_t i = 0; i < flat_states.size(); ++i) {
@@ -93,6 +96,16 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
     });
   }
   whole = true;
+}
+
+std::vector<std::size_t> Engine::Impl::state_places() const {
+  std::vector<std::size_t> places;
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    places.push_back(*std::ranges::find_if(active, [&](std::size_t place) {
+      return schedule.stage_of[place] == static_cast<schedule::Stage>(stage);
+    }));
+  }
+  return places;
 }
 
 void Engine::initialise() {
@@ -127,18 +140,37 @@ void Engine::restore(const io::Checkpoint& checkpoint) {
   impl_->write_state(weights, buffers);
 }
 
-std::vector<io::TensorRef> Engine::snapshot() {
-  const std::size_t place = impl_->state_place();
-  const PlaceRunner& runner = *impl_->runners[place];
-  std::vector<Tensor> buffers{runner.weights()};
-  buffers.insert(buffers.end(), runner.states().begin(), runner.states().end());
-  if (!runner.lane().host_accessible()) {
-    impl_->snapshot_memory.clear();
-    for (Tensor& buffer : buffers) {
-      impl_->snapshot_memory.push_back(impl_->to_host(place, buffer));
-      buffer = Tensor(impl_->snapshot_memory.back().data(), buffer.dtype(), buffer.shape());
+std::vector<Tensor> Engine::Impl::gather_state() {
+  const std::vector<std::size_t> places = state_places();
+  const auto of_place = [&](std::size_t place) {
+    const PlaceRunner& runner = *runners[place];
+    std::vector<Tensor> buffers{runner.weights()};
+    buffers.insert(buffers.end(), runner.states().begin(), runner.states().end());
+    return buffers;
+  };
+  if (places.size() == 1 && lanes[places.front()].host_accessible()) {
+    return of_place(places.front());  // where it lies
+  }
+  const Shape flat{graph.parameter_elements()};
+  snapshot_memory.assign(1 + optimizer.state_names().size(), std::vector<std::byte>(flat_bytes()));
+  for (const std::size_t place : places) {
+    const auto first =
+        static_cast<std::size_t>(runners[place]->elements().begin) * size_of(options.dtype);
+    const std::vector<Tensor> buffers = of_place(place);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      std::ranges::copy(to_host(place, buffers[i]),
+                        snapshot_memory[i].begin() + static_cast<std::ptrdiff_t>(first));
     }
   }
+  std::vector<Tensor> out;
+  for (std::vector<std::byte>& memory : snapshot_memory) {
+    out.emplace_back(memory.data(), options.dtype, flat);
+  }
+  return out;
+}
+
+std::vector<io::TensorRef> Engine::snapshot() {
+  const std::vector<Tensor> buffers = impl_->gather_state();
   const auto names = buffer_names(impl_->optimizer);
   std::vector<io::TensorRef> refs;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -174,17 +206,49 @@ const PlaceRunner& Engine::Impl::runner_of(std::size_t place) const {
   return *runners[place];
 }
 
+std::vector<double> Engine::Impl::flat_zeros() const {
+  return std::vector<double>(static_cast<std::size_t>(graph.parameter_elements()), 0.0);
+}
+
+void Engine::Impl::add_doubles(std::size_t place, const Tensor& tensor, std::vector<double>& flat) {
+  std::ranges::copy(to_doubles(place, tensor), flat.begin() + runners[place]->elements().begin);
+}
+
+std::vector<double> Engine::gradient() {
+  auto flat = impl_->flat_zeros();
+  for (const std::size_t place : impl_->state_places()) {
+    impl_->add_doubles(place, impl_->runners[place]->gradient(), flat);
+  }
+  return flat;
+}
+
+std::vector<double> Engine::weights() {
+  auto flat = impl_->flat_zeros();
+  for (const std::size_t place : impl_->state_places()) {
+    impl_->add_doubles(place, impl_->runners[place]->weights(), flat);
+  }
+  return flat;
+}
+
 std::vector<double> Engine::gradient(std::size_t place) {
-  return impl_->to_doubles(place, impl_->runner_of(place).gradient(impl_->reduces));
+  auto flat = impl_->flat_zeros();
+  impl_->add_doubles(place, impl_->runner_of(place).gradient(), flat);
+  return flat;
 }
 
 std::vector<double> Engine::weights(std::size_t place) {
-  return impl_->to_doubles(place, impl_->runner_of(place).weights());
+  auto flat = impl_->flat_zeros();
+  impl_->add_doubles(place, impl_->runner_of(place).weights(), flat);
+  return flat;
 }
 
 std::vector<double> Engine::prediction(std::size_t place) {
-  const PlaceRunner& runner = impl_->runner_of(place);
-  return impl_->to_doubles(place, runner.output(impl_->graph.nodes().size() - 1));
+  std::vector<double> all;
+  for (const Tensor& part : impl_->runner_of(place).predictions()) {
+    const std::vector<double> values = impl_->to_doubles(place, part);
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
 }
 
 }  // namespace zygos::train

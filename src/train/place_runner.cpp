@@ -3,15 +3,15 @@
 #include "train/place_runner.hpp"
 
 #include "ops/elementwise.hpp"
+#include "train/flat_ops.hpp"
 #include "train/gather_rows.hpp"
-
-#include "zygos/lane/dispatch.hpp"
-#include "zygos/tensor/views.hpp"
 
 #include <algorithm>
 
 namespace zygos::train {
 
+using schedule::BufferKind;
+using schedule::Task;
 using schedule::TaskKind;
 
 PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
@@ -20,278 +20,273 @@ PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
       arena_(memory_.lane, setup.lane.name(), setup.lane.spec().budget_bytes,
              setup.lane.allocator()),
       staging_(memory_.staging, setup.lane.name() + "_staging", 0, setup.lane.staging_allocator()),
-      nodes_(setup.graph.nodes().size()),
-      input_gradients_(setup.graph.input_gradients()) {
+      micro_batches_(setup.schedule.micro_batches.size()),
+      mine_(setup.schedule.micro_batches.size(), false) {
+  for (const Task& one : setup_.schedule.tasks) {
+    if (one.place == setup_.place && one.kind == TaskKind::load) {
+      mine_[static_cast<std::size_t>(one.micro_batch)] = true;
+    }
+    has_reduced_ |= one.place == setup_.place && one.kind == TaskKind::all_reduce;
+  }
   bind_parameters();
-  bind_samples(setup_.samples.count());
+  bind_samples(setup_.schedule.batch);
+  plan_transfers();
 }
 
-Tensor PlaceRunner::at(std::size_t piece, DType dtype, const Shape& shape) const {
-  return {arena_.at(piece), dtype, shape};
+Tensor PlaceRunner::flat(std::size_t piece) const {
+  return {arena_.at(piece), setup_.dtype, Shape{memory_.elements.count()}};
 }
 
-Tensor PlaceRunner::staged(std::size_t piece, DType dtype, const Shape& shape) const {
-  return {staging_.at(piece), dtype, shape};
+Tensor PlaceRunner::part_of(const Tensor& whole, schedule::ElementRange elements) const {
+  auto* begin =
+      static_cast<std::byte*>(whole.raw()) +
+      static_cast<std::size_t>(elements.begin - memory_.elements.begin) * size_of(setup_.dtype);
+  return {begin, setup_.dtype, Shape{elements.count()}};
+}
+
+std::vector<std::vector<Tensor>> PlaceRunner::parameters_in(const Tensor& whole) const {
+  std::vector<std::vector<Tensor>> parameters;
+  for (auto node = memory_.stage.nodes.begin; node < memory_.stage.nodes.end; ++node) {
+    auto& of_node = parameters.emplace_back();
+    for (const graph::Parameter& parameter : setup_.graph.parameters_of(node)) {
+      const schedule::ElementRange elements{parameter.offset,
+                                            parameter.offset + parameter.shape.size()};
+      of_node.emplace_back(part_of(whole, elements).raw(), setup_.dtype, parameter.shape);
+    }
+  }
+  return parameters;
 }
 
 void PlaceRunner::bind_parameters() {
   const auto& pieces = memory_.pieces;
-  const Shape flat{setup_.graph.parameter_elements()};
-  update_.weights = at(pieces.weights, setup_.dtype, flat);
-  gradients_ = at(pieces.gradients, setup_.dtype, flat);
-  reduced_ = at(pieces.reduced, setup_.dtype, flat);
-  incoming_ = at(pieces.incoming, setup_.dtype, flat);
+  for (const std::size_t piece : pieces.weights) {
+    weights_.push_back(flat(piece));
+    parameters_.push_back(parameters_in(weights_.back()));
+  }
+  gradients_ = flat(pieces.gradients);
+  d_parameters_ = parameters_in(gradients_);
+  reduced_ = flat(pieces.reduced);
+  incoming_ = flat(pieces.incoming);
+  update_.weights = weights_.front();
   for (const std::size_t state : pieces.states) {
-    update_.states.push_back(at(state, setup_.dtype, flat));
+    update_.states.push_back(flat(state));
   }
   if (setup_.optimizer.uses_decay()) {
-    update_.decay_mask = at(pieces.decay_mask, DType::u8, flat);
-  }
-  const auto part = [&](const Tensor& whole, const graph::Parameter& parameter) {
-    auto* begin = static_cast<std::byte*>(whole.raw()) +
-                  static_cast<std::size_t>(parameter.offset) * size_of(setup_.dtype);
-    return Tensor(begin, setup_.dtype, parameter.shape);
-  };
-  for (const graph::Parameter& parameter : setup_.graph.parameters()) {
-    NodeTensors& node = nodes_[static_cast<std::size_t>(parameter.node)];
-    node.parameters.push_back(part(update_.weights, parameter));
-    node.d_parameters.push_back(part(gradients_, parameter));
+    update_.decay_mask =
+        Tensor(arena_.at(pieces.decay_mask), DType::u8, Shape{memory_.elements.count()});
   }
 }
 
-void PlaceRunner::bind_samples(std::int64_t count) {
-  const auto& pieces = memory_.pieces;
-  const auto nodes = setup_.graph.nodes();
-  count_ = count;
-  inputs_ = at(pieces.inputs, setup_.dtype, setup_.graph.input_shape().with_leading(count));
-  targets_ = at(pieces.targets, setup_.target.dtype, setup_.target.shape.with_leading(count));
-  sample_ids_ = at(pieces.sample_ids, DType::u32, Shape{count});
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    bind_node(node, count);
-  }
-  loss_ = {nodes_.back().output,
-           targets_,
-           at(pieces.sample_losses, DType::f64, Shape{count}),
-           at(pieces.sample_hits, DType::i32, Shape{count}),
-           nodes_.back().d_output,
-           at(pieces.totals, DType::f64, Shape{2})};
-}
-
-void PlaceRunner::bind_node(std::size_t index, std::int64_t count) {
-  const auto& pieces = memory_.pieces;
-  const graph::Node& node = setup_.graph.nodes()[index];
-  NodeTensors& bound = nodes_[index];
-  bound.output = at(pieces.outputs[index], setup_.dtype, node.output_shape.with_leading(count));
-  bound.d_output = at(pieces.d_outputs[index], setup_.dtype, node.output_shape.with_leading(count));
-  bound.has_backward = node.wants_d_input || !bound.parameters.empty();
-  bound.inputs.clear();
-  for (const graph::NodeId source : node.inputs) {
-    const bool is_input = source == graph::graph_input;
-    bound.inputs.push_back(is_input ? inputs_ : nodes_[static_cast<std::size_t>(source)].output);
-  }
-  bind_input_gradients(index);
-  const auto specs = node.layer->workspace(count, node.input_shapes, setup_.dtype);
-  bound.workspace.clear();
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    bound.workspace.push_back(at(pieces.workspace[index][i], specs[i].dtype, specs[i].shape));
-  }
-}
-
-void PlaceRunner::bind_input_gradients(std::size_t index) {
-  const graph::Node& node = setup_.graph.nodes()[index];
-  NodeTensors& bound = nodes_[index];
-  bound.d_inputs.clear();
-  bound.added.clear();
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-    const graph::InputGradient kind = input_gradients_[index][i];
-    if (kind == graph::InputGradient::unwanted) {
-      bound.d_inputs.emplace_back();
-      continue;
+void PlaceRunner::bind_samples(std::int64_t given) {
+  given_ = given;
+  const BindingSource source{setup_.graph, memory_, arena_, setup_.target, setup_.dtype, 0};
+  for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
+    if (mine_[i]) {
+      const schedule::SampleRange& planned = setup_.schedule.micro_batches[i];
+      micro_batches_[i] =
+          bind_micro_batch(source, setup_.place, static_cast<schedule::MicroBatch>(i),
+                           {std::min(planned.begin, given), std::min(planned.end, given)});
     }
-    const Tensor& whole = nodes_[static_cast<std::size_t>(node.inputs[i])].d_output;
-    if (kind == graph::InputGradient::written) {
-      bound.d_inputs.push_back(whole);
-      continue;
-    }
-    const std::size_t piece = memory_.pieces.added_gradients[index][bound.added.size()];
-    const Tensor part = at(piece, setup_.dtype, whole.shape());
-    bound.d_inputs.push_back(part);
-    bound.added.emplace_back(part, whole);
   }
 }
 
-nn::Context PlaceRunner::context(std::size_t node) const {
-  return {setup_.lane.execution(),          inputs_of_call_.mode, setup_.seed, inputs_of_call_.step,
-          static_cast<std::uint32_t>(node), sample_ids_};
+nn::Context PlaceRunner::context(graph::NodeId node, const Tensor& ids) const {
+  return {setup_.lane.execution(),
+          inputs_of_call_.mode,
+          setup_.seed,
+          inputs_of_call_.step,
+          static_cast<std::uint32_t>(node),
+          ids};
 }
 
 void PlaceRunner::begin(const StepInputs& inputs) {
   inputs_of_call_ = inputs;
-  const std::int64_t given = inputs.batch->samples();
-  range_ = {std::min(setup_.samples.begin, given), std::min(setup_.samples.end, given)};
-  if (range_.count() != count_) {
-    bind_samples(range_.count());
+  if (inputs.batch->samples() != given_) {
+    bind_samples(inputs.batch->samples());
   }
-  // Evaluation has no use for the prediction's gradient; an empty tensor says so.
-  loss_.d_prediction = inputs.mode == nn::Mode::train ? nodes_.back().d_output : Tensor();
 }
 
-void PlaceRunner::run(const schedule::Task& task, std::span<PlaceRunner* const> peers) {
-  switch (task.kind) {
+std::int64_t PlaceRunner::averaged_samples(std::int32_t update) const {
+  if (inputs_of_call_.mode == nn::Mode::evaluate) {
+    return given_;
+  }
+  const schedule::SampleRange& all = setup_.schedule.updates[static_cast<std::size_t>(update)];
+  return std::min(all.end, given_) - std::min(all.begin, given_);
+}
+
+void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
+  const Task& one = task(id);
+  switch (one.kind) {
     case TaskKind::load:
-      return load();
+      return load(one);
     case TaskKind::copy:
-      return copy_in();
+      return copy_in(one);
     case TaskKind::forward:
-      return forward(task.nodes);
+    case TaskKind::recompute:
+      return forward(one);
     case TaskKind::loss:
-      return loss();
+      return loss(one);
     case TaskKind::backward:
-      return backward(task.nodes);
+      return backward(one);
     case TaskKind::send:
-      return send();
+    case TaskKind::broadcast:
+      return send(id, board);
+    case TaskKind::receive:
+      return receive(id, board);
+    case TaskKind::reduce:
+      return reduce(one, board);
     case TaskKind::all_reduce:
-      return all_reduce(peers);
+      return all_reduce(one, board);
     case TaskKind::update:
-      return update(std::ranges::any_of(task.reads, [](const schedule::Buffer& buffer) {
-        return buffer.kind == schedule::BufferKind::reduced_gradients;
-      }));
+      return update(one);
+    case TaskKind::stash:
+      return stash(one);
+    case TaskKind::average:
+      return average(one);
+    case TaskKind::fetch:
+      break;
   }
-  throw InternalError("the engine cannot execute a task of this kind");
+  throw InternalError("the engine cannot execute a task of kind '" +
+                      std::string(name_of(one.kind)) + "'");
 }
 
-void PlaceRunner::load() {
-  if (count_ == 0) {
+void PlaceRunner::load(const Task& one) {
+  const Tensors& tensors = tensors_of(one);
+  if (tensors.samples.count() == 0) {
     return;
   }
   const Batch& batch = *inputs_of_call_.batch;
-  const auto ids = batch.ids.subspan(static_cast<std::size_t>(range_.begin),
-                                     static_cast<std::size_t>(range_.count()));
-  const bool direct = setup_.lane.host_accessible();
-  const auto& staged_pieces = memory_.staged;
-  const Tensor inputs =
-      direct ? inputs_ : staged(staged_pieces.inputs, setup_.dtype, inputs_.shape());
-  const Tensor targets =
-      direct ? targets_ : staged(staged_pieces.targets, setup_.target.dtype, targets_.shape());
-  const Tensor kept =
-      direct ? sample_ids_ : staged(staged_pieces.sample_ids, DType::u32, sample_ids_.shape());
-  gather_rows(setup_.lane, batch.inputs, ids, inputs);
-  gather_rows(setup_.lane, batch.targets, ids, targets);
-  std::ranges::copy(ids, kept.data<std::uint32_t>());
+  const auto ids = batch.ids.subspan(static_cast<std::size_t>(tensors.samples.begin),
+                                     static_cast<std::size_t>(tensors.samples.count()));
+  // Staging has the layout of the inputs, which lie there if the lane reads host memory.
+  const auto here = [&](const Tensor& tensor, std::size_t index) {
+    if (setup_.lane.host_accessible()) {
+      return tensor;
+    }
+    const auto& buffer = memory_.buffers.at({BufferKind::staging, one.place, one.micro_batch});
+    return Tensor(staging_.at(buffer.piece) + buffer.offset + buffer.tensors[index], tensor.dtype(),
+                  tensor.shape());
+  };
+  if (tensors.inputs) {
+    gather_rows(setup_.lane, batch.inputs, ids, here(tensors.inputs, 0));
+  }
+  if (tensors.targets) {
+    gather_rows(setup_.lane, batch.targets, ids, here(tensors.targets, 1));
+  }
+  std::ranges::copy(ids, here(tensors.ids, 2).data<std::uint32_t>());
 }
 
-void PlaceRunner::copy_in() const {
-  if (count_ == 0) {
+void PlaceRunner::copy_in(const Task& one) {
+  const Tensors& tensors = tensors_of(one);
+  if (tensors.samples.count() == 0) {
     return;
   }
   // Inputs, targets and ids lie in the same order at the same distances on both sides, so that a
   // link's latency is paid once.
-  const auto* from = staging_.at(memory_.staged.inputs);
-  const auto* end = staging_.at(memory_.staged.sample_ids) + sample_ids_.bytes();
-  setup_.lane.copy_to_lane(inputs_.raw(), from, static_cast<std::size_t>(end - from),
-                           "zygos::train::copy_batch");
+  const auto& from = memory_.buffers.at({BufferKind::staging, one.place, one.micro_batch});
+  const auto& to = memory_.buffers.at({BufferKind::inputs, one.place, one.micro_batch});
+  setup_.lane.copy_to_lane(arena_.at(to.piece) + to.offset, staging_.at(from.piece) + from.offset,
+                           to.tensors[2] + tensors.ids.bytes(), "zygos::train::copy_batch");
 }
 
-void PlaceRunner::forward(schedule::NodeRange nodes) const {
-  for (auto i = nodes.begin; count_ > 0 && i < nodes.end; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    const NodeTensors& node = nodes_[index];
-    setup_.graph.nodes()[index].layer->forward(
-        context(index), {node.inputs, node.parameters, node.workspace, node.output});
-  }
-}
-
-void PlaceRunner::loss() const {
-  setup_.graph.loss().evaluate(setup_.lane.execution(), loss_, inputs_of_call_.batch->samples());
-  if (!setup_.lane.host_accessible()) {
-    setup_.lane.copy_to_host(staging_.at(memory_.staged.totals), loss_.totals.raw(),
-                             loss_.totals.bytes(), "zygos::train::copy_totals");
-  }
-}
-
-void PlaceRunner::backward(schedule::NodeRange nodes) const {
-  if (count_ == 0) {
-    return zero_gradients();
-  }
-  for (auto i = nodes.end; i-- > nodes.begin;) {
-    const auto index = static_cast<std::size_t>(i);
-    const NodeTensors& node = nodes_[index];
-    if (node.has_backward) {
-      setup_.graph.nodes()[index].layer->backward(
-          context(index), {node.inputs, node.parameters, node.workspace, node.output, node.d_output,
-                           node.d_inputs, node.d_parameters});
-      add_gradients(node);
+void PlaceRunner::forward(const Task& one) {
+  const auto& parameters = parameters_[static_cast<std::size_t>(slot_of(one))];
+  for (const SliceTensors& slice : tensors_of(one).slices) {
+    const auto& passes = one.kind == TaskKind::recompute ? slice.recompute : slice.forward;
+    for (auto node = one.nodes.begin; node < one.nodes.end; ++node) {
+      const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
+      const NodePass& pass = passes[index];
+      setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->forward(
+          context(node, slice.ids), {pass.inputs, parameters[index], pass.workspace, pass.output});
     }
   }
 }
 
-void PlaceRunner::add_gradients(const NodeTensors& node) const {
-  for (const auto& [part, whole] : node.added) {
-    lane::dispatch(setup_.lane.execution(), setup_.dtype, [&](const auto& exec, auto type) {
-      using Exec = std::decay_t<decltype(exec)>;
-      using T = typename decltype(type)::type;
-      ops::add(exec, vector_view<Exec, T>(whole), vector_view<Exec, const T>(part));
-    });
+void PlaceRunner::loss(const Task& one) {
+  nn::LossArgs args = tensors_of(one).loss;
+  if (inputs_of_call_.mode == nn::Mode::evaluate) {
+    // Evaluation has no use for the prediction's gradient; an empty tensor says so.
+    args.d_prediction = Tensor();
   }
-}
-
-void PlaceRunner::zero_gradients() const {
-  lane::dispatch(setup_.lane.execution(), setup_.dtype, [&](const auto& exec, auto type) {
-    using Exec = std::decay_t<decltype(exec)>;
-    using T = typename decltype(type)::type;
-    ops::fill(exec, vector_view<Exec, T>(gradients_), T(0));
-  });
-}
-
-void PlaceRunner::send() const {
+  setup_.graph.loss().evaluate(setup_.lane.execution(), args, averaged_samples(one.update));
   if (!setup_.lane.host_accessible()) {
-    setup_.lane.copy_to_host(staging_.at(memory_.staged.gradients), gradients_.raw(),
-                             gradients_.bytes(), "zygos::train::send_gradients");
+    const auto offset = static_cast<std::size_t>(one.micro_batch) * args.totals.bytes();
+    setup_.lane.copy_to_host(staging_.at(memory_.staged_totals) + offset, args.totals.raw(),
+                             args.totals.bytes(), "zygos::train::copy_totals");
   }
 }
 
-const void* PlaceRunner::sent_gradients() const {
-  return setup_.lane.host_accessible() ? gradients_.raw() : staging_.at(memory_.staged.gradients);
+void PlaceRunner::backward(const Task& one) {
+  const Tensors& tensors = tensors_of(one);
+  if (tensors.slices.empty() && !one.accumulates) {
+    return zero_gradients_of(one.nodes);
+  }
+  bool accumulates = one.accumulates;
+  for (const SliceTensors& slice : tensors.slices) {
+    backward_slice(one, slice, d_parameters_, accumulates);
+    accumulates = true;
+  }
 }
 
-Tensor PlaceRunner::operand(const PlaceRunner& peer, const Tensor& landing) const {
-  if (&peer == this) {
-    return gradients_;
-  }
-  if (setup_.lane.host_accessible()) {
-    return {const_cast<void*>(peer.sent_gradients()), setup_.dtype, gradients_.shape()};
-  }
-  setup_.lane.copy_to_lane(landing.raw(), peer.sent_gradients(), landing.bytes(),
-                           "zygos::train::receive_gradients");
-  return landing;
-}
-
-void PlaceRunner::all_reduce(std::span<PlaceRunner* const> peers) const {
-  // Always the same order, by place, so that every replica gets the same bits.
-  Tensor sum;
-  for (const PlaceRunner* peer : peers) {
-    if (peer == nullptr) {
+void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
+                                 std::span<const std::vector<Tensor>> d_parameters,
+                                 bool accumulates) {
+  const auto& parameters = parameters_[static_cast<std::size_t>(slot_of(one))];
+  for (auto node = one.nodes.end; node-- > one.nodes.begin;) {
+    const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
+    const NodeBackward& bound = slice.backward[index];
+    if (!bound.runs) {
       continue;
     }
-    const Tensor term = operand(*peer, sum ? incoming_ : reduced_);
-    if (!sum) {
-      sum = term;
-      continue;
+    setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->backward(
+        context(node, slice.ids),
+        {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
+         bound.d_output, bound.d_inputs, d_parameters[index], accumulates});
+    for (const auto& [part, whole] : bound.added) {
+      add_to(setup_.lane.execution(), whole, part);
     }
-    lane::dispatch(setup_.lane.execution(), setup_.dtype, [&](const auto& exec, auto type) {
-      using Exec = std::decay_t<decltype(exec)>;
-      using T = typename decltype(type)::type;
-      ops::sum(exec, vector_view<Exec, T>(reduced_), vector_view<Exec, const T>(sum),
-               vector_view<Exec, const T>(term));
-    });
-    sum = reduced_;
   }
 }
 
-void PlaceRunner::update(bool reduced) {
-  update_.gradient = reduced ? reduced_ : gradients_;
-  update_.step = inputs_of_call_.step;
+void PlaceRunner::zero_gradients() const { fill_with_zeros(setup_.lane.execution(), gradients_); }
+
+void PlaceRunner::zero_gradients_of(schedule::NodeRange nodes) const {
+  for (auto node = nodes.begin; node < nodes.end; ++node) {
+    for (const Tensor& d_parameter :
+         d_parameters_[static_cast<std::size_t>(node - memory_.stage.nodes.begin)]) {
+      fill_with_zeros(setup_.lane.execution(), d_parameter);
+    }
+  }
+}
+
+void PlaceRunner::update(const Task& one) {
+  if (averaged_samples(one.update) == 0) {
+    return;  // of an incomplete batch: nothing was learnt
+  }
+  const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
+  update_.gradient = one.reduced ? reduced_ : gradients_;
+  update_.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
   setup_.optimizer.update(setup_.lane.execution(), update_);
+}
+
+void PlaceRunner::stash(const Task& one) const {
+  copy_into(setup_.lane.execution(), weights_[static_cast<std::size_t>(one.slot)],
+            weights_.front());
+}
+
+void PlaceRunner::average(const Task& one) const {
+  if (inputs_of_call_.step % static_cast<std::uint64_t>(one.every) != 0) {
+    return;
+  }
+  double versions = 0.0;
+  for (const schedule::Buffer& buffer : one.reads) {
+    if (buffer.slot > 0) {
+      add_to(setup_.lane.execution(), weights_.front(),
+             weights_[static_cast<std::size_t>(buffer.slot)]);
+    }
+    versions += 1.0;
+  }
+  scale_by(setup_.lane.execution(), weights_.front(), 1.0 / versions);
 }
 
 void PlaceRunner::write_decay_mask() const {
@@ -299,19 +294,50 @@ void PlaceRunner::write_decay_mask() const {
     return;
   }
   std::vector<std::uint8_t> mask(static_cast<std::size_t>(update_.decay_mask.size()), 0);
-  for (const graph::Parameter& parameter : setup_.graph.parameters()) {
-    std::fill_n(mask.begin() + parameter.offset, parameter.shape.size(),
-                static_cast<std::uint8_t>(parameter.decay ? 1 : 0));
+  for (auto node = memory_.stage.nodes.begin; node < memory_.stage.nodes.end; ++node) {
+    for (const graph::Parameter& parameter : setup_.graph.parameters_of(node)) {
+      std::fill_n(mask.begin() + (parameter.offset - memory_.elements.begin),
+                  parameter.shape.size(), static_cast<std::uint8_t>(parameter.decay ? 1 : 0));
+    }
   }
   setup_.lane.copy_to_lane(update_.decay_mask.raw(), mask.data(), mask.size(),
                            "zygos::train::decay_mask");
   setup_.lane.fence("zygos::train::decay_mask");
 }
 
-const double* PlaceRunner::host_totals() const {
-  return setup_.lane.host_accessible()
-             ? loss_.totals.data<double>()
-             : staged(memory_.staged.totals, DType::f64, Shape{2}).data<double>();
+double PlaceRunner::sum_of_totals(std::size_t which) const {
+  if (!memory_.stage.is_last) {
+    return 0.0;
+  }
+  const auto* totals = reinterpret_cast<const double*>(setup_.lane.host_accessible()
+                                                           ? arena_.at(memory_.pieces.totals)
+                                                           : staging_.at(memory_.staged_totals));
+  double sum = 0.0;
+  for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
+    sum += mine_[i] ? totals[2 * i + which] : 0.0;
+  }
+  return sum;
+}
+
+std::vector<Tensor> PlaceRunner::predictions() const {
+  std::vector<Tensor> out;
+  for (std::size_t i = 0; i < micro_batches_.size() && memory_.stage.is_last; ++i) {
+    if (mine_[i]) {
+      out.push_back(micro_batches_[i].outputs.back());
+    }
+  }
+  return out;
+}
+
+std::vector<Tensor> PlaceRunner::outputs_of(graph::NodeId node) const {
+  std::vector<Tensor> out;
+  const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
+  for (const Tensors& tensors : micro_batches_) {
+    for (const SliceTensors& slice : tensors.slices) {
+      out.push_back(slice.forward[index].output);
+    }
+  }
+  return out;
 }
 
 }  // namespace zygos::train

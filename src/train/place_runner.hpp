@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "train/message_board.hpp"
+#include "train/stage_binding.hpp"
+
 #include "zygos/graph/graph.hpp"
 #include "zygos/lane/lane.hpp"
 #include "zygos/memory/arena.hpp"
@@ -11,9 +14,9 @@
 #include "zygos/train/batch.hpp"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace zygos::train {
@@ -29,96 +32,120 @@ struct StepInputs {
 struct PlaceSetup {
   const graph::Graph& graph;
   const nn::Optimizer& optimizer;
+  const schedule::Schedule& schedule;
   lane::Lane& lane;
+  schedule::Place place = 0;
   plan::TargetSpec target;
   DType dtype = DType::f32;
   std::uint64_t seed = 1;
-  schedule::SampleRange samples;  ///< of a full batch
 };
 
-/// Memory and tensors of one place, and what each kind of task does there. Everything but the
-/// constructor and the accessors runs on the lane's driver thread.
+/// Memory and tensors of one place, and what each kind of task does there. begin() and the
+/// accessors belong to the caller of the engine, tasks run on the driver threads of the lane.
 class PlaceRunner {
  public:
   PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory);
 
   /// Adapts all tensors to the samples of this call; cheap when their number is the same as before.
   void begin(const StepInputs& inputs);
-  /// `peers`: runners by place; only an all-reduce looks at them.
-  void run(const schedule::Task& task, std::span<PlaceRunner* const> peers);
+  void run(schedule::TaskId task, const MessageBoard& board);
 
   /// Marks in the optimizer's mask which parameters decay; part of putting state on a place.
   void write_decay_mask() const;
   /// No layer writes the gaps between parameters, and they must never hold anything but zeros.
   void zero_gradients() const;
 
-  /// Samples of this call: fewer than planned, even none, in an incomplete batch.
-  std::int64_t count() const noexcept { return count_; }
-  double loss_sum() const { return host_totals()[0]; }
-  double hit_sum() const { return host_totals()[1]; }
-  const Tensor& weights() const noexcept { return update_.weights; }
+  /// Sums over this place's samples of the last call, in the order of micro-batches.
+  double loss_sum() const { return sum_of_totals(0); }
+  double hit_sum() const { return sum_of_totals(1); }
+  /// Of the parameters in elements(), as are states and gradient.
+  const Tensor& weights() const noexcept { return weights_.front(); }
   std::span<const Tensor> states() const noexcept { return update_.states; }
-  Tensor gradient(bool reduced) const { return reduced ? reduced_ : gradients_; }
-  Tensor output(std::size_t node) const { return nodes_[node].output; }
+  /// Of the last step, reduced if the schedule reduces.
+  const Tensor& gradient() const noexcept { return has_reduced_ ? reduced_ : gradients_; }
+  schedule::ElementRange elements() const noexcept { return memory_.elements; }
+  /// The model's output for the samples of the last call, micro-batch by micro-batch.
+  std::vector<Tensor> predictions() const;
+  /// Outputs of one of the stage's nodes that have not been overwritten.
+  std::vector<Tensor> outputs_of(graph::NodeId node) const;
   const plan::PlaceMemory& memory() const noexcept { return memory_; }
   lane::Lane& lane() const noexcept { return setup_.lane; }
 
+  /// Memory of a message of this place; for one that is no copy, the buffer it stands for.
+  std::byte* message_memory(const schedule::Task& sender) const;
+
  private:
-  /// A node's tensors, bound to the samples of the current call.
-  struct NodeTensors {
-    std::vector<Tensor> inputs;
-    std::vector<Tensor> parameters;
-    std::vector<Tensor> workspace;
-    std::vector<Tensor> d_inputs;
-    std::vector<Tensor> d_parameters;
-    Tensor output;
-    Tensor d_output;
-    bool has_backward = true;
-    /// Gradients that came into memory of their own, and what they are added to.
-    std::vector<std::pair<Tensor, Tensor>> added;
-  };
+  using Tensors = MicroBatchTensors;
 
-  Tensor at(std::size_t piece, DType dtype, const Shape& shape) const;
-  Tensor staged(std::size_t piece, DType dtype, const Shape& shape) const;
+  Tensor flat(std::size_t piece) const;
+  Tensor part_of(const Tensor& whole, schedule::ElementRange elements) const;
   void bind_parameters();
-  void bind_samples(std::int64_t count);
-  void bind_node(std::size_t node, std::int64_t count);
-  void bind_input_gradients(std::size_t node);
-  nn::Context context(std::size_t node) const;
+  void bind_samples(std::int64_t given);
+  /// By stage's node: its parameters in a flat buffer of the stage.
+  std::vector<std::vector<Tensor>> parameters_in(const Tensor& whole) const;
+  nn::Context context(graph::NodeId node, const Tensor& ids) const;
+  const schedule::Task& task(schedule::TaskId id) const {
+    return setup_.schedule.tasks[static_cast<std::size_t>(id)];
+  }
+  Tensors& tensors_of(const schedule::Task& task) {
+    return micro_batches_[static_cast<std::size_t>(task.micro_batch)];
+  }
+  std::int32_t slot_of(const schedule::Task& task) const {
+    return inputs_of_call_.mode == nn::Mode::train ? task.slot : 0;
+  }
+  /// Samples of this call that an update averages over.
+  std::int64_t averaged_samples(std::int32_t update) const;
 
-  void load();
-  void copy_in() const;
-  void forward(schedule::NodeRange nodes) const;
-  void loss() const;
-  void backward(schedule::NodeRange nodes) const;
-  void add_gradients(const NodeTensors& node) const;
-  void send() const;
-  void all_reduce(std::span<PlaceRunner* const> peers) const;
-  void update(bool reduced);
+  void load(const schedule::Task& task);
+  void copy_in(const schedule::Task& task);
+  void forward(const schedule::Task& task);
+  void loss(const schedule::Task& task);
+  void backward(const schedule::Task& task);
+  void backward_slice(const schedule::Task& task, const SliceTensors& slice,
+                      std::span<const std::vector<Tensor>> d_parameters, bool accumulates);
+  void zero_gradients_of(schedule::NodeRange nodes) const;
+  void update(const schedule::Task& task);
+  void stash(const schedule::Task& task) const;
+  void average(const schedule::Task& task) const;
 
-  /// This place's gradient where every place's host code may read it.
-  const void* sent_gradients() const;
-  /// A peer's gradient as a tensor this lane can read, copied into `landing` if it has to be.
-  Tensor operand(const PlaceRunner& peer, const Tensor& landing) const;
-  const double* host_totals() const;
+  // place_messages.cpp
+  void send(schedule::TaskId id, const MessageBoard& board);
+  void receive(schedule::TaskId id, const MessageBoard& board);
+  void reduce(const schedule::Task& task, const MessageBoard& board) const;
+  void all_reduce(const schedule::Task& task, const MessageBoard& board) const;
+  void plan_transfers();
+  const Tensor& travelling(const Tensors& tensors, const schedule::Task& task,
+                           graph::NodeId node) const;
+  std::span<const lane::CopyPiece> transfer_pieces(schedule::TaskId id, std::byte* message,
+                                                   bool to_message);
+  /// A peer's part of the gradient as a tensor this lane can read, copied if it has to be.
+  Tensor operand(const std::byte* message, const Tensor& landing) const;
+
+  double sum_of_totals(std::size_t which) const;
 
   PlaceSetup setup_;
   plan::PlaceMemory memory_;
   memory::Arena arena_;
   memory::Arena staging_;
-  std::vector<NodeTensors> nodes_;
-  std::vector<std::vector<graph::InputGradient>> input_gradients_;
-  Tensor inputs_;
-  Tensor targets_;
-  Tensor sample_ids_;
+  std::vector<Tensors> micro_batches_;  ///< by micro-batch; empty for those of other places
+  std::vector<bool> mine_;              ///< by micro-batch: this place loads it
+  std::vector<Tensor> weights_;         ///< by slot
+  std::vector<std::vector<std::vector<Tensor>>> parameters_;  ///< by slot and node of the stage
+  std::vector<std::vector<Tensor>> d_parameters_;
   Tensor gradients_;
   Tensor reduced_;
   Tensor incoming_;
-  nn::LossArgs loss_;
+  bool has_reduced_ = false;
   nn::UpdateArgs update_;
   StepInputs inputs_of_call_;
-  schedule::SampleRange range_;
-  std::int64_t count_ = -1;
+  std::int64_t given_ = -1;  ///< samples of the batch of this call
+  /// Nodes whose tensors a transfer of activations or their gradients carries, and room for its
+  /// pieces.
+  struct Transfer {
+    std::vector<graph::NodeId> nodes;
+    std::vector<lane::CopyPiece> pieces;
+  };
+  std::map<schedule::TaskId, Transfer> transfers_;
 };
 
 }  // namespace zygos::train

@@ -55,12 +55,27 @@ std::set<std::int64_t> fractions(std::int64_t batch, const std::vector<double>& 
   return counts;
 }
 
+/// All of a pass is charged to the first node.
+void add_point(plan::PlaceCosts& costs, std::size_t nodes, schedule::TaskKind kind,
+               std::int64_t samples, double seconds) {
+  const bool forward = kind == schedule::TaskKind::forward;
+  if (!forward && kind != schedule::TaskKind::backward) {
+    costs.others[kind].add(samples, seconds);
+    return;
+  }
+  auto& curves = forward ? costs.forward : costs.backward;
+  curves.resize(nodes);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    curves[node].add(samples, node == 0 ? seconds : 0.0);
+  }
+}
+
 void add_together(plan::Profile& profile, const schedule::Schedule& schedule,
                   const MeasuredPoint& point) {
   for (std::size_t place = 0; place < profile.places.size(); ++place) {
     const auto samples = schedule.samples_of(static_cast<schedule::Place>(place)).count();
     for (const auto& [kind, seconds] : point.task_s[place]) {
-      profile.places[place].together[kind].add(samples, seconds);
+      add_point(profile.places[place].together, schedule.parameters.size(), kind, samples, seconds);
     }
   }
 }
@@ -76,7 +91,7 @@ void measure_alone(const ProfileRequest& request, std::size_t place, plan::Profi
     const MeasuredPoint point =
         measure_steps(*engine, first_samples(request.batch, count), request.seconds_per_point);
     for (const auto& [kind, seconds] : point.task_s[place]) {
-      profile.places[place].alone[kind].add(count, seconds);
+      add_point(profile.places[place].alone, request.graph.nodes().size(), kind, count, seconds);
     }
     overheads.push_back(point.overhead_s);
   }
@@ -127,15 +142,16 @@ plan::Candidate split_candidate(const ProfileRequest& request, const plan::Profi
 
 }  // namespace
 
-plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes,
-                         std::int64_t batch) {
+plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
+                         const plan::TargetSpec& target, std::int64_t batch) {
   plan::Problem problem;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     const lane::Lane& lane = lanes[place];
-    problem.places.push_back({lane.name(), lane.spec().kind, lane.host_accessible()});
+    problem.places.push_back(
+        {lane.name(), lane.spec().kind, lane.host_accessible(), lane.spec().budget_bytes});
   }
   problem.batch = batch;
-  problem.nodes = static_cast<std::int32_t>(graph.nodes().size());
+  problem.model = plan::outline_of(graph, dtype, target);
   return problem;
 }
 
@@ -212,8 +228,9 @@ PlanResult make_plan(const ProfileRequest& request) {
     throw MemoryError("neither lane nor any split of them can hold a batch of " +
                       std::to_string(batch) + " samples; lower train.batch or raise the budgets");
   }
-  result.recommendation = plan::recommend(problem_of(request.graph, request.lanes, batch), profile,
-                                          std::move(candidates));
+  result.recommendation = plan::recommend(
+      problem_of(request.graph, request.lanes, request.options.dtype, request.target, batch),
+      profile, std::move(candidates));
   return result;
 }
 

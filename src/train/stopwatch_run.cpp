@@ -50,10 +50,12 @@ MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds) 
   std::map<std::uint64_t, Span> spans;
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
     std::map<schedule::TaskKind, std::vector<double>> durations;
-    for (const TaskRecord& record : engine.trace().of(place)) {
-      const auto kind = schedule.tasks[static_cast<std::size_t>(record.task)].kind;
-      durations[kind].push_back(record.end_s - record.start_s);
-      widen(spans, record);
+    for (std::size_t queue = 0; queue < schedule::queue_count; ++queue) {
+      for (const TaskRecord& record : engine.trace().of(place * schedule::queue_count + queue)) {
+        const auto kind = schedule.tasks[static_cast<std::size_t>(record.task)].kind;
+        durations[kind].push_back(record.end_s - record.start_s);
+        widen(spans, record);
+      }
     }
     auto& medians = point.task_s.emplace_back();
     for (auto& [kind, values] : durations) {

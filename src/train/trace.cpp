@@ -67,14 +67,14 @@ void name_tracks(EventWriter& writer, const schedule::Schedule& schedule, int pr
 
 }  // namespace
 
-Trace::Trace(std::size_t places, std::size_t capacity) : rings_(places) {
+Trace::Trace(std::size_t lines, std::size_t capacity) : rings_(lines) {
   for (Ring& ring : rings_) {
     ring.records.resize(capacity);
   }
 }
 
-void Trace::record(std::size_t place, const TaskRecord& record) noexcept {
-  Ring& ring = rings_[place];
+void Trace::record(std::size_t line, const TaskRecord& record) noexcept {
+  Ring& ring = rings_[line];
   if (ring.records.empty()) {
     return;
   }
@@ -85,8 +85,8 @@ void Trace::record(std::size_t place, const TaskRecord& record) noexcept {
   }
 }
 
-std::vector<TaskRecord> Trace::of(std::size_t place) const {
-  const Ring& ring = rings_[place];
+std::vector<TaskRecord> Trace::of(std::size_t line) const {
+  const Ring& ring = rings_[line];
   const auto middle = ring.records.begin() + static_cast<std::ptrdiff_t>(ring.next);
   std::vector<TaskRecord> out;
   if (ring.full) {
@@ -109,8 +109,8 @@ void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule
   name_tracks(writer, schedule, measured_process, "measured");
   double origin_s = 0.0;
   bool found = false;
-  for (std::size_t place = 0; place < schedule.places.size(); ++place) {
-    for (const TaskRecord& record : trace.of(place)) {
+  for (std::size_t line = 0; line < schedule.places.size() * schedule::queue_count; ++line) {
+    for (const TaskRecord& record : trace.of(line)) {
       origin_s = found ? std::min(origin_s, record.start_s) : record.start_s;
       found = true;
       auto event = event_of(schedule, record.task, measured_process, record.start_s, record.end_s);

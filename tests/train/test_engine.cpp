@@ -40,8 +40,7 @@ struct OneStep {
 OneStep one_step(SmallRun& run, schedule::Schedule schedule) {
   const auto engine = run.engine(std::move(schedule));
   const auto report = engine->step(run.batch(), 1);
-  return {engine->gradient(static_cast<std::size_t>(engine->schedule().active_places().front())),
-          report.loss, report.hits};
+  return {engine->gradient(), report.loss, report.hits};
 }
 
 void gradients_agree_at_21_ratios(DType dtype, double tolerance) {
@@ -242,8 +241,8 @@ TEST_CASE("A snapshot put back continues with the same bits", "[train][engine]")
 TEST_CASE("The arena of a run holds exactly what the plan says", "[train][engine]") {
   SmallRun run(test::host_and_device());
   const auto engine = run.engine(run.split(20));
-  const auto planned = plan::plan_memory(run.graph, *run.optimizer, engine->schedule(),
-                                         {true, false}, DType::f64, {});
+  const auto planned = plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}, {true, false}},
+                                         engine->schedule());
   const auto used = engine->memory();
   REQUIRE(used.size() >= 2);
   CHECK(used[0].lane == "host");

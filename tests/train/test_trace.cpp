@@ -64,8 +64,8 @@ TEST_CASE("Measured tasks respect the order of the schedule", "[train][trace]") 
   }
   const auto& schedule = engine->schedule();
   std::map<std::pair<std::uint64_t, schedule::TaskId>, train::TaskRecord> by_task;
-  for (std::size_t place = 0; place < 2; ++place) {
-    for (const auto& record : engine->trace().of(place)) {
+  for (std::size_t line = 0; line < 2 * schedule::queue_count; ++line) {
+    for (const auto& record : engine->trace().of(line)) {
       by_task[{record.step, record.task}] = record;
     }
   }

@@ -3,7 +3,7 @@
 //
 // A lane: an execution-space instance, its memory, a driver thread, a byte budget and a link to the
 // host. The one rule a reader could not guess: kernels and copies of a lane are issued only from
-// its driver thread (inside run()), because an OpenMP instance has one pool per calling thread.
+// its driver threads (inside run()), because an OpenMP instance has one pool per calling thread.
 #pragma once
 
 #include "zygos/lane/spaces.hpp"
@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,11 @@ enum class Kind {
   device,    ///< a GPU
 };
 std::string_view name_of(Kind kind);
+
+/// A lane works on three lines at once, each with a driver thread of its own: its kernels, what
+/// leaves it and what comes in. So transfers run beside kernels, as on a GPU's copy engines.
+enum class Line { compute, outgoing, incoming };
+inline constexpr std::size_t line_count = 3;
 
 /// Execution space of a host or emulated lane.
 enum class HostSpace { openmp, serial };
@@ -45,6 +51,13 @@ struct LaneSpec {
   int device_id = 0;
 };
 
+/// A stretch of memory to copy.
+struct CopyPiece {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::size_t bytes = 0;
+};
+
 class Lane {
  public:
   /// Builds the instance the spec asks for. Throws UsageError for a spec that this build or machine
@@ -61,6 +74,12 @@ class Lane {
   const LaneSpec& spec() const noexcept;
   const std::string& name() const noexcept { return spec().name; }
   const Execution& execution() const noexcept;
+  /// Instance of the line whose driver thread calls: for the compute line execution(), for the
+  /// others a stream of their own on a device, a serial instance elsewhere.
+  const Execution& execution_here() const;
+
+  /// Makes driver thread and instance of a line other than compute; nothing if it has them.
+  void open(Line line);
 
   /// True for the host lane only: its tensors may be read and written by host code, so copies are
   /// elided. Emulated lanes say false on purpose.
@@ -74,15 +93,16 @@ class Lane {
   /// Bytes of the living blocks that allocator() gave out; staging is host memory and not counted.
   std::size_t bytes_allocated() const noexcept;
 
-  /// Hands `job` to the driver thread and returns at once; `job` must stay alive until wait(). One
-  /// job at a time: calling run() twice without wait() is an InternalError. Allocates nothing.
-  void run(const std::function<void()>& job);
+  /// Hands `job` to a line's driver thread and returns at once; `job` must stay alive until wait().
+  /// One job a line at a time: calling run() twice without wait() is an InternalError, as is a line
+  /// that was not opened. Allocates nothing.
+  void run(const std::function<void()>& job, Line line = Line::compute);
   /// Blocks until the job has ended and rethrows what it threw; returns at once without a job.
-  void wait();
+  void wait(Line line = Line::compute);
   /// run() and wait() in one.
   void run_and_wait(const std::function<void()>& job);
 
-  // Inside a job only, on the driver thread:
+  // Inside a job only, on a driver thread of the lane:
 
   /// Host to lane and back; complete on return for host and emulated lanes, ordered on the lane's
   /// stream for a device (fence() completes it). `label` names the copy for profilers.
@@ -90,7 +110,10 @@ class Lane {
                     const std::string& label) const;
   void copy_to_host(void* host, const void* lane, std::size_t bytes,
                     const std::string& label) const;
-  /// Waits for everything issued on this lane's instance; `label` says what for.
+  /// Several pieces as one message: a modelled link's latency is paid once.
+  void copy_to_lane(std::span<const CopyPiece> pieces, const std::string& label) const;
+  void copy_to_host(std::span<const CopyPiece> pieces, const std::string& label) const;
+  /// Waits for everything issued on this line's instance; `label` says what for.
   void fence(const std::string& label) const;
   /// Stretches a compute task that took `seconds` by the lane's slow-down factor.
   void hold_back(double seconds) const;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -59,8 +60,13 @@ class ScheduleBuilder {
   /// are added last to first.
   TaskId backward(Place place, MicroBatch micro_batch, std::optional<NodeRange> nodes = {});
 
-  /// send and receive of what `from`'s stage made for `to`'s (activations if that is a later stage,
-  /// gradients of activations if it is an earlier one). Nothing if no tensor goes that way.
+  /// What `from`'s stage made for `to`'s: activations if that is a later stage, gradients of
+  /// activations if it is an earlier one. Nothing if no tensor goes that way. Queues keep the order
+  /// of the list, so nothing waits in vain where a send is added after what it sends is made, and
+  /// its receive before what needs it.
+  void send(Place from, Place to, MicroBatch micro_batch);
+  void receive(Place from, Place to, MicroBatch micro_batch);
+  /// send(), and receive() at once.
   void transfer(Place from, Place to, MicroBatch micro_batch);
   /// transfer() to whichever places hold later (or earlier) stages, the stage's replicas left
   /// out: for schedules with one place per stage.
@@ -127,12 +133,16 @@ class ScheduleBuilder {
   void read_message(Task& task, const Buffer& message, const std::vector<Buffer>& source) const;
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
   bool has_link(const std::vector<StageLink>& links, Stage from, Stage to) const;
+  const StageLink* link_between(Stage from, Stage to) const;
+  /// Gradients that the stage receives: of what it made itself, and of what it read and passes on.
+  bool receives_gradients(Stage stage, bool made_there) const;
 
   Outline outline_;
   Schedule schedule_;
   std::vector<StageLink> activation_links_;
   std::vector<StageLink> gradient_links_;
   std::vector<PlaceState> states_;
+  std::map<std::tuple<Place, Place, MicroBatch>, Buffer> on_the_way_;  ///< sent, not yet received
   std::int32_t messages_ = 0;
 };
 

@@ -26,8 +26,11 @@ struct Schedule {
   std::int64_t batch = 0;           ///< global batch the sample ranges refer to
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
-  std::vector<ElementRange> parts;   ///< of the flat gradient: what is reduced as one
-  std::vector<SampleRange> updates;  ///< samples that each update of a step averages over
+  std::vector<ElementRange> parts;          ///< of the flat gradient: what is reduced as one
+  std::vector<SampleRange> updates;         ///< samples that each update of a step averages over
+  std::vector<ElementRange> parameters;     ///< of each node
+  std::vector<StageLink> activation_links;  ///< what has to cross, whoever brings it
+  std::vector<StageLink> gradient_links;
   std::vector<Task> tasks;
 
   /// "forward@device nodes 0-3 mb 1 samples 0-50", unique enough to find a task by.
@@ -42,8 +45,8 @@ struct Schedule {
   /// Bytes and messages between places in one step. A message that k places read counts k times.
   std::int64_t traffic_bytes() const;
   std::int64_t traffic_messages() const;
-  /// The golden text: a head, then one line per task with id, place, kind, ranges, order, reads and
-  /// writes.
+  /// The golden text: a head, then one line per task with id, name, queue (if not compute), order,
+  /// bytes, reads and writes. "@place" is said of other places' buffers only.
   std::string text() const;
 };
 

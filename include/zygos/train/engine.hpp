@@ -44,9 +44,10 @@ struct LaneUsage {
 
 /// Executes a schedule step by step on the lanes. All memory is allocated by the constructor.
 ///
-/// Steps are separated by a barrier, so buffers of consecutive steps never overlap. A task that
-/// throws stops every place at its next task; the caller gets a LaneError that names lane and task,
-/// and the engine refuses further steps until restore() or initialise() made its state whole.
+/// Every queue of a place has a thread of its own. Steps are separated by a barrier, so buffers of
+/// consecutive steps never overlap. A task that throws stops every place at its next task; the
+/// caller gets a LaneError that names lane and task, and the engine refuses further steps until
+/// restore() or initialise() made its state whole.
 class Engine {
  public:
   /// Throws UsageError or MemoryError (budget) before anything runs. `graph`, `optimizer` and
@@ -76,12 +77,16 @@ class Engine {
   /// XXH64 over all weights in the order of parameters, as 16 hex digits.
   std::string weights_hash();
   /// The gradient of the last step (reduced over places), as doubles in the order of the flat
-  /// parameter buffer. For tests and embedding programs. This and the next two throw UsageError for
-  /// a place that takes no part in the schedule.
+  /// parameter buffer, each stage's from the first place that holds it. For tests and embedding
+  /// programs.
+  std::vector<double> gradient();
+  std::vector<double> weights();
+  /// The same as one place has it, zeros where its stage has no parameters. This and the next two
+  /// throw UsageError for a place that takes no part in the schedule.
   std::vector<double> gradient(std::size_t place);
-  /// The weights of a place's replica, likewise.
   std::vector<double> weights(std::size_t place);
-  /// The prediction of the last call for the samples of `place`, as doubles, row major.
+  /// The prediction of the last call for the samples of `place`, as doubles, row major; empty
+  /// unless it holds the last stage.
   std::vector<double> prediction(std::size_t place);
 
   const schedule::Schedule& schedule() const noexcept;

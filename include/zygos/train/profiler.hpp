@@ -27,7 +27,8 @@ struct ProfileRequest {
 };
 
 /// What a policy may know of a model on these lanes.
-plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, std::int64_t batch);
+plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
+                         const plan::TargetSpec& target, std::int64_t batch);
 
 /// Runs the real tasks through the real engine: every place alone at several batch sizes, and (with
 /// two places) both together at several splits. A place whose budget can't hold the batch has no

@@ -21,16 +21,16 @@ struct TaskRecord {
   double end_s = 0.0;
 };
 
-/// Records of executed tasks, one preallocated list per place so that recording neither locks nor
-/// allocates. The newest `capacity` records of a place are kept.
+/// Records of executed tasks, one preallocated list per line (place * queue_count + queue) so that
+/// recording neither locks nor allocates. The newest `capacity` records of a line are kept.
 class Trace {
  public:
-  Trace(std::size_t places, std::size_t capacity);
+  Trace(std::size_t lines, std::size_t capacity);
 
-  /// Called by the place's own driver thread only.
-  void record(std::size_t place, const TaskRecord& record) noexcept;
-  /// Records of a place, oldest first; only between steps.
-  std::vector<TaskRecord> of(std::size_t place) const;
+  /// Called by the line's own driver thread only.
+  void record(std::size_t line, const TaskRecord& record) noexcept;
+  /// Records of a line, oldest first; only between steps.
+  std::vector<TaskRecord> of(std::size_t line) const;
   void clear() noexcept;
 
  private:

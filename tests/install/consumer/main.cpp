@@ -60,9 +60,10 @@ int main(int argc, char** argv) {
   lane::LaneSet lanes(
       {{.name = "host", .threads = 1}, {.name = "device", .kind = lane::Kind::emulated}});
   const auto policy = policies::coarse_split({.share = 0.75, .samples = {}});
-  train::Engine engine(model, *optimizer, lanes,
-                       policy->schedule(train::problem_of(model, lanes, samples), nullptr),
-                       {Shape{2}, DType::f64}, {.dtype = DType::f64});
+  const plan::TargetSpec target{Shape{2}, DType::f64};
+  const auto problem = train::problem_of(model, lanes, DType::f64, target, samples);
+  train::Engine engine(model, *optimizer, lanes, policy->schedule(problem, nullptr), target,
+                       {.dtype = DType::f64});
   engine.initialise();
 
   std::vector<std::uint32_t> ids(samples);

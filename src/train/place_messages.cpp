@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes from place to place. A message lies in host memory: the sender's lane brings it there,
+// the receiver's lane takes it from there.
+#include "train/flat_ops.hpp"
+#include "train/place_runner.hpp"
+
+#include <algorithm>
+
+namespace zygos::train {
+
+using schedule::Payload;
+using schedule::Task;
+using schedule::TaskKind;
+
+std::byte* PlaceRunner::message_memory(const Task& sender) const {
+  if (plan::is_alias(sender.payload, setup_.lane.host_accessible())) {
+    const Tensor& whole = sender.payload == Payload::weights ? weights_.front() : gradients_;
+    return static_cast<std::byte*>(part_of(whole, sender.elements).raw());
+  }
+  const auto& planned = memory_.buffers.at(MessageBoard::in(sender.writes));
+  return staging_.at(planned.piece) + planned.offset;
+}
+
+void PlaceRunner::plan_transfers() {
+  const auto outline = plan::outline_of(setup_.graph, setup_.dtype, setup_.target);
+  const auto& stages = setup_.schedule.stages;
+  const auto onward = activation_links(outline, stages);
+  const auto back = gradient_links(outline, stages);
+  for (std::size_t id = 0; id < setup_.schedule.tasks.size(); ++id) {
+    const Task& one = setup_.schedule.tasks[id];
+    const bool carries_samples =
+        one.payload == Payload::activations || one.payload == Payload::activation_gradients;
+    if (one.place != setup_.place || !carries_samples) {
+      continue;
+    }
+    const bool sends = one.kind == TaskKind::send;
+    const auto stage_of = [&](schedule::Place place) {
+      return setup_.schedule.stage_of[static_cast<std::size_t>(place)];
+    };
+    const schedule::Stage from = stage_of(sends ? one.place : one.peer);
+    const schedule::Stage to = stage_of(sends ? one.peer : one.place);
+    const auto& links = one.payload == Payload::activations ? onward : back;
+    const auto link = std::ranges::find_if(
+        links, [&](const auto& candidate) { return candidate.from == from && candidate.to == to; });
+    ZYGOS_REQUIRE(link != links.end(), "a transfer between stages that share nothing");
+    Transfer& transfer = transfers_[static_cast<schedule::TaskId>(id)];
+    transfer.nodes = link->tensors;
+    transfer.pieces.resize(link->tensors.size());
+  }
+}
+
+const Tensor& PlaceRunner::travelling(const Tensors& tensors, const Task& one,
+                                      graph::NodeId node) const {
+  const auto in = [&](const std::vector<Tensor>& list,
+                      const std::vector<graph::NodeId>& nodes) -> const Tensor& {
+    return list[static_cast<std::size_t>(plan::position(nodes, node))];
+  };
+  const plan::StageTensors& stage = memory_.stage;
+  if (one.payload == Payload::activations) {
+    return one.kind == TaskKind::send ? in(tensors.outputs, stage.outputs)
+                                      : in(tensors.boundary, stage.boundary);
+  }
+  return stage.nodes.contains(node) ? in(tensors.output_gradients, stage.output_gradients)
+                                    : in(tensors.input_gradients, stage.input_gradients);
+}
+
+std::span<const lane::CopyPiece> PlaceRunner::transfer_pieces(schedule::TaskId id,
+                                                              std::byte* message, bool to_message) {
+  Transfer& transfer = transfers_.at(id);
+  const Task& one = task(id);
+  const Tensors& tensors = tensors_of(one);
+  for (std::size_t i = 0; i < transfer.nodes.size(); ++i) {
+    const Tensor& tensor = travelling(tensors, one, transfer.nodes[i]);
+    transfer.pieces[i] = to_message ? lane::CopyPiece{message, tensor.raw(), tensor.bytes()}
+                                    : lane::CopyPiece{tensor.raw(), message, tensor.bytes()};
+    message += tensor.bytes();
+  }
+  return transfer.pieces;
+}
+
+void PlaceRunner::send(schedule::TaskId id, const MessageBoard& board) {
+  const Task& one = task(id);
+  std::byte* message = board.at(MessageBoard::in(one.writes));
+  if (one.payload == Payload::activations || one.payload == Payload::activation_gradients) {
+    if (tensors_of(one).samples.count() > 0) {
+      setup_.lane.copy_to_host(transfer_pieces(id, message, true), "zygos::train::send");
+    }
+    return;
+  }
+  const Tensor& whole = one.payload == Payload::weights ? weights_.front() : gradients_;
+  const Tensor part = part_of(whole, one.elements);
+  if (part.raw() != message) {
+    setup_.lane.copy_to_host(message, part.raw(), part.bytes(), "zygos::train::send");
+  }
+}
+
+void PlaceRunner::receive(schedule::TaskId id, const MessageBoard& board) {
+  const Task& one = task(id);
+  std::byte* message = board.at(MessageBoard::in(one.reads));
+  if (one.payload == Payload::activations || one.payload == Payload::activation_gradients) {
+    if (tensors_of(one).samples.count() > 0) {
+      setup_.lane.copy_to_lane(transfer_pieces(id, message, false), "zygos::train::receive");
+    }
+    return;
+  }
+  const Tensor& whole = one.payload == Payload::weights ? weights_.front() : gradients_;
+  const Tensor part = part_of(whole, one.elements);
+  setup_.lane.copy_to_lane(part.raw(), message, part.bytes(), "zygos::train::receive");
+}
+
+Tensor PlaceRunner::operand(const std::byte* message, const Tensor& landing) const {
+  if (setup_.lane.host_accessible()) {
+    return {const_cast<std::byte*>(message), landing.dtype(), landing.shape()};
+  }
+  setup_.lane.copy_to_lane(landing.raw(), message, landing.bytes(), "zygos::train::receive");
+  return landing;
+}
+
+void PlaceRunner::reduce(const Task& one, const MessageBoard& board) const {
+  const Tensor part = part_of(gradients_, one.elements);
+  const Tensor landing(incoming_.raw(), part.dtype(), part.shape());
+  const Tensor term = operand(board.at(MessageBoard::in(one.reads)), landing);
+  add_to(setup_.lane.execution_here(), part, term);
+}
+
+void PlaceRunner::all_reduce(const Task& one, const MessageBoard& board) const {
+  // Always the same order, by place, so that every replica gets the same bits.
+  Tensor sum;
+  const auto add = [&](const Tensor& term) {
+    if (sum) {
+      sum_into(setup_.lane.execution_here(), reduced_, sum, term);
+    }
+    sum = sum ? reduced_ : term;
+  };
+  bool own_is_due = true;
+  for (const schedule::Buffer& buffer : one.reads) {
+    if (buffer.kind != schedule::BufferKind::message) {
+      continue;
+    }
+    if (own_is_due && buffer.place > one.place) {
+      add(gradients_);
+      own_is_due = false;
+    }
+    add(operand(board.at(buffer), sum ? incoming_ : reduced_));
+  }
+  if (own_is_due) {
+    add(gradients_);
+  }
+}
+
+}  // namespace zygos::train
