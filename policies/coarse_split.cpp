@@ -17,14 +17,6 @@
 namespace zygos::policies {
 namespace {
 
-std::string lanes_text(const plan::Problem& problem) {
-  std::string text = std::to_string(problem.places.size()) + " (";
-  for (const plan::PlaceInfo& place : problem.places) {
-    text += (text.back() == '(' ? "" : ", ") + place.name;
-  }
-  return text + ")";
-}
-
 class CoarseSplit final : public train::Policy {
  public:
   explicit CoarseSplit(CoarseSplitOptions options) : options_(options) {

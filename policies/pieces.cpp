@@ -2,12 +2,122 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy_files.hpp"
 
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+
 namespace zygos::policies {
+namespace {
+
+using schedule::NodeRange;
+using schedule::SampleRange;
+
+std::string said_by(const std::string& policy) { return "policy '" + policy + "': "; }
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+std::vector<std::string> lane_names(const plan::Problem& problem) {
+  std::vector<std::string> names;
+  for (const plan::PlaceInfo& place : problem.places) {
+    names.push_back(place.name);
+  }
+  return names;
+}
+
+std::vector<std::string> layer_names(const plan::Problem& problem) {
+  std::vector<std::string> names;
+  for (const schedule::NodeOutline& node : problem.model.nodes) {
+    names.push_back(node.name);
+  }
+  return names;
+}
+
+std::vector<NodeRange> stages_at(const std::string& policy, const plan::Problem& problem,
+                                 const std::vector<std::string>& cuts) {
+  const auto names = layer_names(problem);
+  std::vector<NodeRange> stages;
+  std::int32_t begin = 0;
+  for (const std::string& cut : cuts) {
+    const auto found = std::ranges::find(names, cut);
+    if (found == names.end()) {
+      throw UsageError(said_by(policy) + "cuts names layer '" + cut + "'; the layers are " +
+                       joined(names));
+    }
+    const auto end = static_cast<std::int32_t>(found - names.begin());
+    if (end <= begin) {
+      throw UsageError(said_by(policy) + "a cut at layer '" + cut +
+                       "' leaves the stage before it without a layer; cuts go in the order of the "
+                       "layers, " +
+                       joined(names) + ", and not to the first of them");
+    }
+    stages.push_back({begin, end});
+    begin = end;
+  }
+  stages.push_back({begin, problem.model.node_count()});
+  return stages;
+}
+
+/// What a layer takes, as far as it is known without a measurement.
+std::vector<double> work_of(const schedule::ModelOutline& model) {
+  std::vector<double> flops;
+  std::vector<double> elements;
+  for (const schedule::NodeOutline& node : model.nodes) {
+    flops.push_back(node.flops);
+    elements.push_back(static_cast<double>(node.parameters.count()));
+  }
+  const auto nonzero = [](double value) { return value > 0.0; };
+  if (std::ranges::any_of(flops, nonzero)) {
+    return flops;
+  }
+  return std::ranges::any_of(elements, nonzero) ? elements
+                                                : std::vector<double>(model.nodes.size(), 1.0);
+}
+
+/// best[k][n]: the work of the slowest of k + 1 stages made of the first n layers, and where the
+/// last of them begins.
+std::vector<NodeRange> balanced_stages(const std::vector<double>& work, std::size_t count) {
+  const std::size_t nodes = work.size();
+  std::vector<double> before(nodes + 1, 0.0);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    before[node + 1] = before[node] + work[node];
+  }
+  std::vector<std::vector<double>> best{before};
+  std::vector<std::vector<std::size_t>> begin{std::vector<std::size_t>(nodes + 1, 0)};
+  for (std::size_t stage = 1; stage < count; ++stage) {
+    best.emplace_back(nodes + 1, before[nodes]);
+    begin.emplace_back(nodes + 1, stage);
+    for (std::size_t end = stage + 1; end <= nodes; ++end) {
+      for (std::size_t cut = stage; cut < end; ++cut) {
+        const double slowest = std::max(best[stage - 1][cut], before[end] - before[cut]);
+        if (cut == stage || slowest < best[stage][end]) {
+          best[stage][end] = slowest;
+          begin[stage][end] = cut;
+        }
+      }
+    }
+  }
+  std::vector<NodeRange> stages(count);
+  std::size_t end = nodes;
+  for (std::size_t stage = count; stage-- > 0;) {
+    stages[stage] = {static_cast<std::int32_t>(begin[stage][end]), static_cast<std::int32_t>(end)};
+    end = begin[stage][end];
+  }
+  return stages;
+}
+
+}  // namespace
 
 schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   schedule::Outline outline;
   outline.policy = std::move(policy);
   outline.batch = problem.batch;
+  outline.chunk = problem.chunk;
   outline.model = problem.model;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});
@@ -31,6 +141,66 @@ schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& probl
   add_pass(builder, place, 0);
   builder.update(place);
   return std::move(builder).build();
+}
+
+std::string lanes_text(const plan::Problem& problem) {
+  return std::to_string(problem.places.size()) + " (" + joined(lane_names(problem)) + ")";
+}
+
+std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Problem& problem,
+                                       const std::vector<std::string>& names) {
+  const auto known = lane_names(problem);
+  std::vector<schedule::Place> places;
+  for (const std::string& name : names.empty() ? known : names) {
+    const auto found = std::ranges::find(known, name);
+    const auto place = static_cast<schedule::Place>(found - known.begin());
+    if (found == known.end()) {
+      throw UsageError(said_by(policy) + "lanes names '" + name + "'; the run's lanes are " +
+                       joined(known));
+    }
+    if (std::ranges::find(places, place) != places.end()) {
+      throw UsageError(said_by(policy) + "lanes names '" + name + "' twice; a lane works once");
+    }
+    places.push_back(place);
+  }
+  if (places.size() < 2) {
+    throw UsageError(said_by(policy) + "needs two lanes or more and is given " +
+                     std::to_string(places.size()) + "; the run has " + lanes_text(problem) +
+                     ". Name more lanes, or use policy 'single'");
+  }
+  return places;
+}
+
+std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& problem,
+                                SampleRange samples, std::int64_t count, const std::string& key) {
+  const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+  const std::int64_t units = (samples.count() + unit - 1) / unit;
+  if (count < 1 || count > units) {
+    throw UsageError(said_by(policy) + key + " is " + std::to_string(count) + "; " +
+                     std::to_string(samples.count()) + " samples can be divided into 1 to " +
+                     std::to_string(units) +
+                     (unit > 1 ? " (strict mode: in chunks of " + std::to_string(unit) + ")" : ""));
+  }
+  const auto bound = [&](std::int64_t piece) {
+    return std::min(samples.end, samples.begin + units * piece / count * unit);
+  };
+  std::vector<SampleRange> pieces;
+  for (std::int64_t piece = 0; piece < count; ++piece) {
+    pieces.push_back({bound(piece), bound(piece + 1)});
+  }
+  return pieces;
+}
+
+std::vector<NodeRange> stages_for(const std::string& policy, const plan::Problem& problem,
+                                  const plan::Profile* /*profile*/,
+                                  const std::vector<std::string>& cuts, std::size_t count) {
+  if (count > problem.model.nodes.size()) {
+    throw UsageError(said_by(policy) + std::to_string(count) + " stages need as many layers; the " +
+                     "model has " + std::to_string(problem.model.nodes.size()) + " (" +
+                     joined(layer_names(problem)) + "). Name fewer lanes");
+  }
+  return cuts.empty() ? balanced_stages(work_of(problem.model), count)
+                      : stages_at(policy, problem, cuts);
 }
 
 }  // namespace zygos::policies

@@ -1,20 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of this folder share: their registry entries and the pieces most schedules begin
-// with.
+// What the files of this folder share: the pieces most schedules begin with. What only pipelines
+// need is in pipeline.hpp.
 #pragma once
 
 #include "zygos/policies/policies.hpp"
 #include "zygos/schedule/builder.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace zygos::policies {
-
-train::PolicyEntry single_entry();
-train::PolicyEntry coarse_split_entry();
 
 /// Places, batch and model of the problem; no place has a stage yet.
 schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
@@ -26,5 +24,28 @@ void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
 /// The schedule of one place that does everything.
 schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& problem,
                                   schedule::Place place);
+
+/// "2 (host, device)".
+std::string lanes_text(const plan::Problem& problem);
+
+/// The lanes of these names, in their order, or all of the run's if there are none. UsageError for
+/// an unknown name, one that comes twice, and fewer than two lanes.
+std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Problem& problem,
+                                       const std::vector<std::string>& names);
+
+/// `samples` in `count` neighbouring pieces that differ by at most one sample, or, where the
+/// problem asks for chunks, by at most one chunk. UsageError if a piece would have none; `key` is
+/// the option that asked for `count`.
+std::vector<schedule::SampleRange> divide(const std::string& policy, const plan::Problem& problem,
+                                          schedule::SampleRange samples, std::int64_t count,
+                                          const std::string& key = "micro_batches");
+
+/// The model in `count` stages: stage 0 begins with the first layer, each later one with the layer
+/// of that name in `cuts`; no cuts: so that the slowest stage is as fast as can be. UsageError for
+/// an unknown name, cuts out of order, and more stages than layers.
+std::vector<schedule::NodeRange> stages_for(const std::string& policy, const plan::Problem& problem,
+                                            const plan::Profile* profile,
+                                            const std::vector<std::string>& cuts,
+                                            std::size_t count);
 
 }  // namespace zygos::policies

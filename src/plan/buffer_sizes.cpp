@@ -11,11 +11,11 @@ namespace zygos::plan {
 using schedule::BufferKind;
 
 BufferSizes::BufferSizes(const MemoryRequest& request, const StageTensors& stage,
-                         schedule::SampleRange samples)
+                         schedule::SampleRange samples, std::int64_t chunk)
     : request_(request),
       stage_(stage),
       samples_(samples.count()),
-      slices_(slices_of(samples, request.chunk)) {}
+      slices_(schedule::slices_of(samples, chunk)) {}
 
 std::size_t BufferSizes::bytes(const Shape& sample) const {
   return static_cast<std::size_t>(samples_ * sample.size()) * size_of(request_.dtype);

@@ -14,7 +14,7 @@ namespace zygos::plan {
 class BufferSizes {
  public:
   BufferSizes(const MemoryRequest& request, const StageTensors& stage,
-              schedule::SampleRange samples);
+              schedule::SampleRange samples, std::int64_t chunk);
 
   /// In the order in which the engine binds them:
   ///   inputs, staging   model inputs, targets, ids (0 where the stage has no use for them)

@@ -72,7 +72,7 @@ class Collector {
             const StageTensors& stage)
       : request_(request), schedule_(schedule), place_(place), holds_prediction_(stage.is_last) {
     for (const schedule::SampleRange& samples : schedule.micro_batches) {
-      sizes_.emplace_back(request, stage, samples);
+      sizes_.emplace_back(request, stage, samples, schedule.chunk);
     }
   }
 
@@ -150,6 +150,16 @@ std::int64_t landing_elements(const schedule::Schedule& schedule, schedule::Plac
   return most;
 }
 
+std::vector<schedule::Place> reducing_places(const schedule::Schedule& schedule) {
+  std::vector<schedule::Place> places;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.kind == TaskKind::all_reduce) {
+      places.push_back(task.place);
+    }
+  }
+  return places;
+}
+
 class PlacePlanner {
  public:
   PlacePlanner(const MemoryRequest& request, const schedule::Schedule& schedule,
@@ -163,6 +173,9 @@ class PlacePlanner {
     out_.active = true;
     out_.stage = stage_tensors(request_.graph, schedule_.stages,
                                schedule_.stage_of[static_cast<std::size_t>(place_)]);
+    if (schedule_.chunk > 0) {
+      plan_tree();
+    }
     out_.elements =
         outline_of(request_.graph, request_.dtype, request_.target).parameters_of(out_.stage.nodes);
     add_lasting();
@@ -184,6 +197,13 @@ class PlacePlanner {
     });
   }
 
+  void plan_tree() {
+    out_.tree = place_tree(schedule_, place_);
+    if (has(TaskKind::all_reduce)) {
+      out_.sum = tree_sum(schedule_, reducing_places(schedule_), place_, !host_accessible_);
+    }
+  }
+
   void add_lasting() {
     LastingPieces& pieces = out_.pieces;
     ArenaLayout& lane = out_.lane;
@@ -194,7 +214,8 @@ class PlacePlanner {
       pieces.weights.push_back(
           lane.add(Category::stash, "weights slot " + std::to_string(slot), flat));
     }
-    pieces.gradients = lane.add(Category::gradients, "gradients", flat);
+    pieces.gradients = lane.add(Category::gradients, "gradients",
+                                flat * static_cast<std::size_t>(out_.tree.slots));
     for (const std::string& state : request_.optimizer.state_names()) {
       pieces.states.push_back(lane.add(Category::optimizer_state, state, flat));
     }
@@ -203,9 +224,13 @@ class PlacePlanner {
         lane.add(Category::optimizer_state, "decay_mask", static_cast<std::size_t>(mask));
     pieces.reduced = lane.add(Category::communication, "reduced_gradients",
                               has(TaskKind::all_reduce) ? flat : 0);
+    // In strict mode the reduced gradient is the first of the sum's temporaries.
+    const std::int64_t landing = schedule_.chunk > 0
+                                     ? (out_.sum.temporaries - 1) * out_.elements.count()
+                                     : landing_elements(schedule_, place_);
+    const bool lands = schedule_.chunk > 0 || !host_accessible_;
     pieces.incoming =
-        lane.add(Category::communication, "incoming_gradients",
-                 host_accessible_ ? 0 : bytes_of(landing_elements(schedule_, place_)));
+        lane.add(Category::communication, "incoming_gradients", lands ? bytes_of(landing) : 0);
     const std::size_t totals =
         out_.stage.is_last ? schedule_.micro_batches.size() * 2 * size_of(DType::f64) : 0;
     pieces.totals = lane.add(Category::workspace, "totals", totals);

@@ -97,17 +97,4 @@ schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype,
   return out;
 }
 
-std::vector<schedule::SampleRange> slices_of(schedule::SampleRange samples, std::int64_t chunk) {
-  if (chunk <= 0) {
-    return {samples};
-  }
-  std::vector<schedule::SampleRange> slices;
-  for (std::int64_t begin = samples.begin; begin < samples.end;) {
-    const std::int64_t end = std::min(samples.end, (begin / chunk + 1) * chunk);
-    slices.push_back({begin, end});
-    begin = end;
-  }
-  return slices;
-}
-
 }  // namespace zygos::plan

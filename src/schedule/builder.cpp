@@ -5,6 +5,7 @@
 #include "schedule/order.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/schedule/gradient_tree.hpp"
 
 #include <algorithm>
 
@@ -54,6 +55,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
       states_(outline_.places.size()) {
   schedule_.policy = outline_.policy;
   schedule_.batch = outline_.batch;
+  schedule_.chunk = outline_.chunk;
   schedule_.stages = outline_.stages;
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
@@ -331,7 +333,30 @@ TaskId ScheduleBuilder::average(Place place, std::int32_t every) {
   return add(std::move(task));
 }
 
+void ScheduleBuilder::count_partial_gradients() {
+  std::vector<std::int64_t> partial;
+  for (Place place = 0; place < static_cast<Place>(states_.size()); ++place) {
+    partial.push_back(static_cast<std::int64_t>(place_tree(schedule_, place).results.size()));
+  }
+  for (Task& task : schedule_.tasks) {
+    const std::int64_t bytes = task.elements.count() * outline_.model.element_bytes;
+    if (task.kind == TaskKind::broadcast && task.payload == Payload::gradients) {
+      task.bytes = bytes * partial[static_cast<std::size_t>(task.place)];
+    } else if (task.kind == TaskKind::all_reduce) {
+      task.bytes = 0;
+      for (const Buffer& buffer : task.reads) {
+        task.bytes += buffer.kind == BufferKind::message
+                          ? bytes * partial[static_cast<std::size_t>(buffer.place)]
+                          : 0;
+      }
+    }
+  }
+}
+
 Schedule ScheduleBuilder::build() && {
+  if (schedule_.chunk > 0) {
+    count_partial_gradients();
+  }
   derive_order(schedule_);
   const auto findings = validate(schedule_);
   if (!findings.empty()) {

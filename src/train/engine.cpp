@@ -61,7 +61,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
 }
 
 void Engine::Impl::make_runners() {
-  plan::MemoryRequest request{graph, optimizer, options.dtype, target, {}, 0};
+  plan::MemoryRequest request{graph, optimizer, options.dtype, target, {}};
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     request.host_accessible.push_back(lanes[place].host_accessible());
   }

@@ -23,6 +23,20 @@ std::byte* PlaceRunner::message_memory(const Task& sender) const {
   return staging_.at(planned.piece) + planned.offset;
 }
 
+namespace {
+
+/// What `place` has sent to an all-reduce.
+const schedule::Buffer& message_of(const Task& one, schedule::Place place) {
+  for (const schedule::Buffer& buffer : one.reads) {
+    if (buffer.kind == schedule::BufferKind::message && buffer.place == place) {
+      return buffer;
+    }
+  }
+  throw InternalError("an all-reduce lacks the message of place " + std::to_string(place));
+}
+
+}  // namespace
+
 void PlaceRunner::plan_transfers() {
   const auto outline = plan::outline_of(setup_.graph, setup_.dtype, setup_.target);
   const auto& stages = setup_.schedule.stages;
@@ -91,8 +105,10 @@ void PlaceRunner::send(schedule::TaskId id, const MessageBoard& board) {
   }
   const Tensor& whole = one.payload == Payload::weights ? weights_.front() : gradients_;
   const Tensor part = part_of(whole, one.elements);
+  // In strict mode a gradient is several partial sums, one behind the other.
   if (part.raw() != message) {
-    setup_.lane.copy_to_host(message, part.raw(), part.bytes(), "zygos::train::send");
+    setup_.lane.copy_to_host(message, part.raw(), static_cast<std::size_t>(one.bytes),
+                             "zygos::train::send");
   }
 }
 
@@ -125,7 +141,43 @@ void PlaceRunner::reduce(const Task& one, const MessageBoard& board) const {
   add_to(setup_.lane.execution_here(), part, term);
 }
 
+void PlaceRunner::sum_trees(const Task& one, const MessageBoard& board) const {
+  using schedule::TreeSum;
+  const auto temporary = [&](std::int32_t number) {
+    return number == 0 ? reduced_ : flat(memory_.pieces.incoming, number - 1);
+  };
+  const auto value_of = [&](const TreeSum::Operand& operand) {
+    if (operand.from == TreeSum::From::own) {
+      return gradient_slots_[static_cast<std::size_t>(operand.slot)];
+    }
+    if (operand.from == TreeSum::From::temporary) {
+      return temporary(operand.slot);
+    }
+    std::byte* partial = board.at(message_of(one, operand.place)) +
+                         static_cast<std::size_t>(operand.slot) * gradients_.bytes();
+    return Tensor(partial, gradients_.dtype(), gradients_.shape());
+  };
+  for (const TreeSum::Step& step : memory_.sum.steps) {
+    const Tensor target = temporary(step.target);
+    const Tensor a = value_of(step.a);
+    if (step.adds) {
+      sum_into(setup_.lane.execution_here(), target, a, value_of(step.b));
+    } else if (step.a.from == TreeSum::From::message) {
+      setup_.lane.copy_to_lane(target.raw(), a.raw(), a.bytes(), "zygos::train::receive");
+    } else {
+      copy_into(setup_.lane.execution_here(), target, a);
+    }
+  }
+  const std::int32_t last = memory_.sum.steps.back().target;
+  if (last != 0) {
+    copy_into(setup_.lane.execution_here(), reduced_, temporary(last));
+  }
+}
+
 void PlaceRunner::all_reduce(const Task& one, const MessageBoard& board) const {
+  if (setup_.schedule.chunk > 0) {
+    return sum_trees(one, board);
+  }
   // Always the same order, by place, so that every replica gets the same bits.
   Tensor sum;
   const auto add = [&](const Tensor& term) {

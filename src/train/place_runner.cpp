@@ -33,8 +33,10 @@ PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
   plan_transfers();
 }
 
-Tensor PlaceRunner::flat(std::size_t piece) const {
-  return {arena_.at(piece), setup_.dtype, Shape{memory_.elements.count()}};
+Tensor PlaceRunner::flat(std::size_t piece, std::int32_t slot) const {
+  const Shape shape{memory_.elements.count()};
+  const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(setup_.dtype);
+  return {arena_.at(piece) + static_cast<std::size_t>(slot) * bytes, setup_.dtype, shape};
 }
 
 Tensor PlaceRunner::part_of(const Tensor& whole, schedule::ElementRange elements) const {
@@ -63,8 +65,11 @@ void PlaceRunner::bind_parameters() {
     weights_.push_back(flat(piece));
     parameters_.push_back(parameters_in(weights_.back()));
   }
-  gradients_ = flat(pieces.gradients);
-  d_parameters_ = parameters_in(gradients_);
+  for (std::int32_t slot = 0; slot < memory_.tree.slots; ++slot) {
+    gradient_slots_.push_back(flat(pieces.gradients, slot));
+    d_parameters_.push_back(parameters_in(gradient_slots_.back()));
+  }
+  gradients_ = gradient_slots_.front();
   reduced_ = flat(pieces.reduced);
   incoming_ = flat(pieces.incoming);
   update_.weights = weights_.front();
@@ -79,7 +84,8 @@ void PlaceRunner::bind_parameters() {
 
 void PlaceRunner::bind_samples(std::int64_t given) {
   given_ = given;
-  const BindingSource source{setup_.graph, memory_, arena_, setup_.target, setup_.dtype, 0};
+  const BindingSource source{setup_.graph,  memory_,      arena_,
+                             setup_.target, setup_.dtype, setup_.schedule.chunk};
   for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
     if (mine_[i]) {
       const schedule::SampleRange& planned = setup_.schedule.micro_batches[i];
@@ -218,13 +224,38 @@ void PlaceRunner::loss(const Task& one) {
 
 void PlaceRunner::backward(const Task& one) {
   const Tensors& tensors = tensors_of(one);
-  if (tensors.slices.empty() && !one.accumulates) {
-    return zero_gradients_of(one.nodes);
+  if (setup_.schedule.chunk > 0) {
+    return backward_in_chunks(one);
   }
-  bool accumulates = one.accumulates;
+  if (tensors.slices.empty() && !one.accumulates) {
+    return zero_gradients_of(one.nodes, 0);
+  }
   for (const SliceTensors& slice : tensors.slices) {
-    backward_slice(one, slice, d_parameters_, accumulates);
-    accumulates = true;
+    backward_slice(one, slice, d_parameters_.front(), one.accumulates);
+  }
+}
+
+void PlaceRunner::backward_in_chunks(const Task& one) {
+  const Tensors& tensors = tensors_of(one);
+  const auto planned = schedule::slices_of(one.samples, setup_.schedule.chunk);
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const auto& leaf = memory_.tree.leaves.at(planned[i].begin / setup_.schedule.chunk);
+    if (i < tensors.slices.size()) {
+      backward_slice(one, tensors.slices[i], d_parameters_[static_cast<std::size_t>(leaf.slot)],
+                     false);
+    } else {
+      zero_gradients_of(one.nodes, leaf.slot);
+    }
+    for (const auto& merge : leaf.merges) {
+      const auto& into = d_parameters_[static_cast<std::size_t>(merge.into)];
+      const auto& from = d_parameters_[static_cast<std::size_t>(merge.from)];
+      for (auto node = one.nodes.begin; node < one.nodes.end; ++node) {
+        const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
+        for (std::size_t k = 0; k < into[index].size(); ++k) {
+          add_to(setup_.lane.execution(), into[index][k], from[index][k]);
+        }
+      }
+    }
   }
 }
 
@@ -248,12 +279,17 @@ void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
   }
 }
 
-void PlaceRunner::zero_gradients() const { fill_with_zeros(setup_.lane.execution(), gradients_); }
+void PlaceRunner::zero_gradients() const {
+  for (const Tensor& slot : gradient_slots_) {
+    fill_with_zeros(setup_.lane.execution(), slot);
+  }
+}
 
-void PlaceRunner::zero_gradients_of(schedule::NodeRange nodes) const {
+void PlaceRunner::zero_gradients_of(schedule::NodeRange nodes, std::int32_t slot) const {
+  const auto& d_parameters = d_parameters_[static_cast<std::size_t>(slot)];
   for (auto node = nodes.begin; node < nodes.end; ++node) {
     for (const Tensor& d_parameter :
-         d_parameters_[static_cast<std::size_t>(node - memory_.stage.nodes.begin)]) {
+         d_parameters[static_cast<std::size_t>(node - memory_.stage.nodes.begin)]) {
       fill_with_zeros(setup_.lane.execution(), d_parameter);
     }
   }

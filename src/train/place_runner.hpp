@@ -77,7 +77,8 @@ class PlaceRunner {
  private:
   using Tensors = MicroBatchTensors;
 
-  Tensor flat(std::size_t piece) const;
+  /// A buffer of the stage's parameters; `slot`: one of several behind each other.
+  Tensor flat(std::size_t piece, std::int32_t slot = 0) const;
   Tensor part_of(const Tensor& whole, schedule::ElementRange elements) const;
   void bind_parameters();
   void bind_samples(std::int64_t given);
@@ -103,7 +104,9 @@ class PlaceRunner {
   void backward(const schedule::Task& task);
   void backward_slice(const schedule::Task& task, const SliceTensors& slice,
                       std::span<const std::vector<Tensor>> d_parameters, bool accumulates);
-  void zero_gradients_of(schedule::NodeRange nodes) const;
+  /// Strict mode: chunk by chunk, added up as the tree says.
+  void backward_in_chunks(const schedule::Task& task);
+  void zero_gradients_of(schedule::NodeRange nodes, std::int32_t slot) const;
   void update(const schedule::Task& task);
   void stash(const schedule::Task& task) const;
   void average(const schedule::Task& task) const;
@@ -113,6 +116,8 @@ class PlaceRunner {
   void receive(schedule::TaskId id, const MessageBoard& board);
   void reduce(const schedule::Task& task, const MessageBoard& board) const;
   void all_reduce(const schedule::Task& task, const MessageBoard& board) const;
+  /// Strict mode: as the tree says.
+  void sum_trees(const schedule::Task& task, const MessageBoard& board) const;
   void plan_transfers();
   const Tensor& travelling(const Tensors& tensors, const schedule::Task& task,
                            graph::NodeId node) const;
@@ -130,9 +135,10 @@ class PlaceRunner {
   std::vector<Tensors> micro_batches_;  ///< by micro-batch; empty for those of other places
   std::vector<bool> mine_;              ///< by micro-batch: this place loads it
   std::vector<Tensor> weights_;         ///< by slot
-  std::vector<std::vector<std::vector<Tensor>>> parameters_;  ///< by slot and node of the stage
-  std::vector<std::vector<Tensor>> d_parameters_;
-  Tensor gradients_;
+  std::vector<std::vector<std::vector<Tensor>>> parameters_;    ///< by slot and node of the stage
+  std::vector<Tensor> gradient_slots_;                          ///< one, several in strict mode
+  std::vector<std::vector<std::vector<Tensor>>> d_parameters_;  ///< by slot and node of the stage
+  Tensor gradients_;                                            ///< the first slot
   Tensor reduced_;
   Tensor incoming_;
   bool has_reduced_ = false;

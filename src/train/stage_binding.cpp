@@ -106,9 +106,10 @@ class Binder {
     for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
       const auto outside = plan::position(stage_.outputs, id);
       for (const std::size_t slot : {0U, 1U}) {
-        inside_[slot].push_back(outside >= 0 ? out_.outputs[static_cast<std::size_t>(outside)]
-                                             : at(BufferKind::activations, static_cast<std::int32_t>(slot), output,
-                                                  source_.dtype, output_shape(id)));
+        inside_[slot].push_back(outside >= 0
+                                    ? out_.outputs[static_cast<std::size_t>(outside)]
+                                    : at(BufferKind::activations, static_cast<std::int32_t>(slot),
+                                         output, source_.dtype, output_shape(id)));
       }
       output += static_cast<std::size_t>(outside < 0);
       d_inside_.push_back(bind_gradient(id, gradient));
@@ -138,7 +139,7 @@ class Binder {
   }
 
   void bind_slices() {
-    const auto slices = plan::slices_of(out_.samples, source_.chunk);
+    const auto slices = schedule::slices_of(out_.samples, source_.chunk);
     // Memory for what layers keep was planned for a full micro-batch; the slices of this call are
     // its first ones.
     std::size_t kept = outputs_inside_;

@@ -57,7 +57,7 @@ struct BindingSource {
   const memory::Arena& arena;
   plan::TargetSpec target;
   DType dtype = DType::f32;
-  std::int64_t chunk = 0;
+  std::int64_t chunk = 0;  ///< of the schedule
 };
 
 /// Binds `samples`, the part of the micro-batch's planned samples that this call has.

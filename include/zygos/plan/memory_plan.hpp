@@ -9,6 +9,7 @@
 #include "zygos/memory/arena.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/stage_tensors.hpp"
+#include "zygos/schedule/gradient_tree.hpp"
 #include "zygos/schedule/schedule.hpp"
 
 #include <cstdint>
@@ -25,7 +26,6 @@ struct MemoryRequest {
   DType dtype = DType::f32;
   TargetSpec target;
   std::vector<bool> host_accessible;  ///< by place
-  std::int64_t chunk = 0;             ///< strict mode: samples of a chunk
 };
 
 /// Where a buffer lies. Buffers whose uses are ordered may lie in the same place, one after the
@@ -46,11 +46,10 @@ struct LastingPieces {
   std::vector<std::size_t> weights;  ///< by slot; 0 is the current version
   std::vector<std::size_t> states;
   std::size_t decay_mask = 0;
-  std::size_t gradients = 0;
-  std::size_t reduced = 0;   ///< used if the place has an all_reduce
-  std::size_t incoming = 0;  ///< where a part of a peer's gradient lands
-  std::size_t partial = 0;   ///< strict mode: gradients of chunks, see train/gradient_tree
-  std::size_t totals = 0;    ///< (micro-batches, 2) f64: sums of losses and hits
+  std::size_t gradients = 0;  ///< strict mode: several slots, see gradient_tree.hpp
+  std::size_t reduced = 0;    ///< used if the place has an all_reduce
+  std::size_t incoming = 0;   ///< where a peer's gradient lands; strict mode: several slots
+  std::size_t totals = 0;     ///< (micro-batches, 2) f64: sums of losses and hits
 };
 
 struct PlaceMemory {
@@ -59,6 +58,8 @@ struct PlaceMemory {
   memory::ArenaLayout staging;
   StageTensors stage;
   schedule::ElementRange elements;  ///< parameters of the stage
+  schedule::PlaceTree tree;         ///< strict mode
+  schedule::TreeSum sum;            ///< strict mode, places that all-reduce
   LastingPieces pieces;
   std::size_t staged_totals = 0;
   std::map<schedule::Buffer, PlannedBuffer> buffers;

@@ -40,8 +40,4 @@ bool has_backward(const graph::Graph& graph, graph::NodeId node);
 /// What a schedule needs to know of the model.
 schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype, const TargetSpec& target);
 
-/// Samples of a micro-batch are worked on in slices: one, or in strict mode chunks of fixed
-/// samples, which end at multiples of `chunk` of the global batch.
-std::vector<schedule::SampleRange> slices_of(schedule::SampleRange samples, std::int64_t chunk);
-
 }  // namespace zygos::plan

@@ -28,6 +28,18 @@ struct CoarseSplitOptions {
 };
 train::PolicyPtr coarse_split(CoarseSplitOptions options);
 
+/// Which layers make a stage, and which lane holds it.
+struct StageOptions {
+  std::vector<std::string> cuts;   ///< first layer of every stage but the first; empty: chosen
+  std::vector<std::string> lanes;  ///< of the stages in their order; empty: all of the run's
+};
+
+/// The layers divided between places; a batch goes through them in turn (policies.md 3.5).
+struct LayerPlacementOptions {
+  StageOptions stages;
+};
+train::PolicyPtr layer_placement(LayerPlacementOptions options);
+
 std::vector<train::PolicyEntry> registry();
 
 }  // namespace zygos::policies

@@ -32,6 +32,7 @@ struct Outline {
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;
   std::vector<SampleRange> updates;
+  std::int64_t chunk = 0;  ///< strict mode: see Schedule::chunk
 };
 
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
@@ -134,6 +135,8 @@ class ScheduleBuilder {
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
   bool has_link(const std::vector<StageLink>& links, Stage from, Stage to) const;
   const StageLink* link_between(Stage from, Stage to) const;
+  /// Strict mode: a place may send several partial sums.
+  void count_partial_gradients();
   /// Gradients that the stage receives: of what it made itself, and of what it read and passes on.
   bool receives_gradients(Stage stage, bool made_there) const;
 

@@ -24,6 +24,7 @@ struct Schedule {
   std::vector<std::string> places;  ///< names of all places of the run, used or not
   std::vector<Stage> stage_of;      ///< by place; -1: takes no part
   std::int64_t batch = 0;           ///< global batch the sample ranges refer to
+  std::int64_t chunk = 0;           ///< strict mode: samples whose gradients are added up as one
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;          ///< of the flat gradient: what is reduced as one

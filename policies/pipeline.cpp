@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace zygos::policies {
+namespace {
+
+using schedule::MicroBatch;
+using schedule::Place;
+using schedule::Stage;
+using schedule::StageLink;
+using schedule::Version;
+
+class Weaver {
+ public:
+  Weaver(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
+         const std::vector<Program>& programs)
+      : builder_(builder),
+        layout_(layout),
+        programs_(programs),
+        next_(programs.size(), 0),
+        activations_(activation_links(builder.outline().model, layout.stages)),
+        gradients_(gradient_links(builder.outline().model, layout.stages)) {}
+
+  void run() {
+    while (true) {
+      update_stages();
+      std::vector<Place> ready;
+      for (const auto& replicas : layout_.places) {
+        std::ranges::copy_if(replicas, std::back_inserter(ready),
+                             [&](Place place) { return can_move(place); });
+      }
+      if (ready.empty()) {
+        break;
+      }
+      for (const Place place : ready) {
+        move(place);
+      }
+    }
+    for (std::size_t place = 0; place < programs_.size(); ++place) {
+      ZYGOS_REQUIRE(next_[place] == programs_[place].size(),
+                    "place " + std::to_string(place) + " waits for what no other place does");
+    }
+  }
+
+ private:
+  const Move* head(Place place) const {
+    const auto index = static_cast<std::size_t>(place);
+    return next_[index] < programs_[index].size() ? &programs_[index][next_[index]] : nullptr;
+  }
+
+  void pass(Place place) { ++next_[static_cast<std::size_t>(place)]; }
+
+  schedule::NodeRange nodes_of(Stage stage) const {
+    return layout_.stages[static_cast<std::size_t>(stage)];
+  }
+
+  bool trains(Stage stage) const {
+    const auto& nodes = builder_.outline().model.nodes;
+    const auto [begin, end] = nodes_of(stage);
+    return std::any_of(nodes.begin() + begin, nodes.begin() + end,
+                       [](const schedule::NodeOutline& node) { return node.has_backward; });
+  }
+
+  bool updates(Stage stage) const { return has_weights(builder_.outline().model, nodes_of(stage)); }
+
+  bool can_move(Place place) const {
+    const Move* move = head(place);
+    if (move == nullptr || move->kind == Move::Kind::update) {
+      return false;
+    }
+    const bool forward = move->kind == Move::Kind::forward;
+    const auto& done = forward ? forwards_ : backwards_;
+    return std::ranges::all_of(forward ? activations_ : gradients_, [&](const StageLink& link) {
+      return link.to != builder_.stage_of(place) || done.contains({link.from, move->micro_batch});
+    });
+  }
+
+  void move(Place place) {
+    const Move& move = *head(place);
+    if (move.kind == Move::Kind::forward) {
+      forward(place, move);
+    } else {
+      backward(place, move.micro_batch);
+    }
+    pass(place);
+  }
+
+  void receive(const std::vector<StageLink>& links, Place place, MicroBatch micro_batch) {
+    for (const StageLink& link : links) {
+      if (link.to == builder_.stage_of(place)) {
+        builder_.receive(layout_.place_of(link.from, micro_batch), place, micro_batch);
+      }
+    }
+  }
+
+  void send(const std::vector<StageLink>& links, Place place, MicroBatch micro_batch) {
+    for (const StageLink& link : links) {
+      if (link.from == builder_.stage_of(place)) {
+        builder_.send(place, layout_.place_of(link.to, micro_batch), micro_batch);
+      }
+    }
+  }
+
+  void forward(Place place, const Move& move) {
+    const MicroBatch micro_batch = move.micro_batch;
+    const Stage stage = builder_.stage_of(place);
+    builder_.load(place, micro_batch);
+    receive(activations_, place, micro_batch);
+    const bool keeps = move.keeps || !trains(stage);
+    builder_.forward(place, micro_batch, keeps,
+                     updates(stage) ? move.version : std::optional<Version>());
+    if (!keeps) {
+      recomputed_.insert({stage, micro_batch});
+    }
+    send(activations_, place, micro_batch);
+    if (stage == builder_.last_stage()) {
+      builder_.loss(place, micro_batch);
+    }
+    forwards_.insert({stage, micro_batch});
+  }
+
+  void backward(Place place, MicroBatch micro_batch) {
+    const Stage stage = builder_.stage_of(place);
+    if (trains(stage)) {
+      // Before the gradients are there: it does not need them.
+      if (recomputed_.contains({stage, micro_batch})) {
+        builder_.recompute(place, micro_batch);
+      }
+      receive(gradients_, place, micro_batch);
+      builder_.backward(place, micro_batch);
+      send(gradients_, place, micro_batch);
+    }
+    backwards_.insert({stage, micro_batch});
+  }
+
+  void update_stages() {
+    for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
+      const auto& replicas = layout_.places[stage];
+      while (std::ranges::all_of(replicas, [&](Place place) {
+        const Move* move = head(place);
+        return move != nullptr && move->kind == Move::Kind::update;
+      })) {
+        if (updates(static_cast<Stage>(stage))) {
+          update(static_cast<Stage>(stage), head(replicas.front())->stash);
+        }
+        std::ranges::for_each(replicas, [&](Place place) { pass(place); });
+      }
+    }
+  }
+
+  void update(Stage stage, bool stash) {
+    const auto& replicas = layout_.places[static_cast<std::size_t>(stage)];
+    const std::vector<Place> others(replicas.begin() + 1, replicas.end());
+    const Place first = replicas.front();
+    for (const Place place : replicas) {
+      if (stash) {
+        builder_.stash(place);
+      }
+    }
+    for (const Place place : others) {
+      builder_.reduce(place, first, stage);  // stages are the parts of the gradient
+    }
+    builder_.update(first);
+    if (!others.empty()) {
+      builder_.broadcast_weights(first, others);
+    }
+  }
+
+  schedule::ScheduleBuilder& builder_;
+  const PipelineLayout& layout_;
+  const std::vector<Program>& programs_;
+  std::vector<std::size_t> next_;
+  std::vector<StageLink> activations_;
+  std::vector<StageLink> gradients_;
+  std::set<std::pair<Stage, MicroBatch>> forwards_;
+  std::set<std::pair<Stage, MicroBatch>> backwards_;
+  std::set<std::pair<Stage, MicroBatch>> recomputed_;
+};
+
+}  // namespace
+
+Place PipelineLayout::place_of(Stage stage, MicroBatch micro_batch) const {
+  const auto& replicas = places[static_cast<std::size_t>(stage)];
+  return replicas[static_cast<std::size_t>(micro_batch) % replicas.size()];
+}
+
+bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes) {
+  return model.parameters_of(nodes).count() > 0;
+}
+
+PipelineLayout layout_for(const std::string& policy, const plan::Problem& problem,
+                          const plan::Profile* profile, const StageOptions& options,
+                          const std::vector<std::int64_t>& replicas) {
+  const auto lanes = lanes_for(policy, problem, options.lanes);
+  const std::size_t count = !options.cuts.empty() ? options.cuts.size() + 1
+                            : !replicas.empty()   ? replicas.size()
+                                                  : lanes.size();
+  const auto used = replicas.empty()
+                        ? static_cast<std::int64_t>(count)
+                        : std::accumulate(replicas.begin(), replicas.end(), std::int64_t{0});
+  if (!replicas.empty() && replicas.size() != count) {
+    throw UsageError("policy '" + policy + "': replicas has " + std::to_string(replicas.size()) +
+                     " numbers, and the cuts make " + std::to_string(count) +
+                     " stages; give one number per stage");
+  }
+  if (used > static_cast<std::int64_t>(lanes.size())) {
+    throw UsageError("policy '" + policy + "': its " + std::to_string(count) + " stages need " +
+                     std::to_string(used) + " lanes and are given " + std::to_string(lanes.size()) +
+                     "; the run has " + lanes_text(problem) +
+                     ". Cut less often or name more lanes");
+  }
+  PipelineLayout layout;
+  layout.stages = stages_for(policy, problem, profile, options.cuts, count);
+  auto lane = lanes.begin();
+  for (std::size_t stage = 0; stage < count; ++stage) {
+    const auto end = lane + static_cast<std::ptrdiff_t>(replicas.empty() ? 1 : replicas[stage]);
+    layout.places.emplace_back(lane, end);
+    lane = end;
+  }
+  return layout;
+}
+
+schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,
+                                   const PipelineLayout& layout,
+                                   std::vector<schedule::SampleRange> micro_batches,
+                                   std::vector<schedule::SampleRange> updates) {
+  schedule::Outline outline = outline_of(policy, problem);
+  outline.stages = layout.stages;
+  outline.micro_batches = std::move(micro_batches);
+  outline.updates = std::move(updates);
+  for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
+    for (const Place place : layout.places[stage]) {
+      outline.places[static_cast<std::size_t>(place)].stage = static_cast<Stage>(stage);
+    }
+  }
+  return outline;
+}
+
+Move forward_of(MicroBatch micro_batch, bool keeps) {
+  return {Move::Kind::forward, micro_batch, keeps, {}, false};
+}
+
+Move backward_of(MicroBatch micro_batch) {
+  return {Move::Kind::backward, micro_batch, true, {}, false};
+}
+
+Move update_now() { return {Move::Kind::update, 0, true, {}, false}; }
+
+Program alternating(const std::vector<MicroBatch>& own, std::size_t warm_ups,
+                    std::size_t per_update, bool keeps) {
+  Program program;
+  const std::size_t ahead = std::min(warm_ups, own.size());
+  for (std::size_t i = 0; i < ahead; ++i) {
+    program.push_back(forward_of(own[i], keeps));
+  }
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (i + ahead < own.size()) {
+      program.push_back(forward_of(own[i + ahead], keeps));
+    }
+    program.push_back(backward_of(own[i]));
+    if ((i + 1) % per_update == 0 || i + 1 == own.size()) {
+      program.push_back(update_now());
+    }
+  }
+  return program;
+}
+
+std::int32_t mark_stashes(Program& program, std::int32_t last) {
+  std::map<MicroBatch, Version> used;
+  std::map<Version, std::size_t> last_use;
+  Version made = 0;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const Move& move = program[i];
+    if (move.kind == Move::Kind::update) {
+      ++made;
+      continue;
+    }
+    if (move.kind == Move::Kind::forward) {
+      used[move.micro_batch] = move.version.value_or(made);
+    }
+    last_use[used.at(move.micro_batch)] = i;
+  }
+  std::vector<Version> kept;
+  std::size_t most = 0;
+  Version current = 0;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (program[i].kind != Move::Kind::update) {
+      continue;
+    }
+    std::erase_if(kept,
+                  [&](Version version) { return version < made - last && last_use[version] < i; });
+    program[i].stash = last_use[current] > i || current >= made - last;
+    if (program[i].stash) {
+      kept.push_back(current);
+      most = std::max(most, kept.size());
+    }
+    ++current;
+  }
+  return static_cast<std::int32_t>(most) + 1;
+}
+
+void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
+                  const std::vector<Program>& programs) {
+  Weaver(builder, layout, programs).run();
+}
+
+void add_stage_keys(deck::Schema& schema) {
+  schema
+      .texts("cuts",
+             "The layers that begin a stage, the first stage left out; auto: chosen so that the "
+             "slowest stage is as fast as can be, with as many stages as lanes.")
+      .or_word("auto")
+      .fallback("auto")
+      .example("[dense3]");
+  schema.texts("lanes", "Lanes of the stages, in their order; all of the run's if not given.")
+      .length(2)
+      .optional()
+      .example("[device, host]");
+}
+
+StageOptions stage_options(const deck::Section& section) {
+  StageOptions options;
+  if (!section.is_word("cuts", "auto")) {
+    options.cuts = section.texts("cuts");
+  }
+  if (section.has("lanes")) {
+    options.lanes = section.texts("lanes");
+  }
+  return options;
+}
+
+}  // namespace zygos::policies

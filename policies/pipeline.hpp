@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What pipelines share. A pipeline policy writes down what each place does and in which order, as a
+// list of moves; add_programs() weaves the lists into one schedule, with the transfers between
+// stages.
+#pragma once
+
+#include "policy_files.hpp"
+
+#include <optional>
+
+namespace zygos::policies {
+
+/// Stages of a pipeline and the places that hold them, one or more replicas each.
+struct PipelineLayout {
+  std::vector<schedule::NodeRange> stages;
+  std::vector<std::vector<schedule::Place>> places;  ///< by stage
+
+  std::size_t depth() const { return stages.size(); }
+  /// Replicas of a stage take micro-batches in turn.
+  schedule::Place place_of(schedule::Stage stage, schedule::MicroBatch micro_batch) const;
+};
+
+/// False for stages of layers without parameters: nothing to update, stash or average there.
+bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes);
+
+/// Stages on the lanes that `options` names, one after the other; `replicas` says how many lanes
+/// each stage has, one unless told. UsageError for what does not fit.
+PipelineLayout layout_for(const std::string& policy, const plan::Problem& problem,
+                          const plan::Profile* profile, const StageOptions& options,
+                          const std::vector<std::int64_t>& replicas = {});
+
+/// Outline of a pipeline; updates: all samples at once unless given.
+schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,
+                                   const PipelineLayout& layout,
+                                   std::vector<schedule::SampleRange> micro_batches,
+                                   std::vector<schedule::SampleRange> updates = {});
+
+/// One thing a place does.
+struct Move {
+  enum class Kind { forward, backward, update };
+  Kind kind = Kind::forward;
+  schedule::MicroBatch micro_batch = 0;  ///< forward, backward
+  bool keeps = true;                     ///< forward; if false, backward begins with a recompute
+  std::optional<schedule::Version> version;  ///< forward; the current one if none is given
+  bool stash = false;                        ///< update: keeps the version before it
+};
+using Program = std::vector<Move>;
+
+Move forward_of(schedule::MicroBatch micro_batch, bool keeps = true);
+Move backward_of(schedule::MicroBatch micro_batch);
+Move update_now();
+
+/// One forward, one backward: `warm_ups` forwards ahead, then a forward and the backward of the
+/// oldest micro-batch in turn, then the backwards that are left. An update follows every
+/// `per_update` backwards.
+Program alternating(const std::vector<schedule::MicroBatch>& own, std::size_t warm_ups,
+                    std::size_t per_update, bool keeps = true);
+
+/// Marks the updates that must stash the version they supersede: those after which a pass still
+/// works with it, and those of the `last` last versions before the end. Returns the versions that
+/// are kept at most at any time, the current one included.
+std::int32_t mark_stashes(Program& program, std::int32_t last = 0);
+
+/// Adds the programs, by place, to the schedule. Each turn every place whose next move can be made
+/// makes it: a forward when what it reads has been made, a backward when the gradients have, an
+/// update when all replicas of its stage are there: their gradients are then added up on the first,
+/// which updates and hands out its weights. So places are ordered by messages alone.
+/// Stages in which nothing is trained skip backward and update.
+void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
+                  const std::vector<Program>& programs);
+
+/// The deck's keys of StageOptions.
+void add_stage_keys(deck::Schema& schema);
+StageOptions stage_options(const deck::Section& section);
+
+}  // namespace zygos::policies

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every policy promises, seen in the engine: the gradient of the undivided batch, whatever is
+// cut and wherever it runs.
+#include "small_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace zygos;
+using test::SmallRun;
+using Names = std::vector<std::string>;
+
+nn::LayerPtr tanh_layer(std::int64_t units) {
+  return nn::dense({.units = units, .bias = true, .activation = nn::Activation::tanh});
+}
+
+/// Eight nodes with dropout; outputs of the first and second are read far behind.
+graph::Graph skipping_model() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("fc1", tanh_layer(9));
+  graph.add("drop1", nn::dropout(0.25));
+  graph.add("fc2", tanh_layer(9));
+  graph.add("sum", nn::add(), Names{"fc2", "drop1"});
+  graph.add("fc3", tanh_layer(9));
+  graph.add("drop3", nn::dropout(0.5));
+  graph.add("joined", nn::concat(), Names{"drop3", "fc1", "drop1", "input"});
+  graph.add("fc4", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
+  return graph;
+}
+
+lane::LaneSpec worker(const std::string& name) {
+  lane::LaneSpec spec;
+  spec.name = name;
+  spec.kind = lane::Kind::emulated;
+  return spec;
+}
+
+/// One host-accessible place and as many others as make `count`.
+std::vector<lane::LaneSpec> workers(int count) {
+  std::vector<lane::LaneSpec> specs{test::host_lane()};
+  for (int i = 1; i < count; ++i) {
+    specs.push_back(worker("worker" + std::to_string(i)));
+  }
+  return specs;
+}
+
+struct Case {
+  std::string name;
+  int lanes;
+  train::PolicyPtr policy;
+};
+
+std::vector<Case> synchronous_policies() {
+  return {
+      {"coarse_split at 15", 2, policies::coarse_split({.share = {}, .samples = 15})},
+      {"coarse_split at 35", 2, policies::coarse_split({.share = {}, .samples = 35})},
+      {"layer_placement, 2 lanes", 2,
+       policies::layer_placement({.stages = {.cuts = {"sum"}, .lanes = {}}})},
+      {"layer_placement, 3 lanes", 3,
+       policies::layer_placement({.stages = {.cuts = {"drop1", "drop3"}, .lanes = {}}})},
+  };
+}
+
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  double norm = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    sum += (a[i] - b[i]) * (a[i] - b[i]);
+    norm += b[i] * b[i];
+  }
+  return std::sqrt(sum / norm);
+}
+
+struct Result {
+  std::vector<double> gradient;
+  std::vector<double> weights;
+  double loss = 0.0;
+};
+
+/// Gradient of the third step and weights after it.
+Result three_steps(const train::PolicyPtr& policy, int lanes, std::int64_t chunk,
+                   std::size_t samples) {
+  SmallRun run(workers(lanes));
+  run.graph = skipping_model();
+  run.ids.resize(samples);
+  auto problem = run.problem();
+  problem.chunk = chunk;
+  const auto engine = run.engine(policy->schedule(problem, nullptr));
+  Result result;
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    result.loss = engine->step(run.batch(), step).loss;
+  }
+  result.gradient = engine->gradient();
+  result.weights = engine->weights();
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",
+          "[train][policies]") {
+  for (const std::size_t samples : {40U, 27U, 3U}) {
+    const Result whole = three_steps(policies::single({}), 1, 0, samples);
+    for (const Case& one : synchronous_policies()) {
+      CAPTURE(one.name, samples);
+      const Result found = three_steps(one.policy, one.lanes, 0, samples);
+      CHECK(difference(found.gradient, whole.gradient) <= 1e-12);
+      CHECK(std::abs(found.loss - whole.loss) <= 1e-12 * whole.loss);
+    }
+  }
+}
+
+TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[train][policies]") {
+  for (const std::size_t samples : {40U, 27U, 3U}) {
+    const Result whole = three_steps(policies::single({}), 1, 5, samples);
+    for (const Case& one : synchronous_policies()) {
+      CAPTURE(one.name, samples);
+      const Result found = three_steps(one.policy, one.lanes, 5, samples);
+      CHECK(found.gradient == whole.gradient);
+      CHECK(found.weights == whole.weights);
+    }
+  }
+}
