@@ -91,6 +91,11 @@ void Curve::add(std::int64_t amount, double seconds) {
   }
 }
 
+void Curve::set(std::int64_t amount, double seconds) {
+  std::erase_if(points_, [&](const auto& point) { return point.first == amount; });
+  add(amount, seconds);
+}
+
 double Curve::at(std::int64_t amount) const {
   ZYGOS_REQUIRE(!points_.empty(), "a curve without points has no values");
   if (points_.size() == 1) {
