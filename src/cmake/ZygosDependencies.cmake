@@ -4,6 +4,7 @@
 # Finds what Zygos is built on and refuses, with the cure, what cannot work.
 
 include(ZygosKokkos)
+include(ZygosCommunicators)
 
 # What an installed Zygos asks for again: ZygosConfig.cmake is generated from these lines.
 set(zygos_dependencies
@@ -14,7 +15,8 @@ set(zygos_dependencies
     "yaml-cpp"
     "fmt"
     "ZygosBlas"
-    "xxHash")
+    "xxHash"
+    ${zygos_comm_dependencies})
 foreach(dependency IN LISTS zygos_dependencies)
   separate_arguments(words UNIX_COMMAND "${dependency}")
   find_package(${words} REQUIRED)
@@ -27,13 +29,6 @@ endif()
 
 if(ZYGOS_ENABLE_APP)
   find_package(CLI11 CONFIG REQUIRED)
-endif()
-if(ZYGOS_ENABLE_MPI)
-  find_package(MPI REQUIRED COMPONENTS CXX)
-endif()
-if(ZYGOS_ENABLE_NCCL)
-  find_path(NCCL_INCLUDE_DIR nccl.h REQUIRED)
-  find_library(NCCL_LIBRARY nccl REQUIRED)
 endif()
 if(ZYGOS_ENABLE_TESTS)
   find_package(Catch2 3 CONFIG QUIET)

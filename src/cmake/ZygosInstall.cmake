@@ -18,8 +18,12 @@ if(TARGET zygos_app)
     install(TARGETS zygos_cli)
   endif()
 endif()
+set(zygos_left_out_headers "")
+if(NOT zygos_mpi) # needs mpi.h
+  set(zygos_left_out_headers PATTERN comm/mpi.hpp EXCLUDE)
+endif()
 install(DIRECTORY include/zygos ${PROJECT_BINARY_DIR}/include/zygos
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp ${zygos_left_out_headers})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # A program that links static libraries needs what they were built on; with shared ones Kokkos is enough.
@@ -45,7 +49,7 @@ configure_package_config_file(src/cmake/ZygosConfig.cmake.in ZygosConfig.cmake
 write_basic_package_version_file(ZygosConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(
   FILES ${PROJECT_BINARY_DIR}/ZygosConfig.cmake ${PROJECT_BINARY_DIR}/ZygosConfigVersion.cmake
-        src/cmake/FindZygosBlas.cmake src/cmake/FindxxHash.cmake
+        src/cmake/FindZygosBlas.cmake src/cmake/FindZygosNccl.cmake src/cmake/FindxxHash.cmake
   DESTINATION ${zygos_package_folder})
 if(zygos_needs_cuda13_overloads)
   install(FILES src/cmake/kokkos_cuda13.hpp DESTINATION ${zygos_package_folder})
@@ -61,6 +65,11 @@ if(Kokkos_DIR AND zygos_device STREQUAL none)
   set(zygos_pc_cflags "")
   if("NATIVE" IN_LIST Kokkos_ARCH)
     set(zygos_pc_cflags "-march=native ")
+  endif()
+  set(zygos_pc_mpi "")
+  if(zygos_mpi)
+    list(JOIN MPI_C_LIBRARIES " " zygos_pc_mpi)
+    string(APPEND zygos_pc_mpi " ")
   endif()
   get_target_property(zygos_kokkos_prefix Kokkos::kokkoscore INTERFACE_INCLUDE_DIRECTORIES)
   list(GET zygos_kokkos_prefix 0 zygos_kokkos_prefix)

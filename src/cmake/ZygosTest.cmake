@@ -18,3 +18,30 @@ function(zygos_add_test name)
   add_test(NAME ${name} COMMAND ${name} ${test_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT 600)
 endfunction()
+
+# zygos_add_mpi_test(<name> RANKS <number> COMMAND <executable target> [<argument>...] [EXIT_CODE <number>])
+# Runs a program under mpirun, more ranks than cores if need be. Nothing in a build without MPI. Leaks are not looked
+# for: MPI leaves some behind, in plug-ins that are gone when they are counted.
+function(zygos_add_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "RANKS;EXIT_CODE" "COMMAND")
+  if(NOT zygos_mpi)
+    return()
+  endif()
+  list(POP_FRONT test_COMMAND program)
+  set(command ${MPIEXEC_EXECUTABLE} ${zygos_mpirun_flags} ${MPIEXEC_NUMPROC_FLAG} ${test_RANKS}
+              $<TARGET_FILE:${program}> ${test_COMMAND})
+  if(test_EXIT_CODE)
+    set(command sh -c "\"$@\"\ntest $? -eq ${test_EXIT_CODE}" sh ${command})
+  endif()
+  add_test(NAME ${name} COMMAND ${command} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS ${test_RANKS}
+    ENVIRONMENT "OMPI_MCA_mpi_yield_when_idle=1;OMP_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
+endfunction()
+
+if(zygos_mpi AND ZYGOS_ENABLE_TESTS)
+  execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE zygos_mpirun_version ERROR_QUIET)
+  set(zygos_mpirun_flags "")
+  if(zygos_mpirun_version MATCHES "Open MPI|OpenRTE")
+    set(zygos_mpirun_flags --allow-run-as-root --oversubscribe --bind-to none)
+  endif()
+endif()

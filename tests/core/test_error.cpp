@@ -28,6 +28,15 @@ TEST_CASE("a lane error names lane, task and cause and keeps the cause's exit co
   CHECK(std::string(error.what()) == "lane 'device', task 'backward': loss is NaN");
 }
 
+TEST_CASE("a peer error names the rank that noticed and the one it waited for", "[core]") {
+  const zygos::PeerError error(2, 5, "receive from rank 5: nothing came");
+
+  CHECK(error.code() == ExitCode::peer);
+  CHECK(error.rank() == 2);
+  CHECK(error.peer() == 5);
+  CHECK(std::string(error.what()) == "rank 2: receive from rank 5: nothing came");
+}
+
 TEST_CASE("a requirement that does not hold says what, where and why", "[core]") {
   const auto demand = [](int found) { ZYGOS_REQUIRE(found == 3, "found is not three"); };
 

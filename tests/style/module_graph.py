@@ -15,7 +15,7 @@ from pathlib import Path
 LEVELS = [["core"], ["memory", "deck"], ["lane"], ["tensor"], ["ops", "comm", "io"], ["nn"], ["graph"], ["schedule"],
           ["plan"], ["train"], ["policies"], ["app"]]
 LEVEL = {module: level for level, modules in enumerate(LEVELS) for module in modules}
-WITHOUT_KOKKOS = {"core", "memory", "deck", "io", "schedule", "policies"}
+WITHOUT_KOKKOS = {"core", "memory", "deck", "io", "comm", "schedule", "policies"}
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
 CONDITIONAL = re.compile(r"\s*#\s*if")

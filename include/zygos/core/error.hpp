@@ -79,6 +79,22 @@ class NumericError : public Error {
   explicit NumericError(const std::string& message) : Error(ExitCode::numeric, message) {}
 };
 
+/// Another rank was lost, has failed, or sent what was not expected. The message names both ranks.
+class PeerError : public Error {
+ public:
+  /// `rank` is the one that noticed; `peer` the one it waited for, -1 where that is not one rank.
+  PeerError(int rank, int peer, const std::string& message)
+      : Error(ExitCode::peer, "rank " + std::to_string(rank) + ": " + message),
+        rank_(rank),
+        peer_(peer) {}
+  int rank() const noexcept { return rank_; }
+  int peer() const noexcept { return peer_; }
+
+ private:
+  int rank_;
+  int peer_;
+};
+
 /// A task failed on a lane. Keeps the exit code of the cause.
 class LaneError : public Error {
  public:
