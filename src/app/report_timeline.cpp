@@ -57,7 +57,7 @@ std::size_t task_number(Parts& parts, const json& event) {
   const auto [found, is_new] = parts.task_numbers.try_emplace(text, parts.tasks.size());
   if (is_new) {
     json task{{"kind", event.at("name")}, {"text", text}};
-    for (const char* key : {"samples", "bytes"}) {
+    for (const char* key : {"samples", "micro_batch", "bytes"}) {
       if (args.contains(key)) {
         task[key] = args[key];
       }
@@ -76,8 +76,12 @@ void take_task(Parts& parts, const json& event) {
                     start_us + event.at("dur").get<double>()};
   if (event.at("pid") == predicted_process) {
     parts.predicted.add(taken);
-  } else if (event.at("pid") == measured_process) {
-    parts.steps[event.at("args").at("step").get<std::uint64_t>()].add(taken);
+    return;
+  }
+  // Step 0 is what evaluations are recorded as.
+  const std::uint64_t step = event.at("args").at("step");
+  if (event.at("pid") == measured_process && step > 0) {
+    parts.steps[step].add(taken);
   }
 }
 

@@ -87,6 +87,7 @@ nlohmann::json event_of(const schedule::Schedule& schedule, schedule::TaskId id,
           {"args",
            {{"task", schedule.name_of(id)},
             {"samples", {task.samples.begin, task.samples.end}},
+            {"micro_batch", task.micro_batch},
             {"after", task.after},
             {"reads", texts_of(task.reads, schedule)},
             {"writes", texts_of(task.writes, schedule)}}}};

@@ -17,7 +17,7 @@ namespace zygos::train {
 
 /// One executed task. Times are seconds since the trace's origin.
 struct TaskRecord {
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;  ///< 0: of an evaluation
   schedule::TaskId task = 0;
   double start_s = 0.0;
   double end_s = 0.0;

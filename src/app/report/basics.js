@@ -54,8 +54,15 @@ function text_of_bytes(bytes) {
   }
   return significant(bytes, bytes >= 1000 ? 4 : 3) + " " + units[unit];
 }
-const text_of_rate = (rate) => (is_number(rate) ? significant(rate, 3) + " /s" : "–");
+const text_of_rate = (rate) => (is_number(rate) ? significant(rate, 3) : "–");
 const plain_words = (name) => name.replaceAll("_", " ");
+
+// Names of places in the order the deck has them, with what belongs to one ("device/staging") beside it.
+function in_order(data, names) {
+  const places = data.timeline?.places ?? [];
+  const rank = (name) => places.findIndex((place) => name === place || name.startsWith(place + "/"));
+  return [...names].sort((a, b) => rank(a) - rank(b));
+}
 
 // ---- axes
 
@@ -69,6 +76,12 @@ function ticks_between(low, high, count) {
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; ++i) ticks.push(i * step);
   return ticks;
 }
+
+// As much of a name as fits into so many pixels.
+const shortened = (name, room) => (name.length > room / 7 ? name.slice(0, Math.floor(room / 7) - 1) + "…" : name);
+
+// Where a text at x must be anchored to stay left of `right`.
+const anchor_at = (x, right, room) => (x > right - room ? "end" : "middle");
 
 // Width in pixels to draw for; 0 while hidden, and 1000 where nothing has been laid out.
 const width_of = (node) => Math.max(280, Math.round(node.clientWidth || 1000));

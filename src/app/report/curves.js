@@ -51,7 +51,7 @@ class CurveChart {
   }
 
   ticks(low, high) {
-    if (!this.log) return ticks_between(low, high, 5).map((value) => [value, this.chart.text(value)]);
+    if (!this.log) return ticks_between(low, high, 5).map((value) => [value, (this.chart.tick ?? this.chart.text)(value)]);
     const exponents = [];
     for (let power = Math.floor(low); power <= Math.ceil(high); ++power) {
       for (const factor of high - low > 2 ? [1] : [1, 2, 5]) {
@@ -78,7 +78,8 @@ class CurveChart {
         svg("text", { x: area.left - 6, y: at + 4, "text-anchor": "end", class: "quiet" }, text));
     }
     for (const step of last > first ? ticks_between(first, last, width / 110) : this.steps) {
-      root.append(svg("text", { x: x(step), y: area.bottom + 16, "text-anchor": "middle", class: "quiet" }, text_of_count(step)));
+      root.append(svg("text", { x: Math.min(x(step), width), y: area.bottom + 16,
+        "text-anchor": anchor_at(x(step), width, 22), class: "quiet" }, text_of_count(step)));
     }
     root.append(svg("line", { x1: area.left, x2: area.right, y1: area.bottom, y2: area.bottom, class: "axis" }),
       svg("text", { x: (area.left + area.right) / 2, y: height - 4, "text-anchor": "middle", class: "quiet" }, "step"));
@@ -151,10 +152,10 @@ function draw_curves(data) {
     { title: "Loss", text: text_of_number, from_zero: true, can_log: true, series: [
       series_of(metrics, "train", (line) => line.loss, "training loss", "var(--c-blue)", false),
       series_of(metrics, "test", (line) => line.test_loss, "test loss", "var(--c-vermillion)", true)] },
-    { title: "Accuracy", text: text_of_percent, from_zero: true, top: 1, series: [
+    { title: "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", from_zero: true, top: 1, series: [
       series_of(metrics, "train", (line) => line.accuracy, "training accuracy", "var(--c-blue)", false),
       series_of(metrics, "test", (line) => line.test_accuracy, "test accuracy", "var(--c-vermillion)", true)] },
-    { title: "Samples per second", text: text_of_number, from_zero: true, series: throughput_series(metrics) },
+    { title: "Samples per second", text: text_of_rate, from_zero: true, series: throughput_series(data) },
   ].filter((chart) => chart.series.some((one) => one.points.length > 0));
   if (charts.length === 0) {
     parent.append(html("p", { class: "quiet" }, "No values: metrics.jsonl holds none."));
@@ -162,8 +163,9 @@ function draw_curves(data) {
   return charts.map((chart) => new CurveChart(parent, chart));
 }
 
-function throughput_series(metrics) {
-  const lanes = [...new Set(metrics.flatMap((line) => Object.keys(line.samples_per_s?.lanes ?? {})))];
+function throughput_series(data) {
+  const metrics = data.metrics;
+  const lanes = in_order(data, [...new Set(metrics.flatMap((line) => Object.keys(line.samples_per_s?.lanes ?? {})))]);
   const colours = ["--c-blue", "--c-orange", "--c-green", "--c-purple", "--c-sky", "--c-vermillion", "--c-yellow"];
   const all = series_of(metrics, "train", (line) => line.samples_per_s?.total, "all places", "var(--text)", false);
   return lanes.length < 2 ? [all] : [all, ...lanes.map((lane, i) => series_of(metrics, "train",

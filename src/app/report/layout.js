@@ -26,19 +26,20 @@ function lay_out_steps(steps) {
   return steps;
 }
 
-// What is left of [from, to] on each computing track: [track, start, duration, next task or null].
+// What is left of [from, to] on each computing track: [track, start, duration, next task or null]. Gaps too short to
+// be seen beside the whole, which lie between any two tasks, are left out.
 function gaps_of(events, tracks, from, to) {
-  const gaps = [];
+  const gaps = [], shortest = (to - from) * 0.002;
   tracks.forEach((track, index) => {
     if (track.queue !== 0) return;
     const own = events.filter((event) => event[0] === index).sort((a, b) => a[2] - b[2]);
     if (own.length === 0) return;
     let free = from;
     for (const event of own) {
-      if (event[2] > free) gaps.push([index, free, event[2] - free, event[1]]);
+      if (event[2] - free > shortest) gaps.push([index, free, event[2] - free, event[1]]);
       free = Math.max(free, event_end(event));
     }
-    if (to > free) gaps.push([index, free, to - free, null]);
+    if (to - free > shortest) gaps.push([index, free, to - free, null]);
   });
   return gaps;
 }
@@ -59,7 +60,7 @@ function rows_of(timeline) {
 
 const kind_colours = {
   load: ["--c-grey", "dark"], copy: ["--c-sky", "dark"], forward: ["--c-blue", "blue"], loss: ["--c-yellow", "dark"],
-  backward: ["--c-green", "green"], send: ["--c-orange", "dark"], receive: ["--c-orange", "dark"],
+  backward: ["--c-green", "green"], send: ["--c-orange", "dark"], receive: ["--c-amber", "dark"],
   all_reduce: ["--c-vermillion", "vermillion"], update: ["--c-purple", "dark"],
 };
 const kind_fill = (kind) => `var(${(kind_colours[kind] ?? ["--c-grey"])[0]})`;

@@ -12,9 +12,10 @@ const category_fill = (name) => `var(${category_colours[name] ?? "--c-grey"})`;
 
 function draw_memory(data) {
   const parent = by_id("memory-body");
-  const peaks = Object.entries(data.summary?.peak_bytes ?? {});
+  const peaks = in_order(data, Object.keys(data.summary?.peak_bytes ?? {})).map((place) => [place, data.summary.peak_bytes[place]]);
   const memory = data.timeline?.memory;
-  const categories = memory?.categories ?? categories_of(peaks);
+  const categories = in_known_order(memory?.categories ?? peaks.flatMap(([, bytes]) => Object.keys(bytes)));
+  if (memory) sort_samples(memory, categories);
   if (categories.length === 0) {
     parent.append(html("p", { class: "quiet" }, "No figures: the run wrote no summary."));
     return;
@@ -27,7 +28,9 @@ function draw_memory(data) {
     const charts = html("div", { class: "charts" });
     parent.append(charts);
     const top = Math.max(1, ...Object.values(memory.places).flat().map((sample) => total_of(sample)));
-    for (const [place, samples] of Object.entries(memory.places)) new MemoryChart(charts, place, samples, categories, top);
+    for (const place of in_order(data, Object.keys(memory.places))) {
+      new MemoryChart(charts, place, memory.places[place], categories, top);
+    }
   }
   if (peaks.length) {
     parent.append(html("h3", {}, memory ? "Peaks of the whole run" : "Peaks of the whole run, which are reserved from start to end"));
@@ -38,8 +41,16 @@ function draw_memory(data) {
 
 const total_of = (sample) => sample.slice(1).reduce((sum, bytes) => sum + bytes, 0);
 
-function categories_of(peaks) {
-  const names = new Set(peaks.flatMap(([, bytes]) => Object.keys(bytes)));
+// Samples are [time, bytes of each category]; after this in the order of `categories`.
+function sort_samples(memory, categories) {
+  const from = categories.map((name) => memory.categories.indexOf(name) + 1);
+  for (const place of Object.keys(memory.places)) {
+    memory.places[place] = memory.places[place].map((sample) => [sample[0], ...from.map((at) => sample[at])]);
+  }
+}
+
+function in_known_order(all) {
+  const names = new Set(all);
   names.delete("total");
   const known = Object.keys(category_colours);
   return [...known.filter((name) => names.has(name)), ...[...names].filter((name) => !known.includes(name))];
@@ -61,7 +72,7 @@ function draw_peaks(parent, peaks, categories) {
     peaks.forEach(([name, bytes], i) => {
       const y = i * (bar + 8) + 4;
       let x = left;
-      root.append(svg("text", { x: 0, y: y + bar / 2 + 4 }, name));
+      root.append(svg("text", { x: 0, y: y + bar / 2 + 4 }, svg("title", {}, name), shortened(name, left - 8)));
       for (const category of categories) {
         const length = (bytes[category] ?? 0) / top * (width - left - 74);
         if (!(length > 0)) continue;
@@ -103,8 +114,9 @@ class MemoryChart {
       root.append(svg("line", { x1: area.left, x2: area.right, y1: y(bytes), y2: y(bytes), class: "grid" }),
         svg("text", { x: area.left - 6, y: y(bytes) + 4, "text-anchor": "end", class: "quiet" }, text_of_bytes(bytes)));
     }
-    for (const time of ticks_between(first, last, width / 110)) {
-      root.append(svg("text", { x: x(time), y: area.bottom + 16, "text-anchor": "middle", class: "quiet" }, text_of_time(time)));
+    for (const time of ticks_between(first, last, width / 90)) {
+      root.append(svg("text", { x: x(time), y: area.bottom + 16,
+        "text-anchor": anchor_at(x(time), width, 24), class: "quiet" }, text_of_time(time)));
     }
     const below = this.samples.map(() => 0);
     this.categories.forEach((category, i) => {
@@ -168,5 +180,5 @@ class MemoryChart {
 // Round in binary units, as they are printed.
 function byte_ticks(top) {
   const unit = 1024 ** Math.floor(Math.log(Math.max(top, 1)) / Math.log(1024));
-  return ticks_between(0, top / unit, 4).map((value) => value * unit);
+  return ticks_between(0, top / unit, 5).map((value) => value * unit);
 }

@@ -12,7 +12,8 @@ function draw_head(data) {
   if (summary?.finished) by_id("state").classList.add("good");
   const parts = [];
   if (summary?.policy) parts.push(`policy ${summary.policy}`);
-  const samples = Object.entries(summary?.samples ?? {}).filter(([, count]) => count > 0);
+  const samples = in_order(data, Object.keys(summary?.samples ?? {})).map((place) => [place, summary.samples[place]])
+    .filter(([, count]) => count > 0);
   if (samples.length) parts.push(samples.map(([place, count]) => `${place} ${text_of_count(count)}`).join(" + ") + " samples a step");
   if (is_number(summary?.parameters)) parts.push(text_of_count(summary.parameters) + " parameters");
   if (data.written) parts.push("run folder last written " + data.written);
@@ -38,9 +39,9 @@ function draw_tiles(data) {
     ["steps", summary.steps ?? last.step, text_of_count],
     ["a step (median)", summary.median_step_s ?? last.median_step_s, text_of_seconds],
     ["samples a second", summary.samples_per_s?.total ?? last.samples_per_s?.total, (rate) => significant(rate, 3)],
-    [is_number(gain.measured) ? "measured speed-up over the fastest single place" : "predicted speed-up", speedup,
+    [is_number(gain.measured) ? "speed-up, measured" : "speed-up, predicted", speedup,
       (value) => value.toFixed(2) + " ×"],
-    ["reserved memory in all", peak || null, text_of_bytes],
+    ["memory in all", peak || null, text_of_bytes],
   ];
   by_id("tiles").append(...tiles.filter(([, value]) => is_number(value)).map(([name, value, text]) =>
     html("div", { class: "tile" }, html("b", {}, text(value)), html("span", {}, name))));
@@ -69,7 +70,7 @@ function draw_timeline(data) {
       "Ctrl and wheel zoom, and the wheel alone once the figure was clicked; double click fits a step. Keys: arrows go from task to " +
       "task, Shift and arrows move, + and − zoom, 0 fits the step, Page Up and Page Down change it."),
     as_details("Tasks of the shown step as a table", () => task_table(drawn)));
-  holder.after(idle_table(timeline));
+  holder.after(...idle_table(data));
   drawn.draw();
   return drawn;
 }
@@ -86,12 +87,13 @@ function task_table(drawn) {
     ["predicted", true], ["bytes", true], ["reads"], ["writes"]], rows);
 }
 
-function idle_table(timeline) {
-  const { measured, predicted } = timeline.idle;
-  const names = Object.keys(measured);
+function idle_table(data) {
+  const { measured, predicted } = data.timeline.idle;
+  const names = in_order(data, Object.keys(measured));
   const rows = names.map((name) => [name, text_of_percent(measured[name]), predicted ? text_of_percent(predicted[name]) : "–"]);
-  return table_of(`Share of a step in which a place computes nothing, over all ${text_of_count(timeline.steps_in_trace)} traced steps`,
-    [["place"], ["idle, measured", true], ["idle, predicted", true]], rows);
+  return [html("p", { class: "small" }, "Idle is a place that computes nothing; its share of a step, over " +
+      `${text_of_count(data.timeline.steps_in_trace)} traced steps:`),
+    table_of("", [["place"], ["idle, measured", true], ["idle, predicted", true]], rows)];
 }
 
 // rows: [what, predicted, measured, text function]
@@ -102,12 +104,13 @@ function draw_comparison(data) {
     rows.push(["time of a step", gain.step_s?.predicted, gain.step_s?.measured ?? summary.median_step_s, text_of_seconds],
       ["speed-up over the fastest single place", gain.predicted, gain.measured, (value) => value.toFixed(2) + " ×"]);
   }
-  for (const [place, share] of Object.entries(data.timeline?.idle.measured ?? {})) {
-    const said = data.timeline.idle.predicted;
-    if (said) rows.push([`idle time of ${place}`, said[place], share, text_of_percent]);
+  const idle = data.timeline?.idle;
+  for (const place of in_order(data, Object.keys(idle?.predicted ?? {}))) {
+    rows.push([`idle time of ${place}`, idle.predicted[place], idle.measured[place], text_of_percent]);
   }
-  for (const [place, bytes] of Object.entries(summary?.planned_bytes ?? {})) {
-    rows.push([`peak memory of ${place}`, bytes.total, summary.peak_bytes?.[place]?.total, text_of_bytes]);
+  const planned = summary?.planned_bytes ?? {};
+  for (const place of in_order(data, Object.keys(planned))) {
+    rows.push([`peak memory of ${place}`, planned[place].total, summary.peak_bytes?.[place]?.total, text_of_bytes]);
   }
   if (rows.length === 0) {
     parent.append(html("p", { class: "quiet" }, summary ? "Nothing was predicted: the run kept to a policy that needs no plan."
@@ -143,7 +146,7 @@ function draw_versions(data) {
   const run = [...facts(summary.versions ?? (summary.zygos ? { zygos: summary.zygos } : {})), ...facts(summary.machine)];
   if (summary.weights_xxh64) run.push(["weights (XXH64)", summary.weights_xxh64]);
   const parent = by_id("versions-body");
-  if (run.length) parent.append(table_of("", [["of the run"], [""]], run));
+  if (run.length) parent.append(table_of("", [["what"], ["of the run"]], run));
   else parent.append(html("p", { class: "quiet" }, "The run wrote no summary, which would say what it was made with."));
   by_id("footer").textContent = `Written by zygos ${data.zygos} from ${data.folder}. This page fetches nothing and works offline.`;
 }

@@ -67,17 +67,18 @@ function tip_under(node) {
 
 function timeline_tips(timeline) {
   timeline.fit_step(timeline.steps.length - 1);
-  const first = (query) => timeline.root.querySelector(query);
-  const predicted = [...timeline.root.querySelectorAll("rect.task")].find((box) => box.meaning.group === "predicted");
-  return { task: tip_under(first("rect.task")), idle: first("rect.idle") ? tip_under(first("rect.idle")) : null,
-    predicted: predicted ? tip_under(predicted) : null };
+  const first = (query, group) => [...timeline.root.querySelectorAll(query)]
+    .find((box) => box.meaning.group === group && box.meaning.step === timeline.step);
+  const tip = (box) => (box ? tip_under(box) : null);
+  return { task: tip(first("rect.task", "measured")), idle: tip(first("rect.idle", "measured")),
+    predicted: tip(first("rect.task", "predicted")) };
 }
 
 function timeline_zoom(timeline) {
   const length = () => timeline.view[1] - timeline.view[0];
   const result = { start: length() };
-  const press = (title) => document.querySelector(`#timeline button[title="${title}"]`).click();
-  press("Zoom in");
+  const press = (text) => [...document.querySelectorAll("#timeline button")].find((button) => button.textContent === text).click();
+  press("+");
   result.button = length();
   const box = timeline.root.getBoundingClientRect();
   const at = (share, more) => ({ bubbles: true, cancelable: true, clientX: box.left + box.width * share, clientY: box.top + 40, ...more });

@@ -12,6 +12,7 @@ class Timeline {
     this.steps = lay_out_steps(timeline.steps);
     this.rows = rows_of(timeline);
     this.chosen_step = this.steps.length - 1;
+    this.numbered = new Set(timeline.tasks.filter((task) => task.micro_batch > 0).map((task) => task.kind));
     for (const step of this.steps) step.gaps = gaps_of(step.events, timeline.tracks, 0, step.span_us);
     if (timeline.predicted) {
       const predicted = timeline.predicted;
@@ -118,7 +119,7 @@ class Timeline {
       const x = this.x(origin + time);
       if (x < this.left - 0.5) continue;
       marks.push(svg("line", { x1: x, x2: x, y1: head_height, y2: this.bottom, class: "grid" }),
-        svg("text", { x, y: this.bottom + 14, "text-anchor": x > this.width - 30 ? "end" : "middle", class: "quiet" },
+        svg("text", { x, y: this.bottom + 14, "text-anchor": anchor_at(x, this.width, 30), class: "quiet" },
           text_of_time(Math.abs(time) < 1e-9 ? 0 : time)));
     }
     marks.push(svg("text", { x: (this.left + this.width) / 2, y: height - 4, "text-anchor": "middle", class: "quiet" },
@@ -131,15 +132,21 @@ class Timeline {
     this.rows.forEach((row, i) => {
       const y = this.tops[i];
       if (i === 0 || this.rows[i - 1].group !== row.group) {
-        const text = row.group === "measured" ? "measured" : `predicted, beside step ${text_of_count(this.step.step)}`;
-        heads.push(svg("text", { x: 0, y: y - 6, class: "quiet", "font-weight": 600 }, text));
+        heads.push(svg("text", { x: 0, y: y - 6, class: "quiet" }, row.group));
       }
-      const letters = Math.floor((this.left - 8) / 7);
-      const name = row.name.length > letters ? row.name.slice(0, letters - 1) + "…" : row.name;
-      heads.push(svg("text", { x: 0, y: y + row_height / 2 + 4 }, svg("title", {}, row.name), name),
+      heads.push(this.row_name(row, y + row_height / 2 + 4),
         svg("rect", { x: this.left, y, width: this.width - this.left - 4, height: row_height, class: "row" }));
     });
     return heads;
+  }
+
+  // A place's further tracks lie below its first and need not say its name again.
+  row_name(row, y) {
+    const place = this.data.places[this.data.tracks[row.track].place] ?? "";
+    const below = this.data.tracks[row.track].queue !== 0 && row.name.startsWith(place + " ");
+    const text = below ? row.name.slice(place.length + 1) : row.name;
+    return svg("text", { x: below ? 12 : 0, y, class: below ? "quiet" : null }, svg("title", {}, row.name),
+      shortened(text, this.left - 8));
   }
 
   draw_steps() {
@@ -158,8 +165,9 @@ class Timeline {
     }
     this.tasks.append(svg("line", { x1: x, x2: x, y1: 6, y2: this.bottom, class: "axis" }));
     const name = text_of_count(step.step);
-    const text = end - x > 90 ? `step ${name}, ${text_of_time(step.span_us)}` : end - x > 14 + 8 * name.length ? name : "";
-    this.tasks.append(svg("text", { x: Math.max(x, this.left) + 4, y: head_height - 6,
+    const from = Math.max(x, this.left), room = Math.min(end, this.width) - from;
+    const text = room > 100 + 8 * name.length ? `step ${name}, ${text_of_time(step.span_us)}` : room > 14 + 8 * name.length ? name : "";
+    this.tasks.append(svg("text", { x: from + 4, y: head_height - 6,
       class: index === this.chosen_step ? null : "quiet" }, text));
   }
 
@@ -174,11 +182,11 @@ class Timeline {
     }
     for (const event of source.events) {
       if (!seen(event[2], event[3])) continue;
-      const kind = this.data.tasks[event[1]].kind;
+      const task = this.data.tasks[event[1]], kind = task.kind;
       const y = top.get(event[0]);
       const box = this.box(event[2], event[3], step, y, { class: "task", fill: kind_fill(kind) }, { event, step, group });
       this.tasks.append(box);
-      this.label(kind, this.x(step.at + event[2]), event[3] * this.scale, y);
+      this.label(task, this.x(step.at + event[2]), event[3] * this.scale, y);
     }
   }
 
@@ -186,16 +194,20 @@ class Timeline {
     const box = svg("rect", { x: this.x(step.at + start).toFixed(2), y, height: row_height,
       width: Math.max(length * this.scale, 0.6).toFixed(2), ...look });
     box.meaning = meaning;
+    // A frame around what is hardly wider than itself would leave nothing of its colour.
+    if (length * this.scale < 4) box.classList.add("thin");
     if (this.chosen && same_meaning(this.chosen, meaning)) box.classList.add("chosen");
     return box;
   }
 
-  label(kind, x, width, y) {
+  // The kind, or the number of the micro-batch where a kind has several, with the kind where there is plenty of room.
+  label(task, x, width, y) {
     const from = Math.max(x, this.left), room = Math.min(x + width, this.width) - from;
-    const text = plain_words(kind);
+    const word = plain_words(task.kind), number = this.numbered.has(task.kind) ? String(task.micro_batch) : "";
+    const text = !number ? word : room > 140 ? `${word} ${number}` : number;
     if (room < text.length * 6.2 + 6) return;
     const node = svg("text", { x: from + room / 2, y: y + row_height / 2 + 4, "text-anchor": "middle", class: "inside" }, text);
-    node.style.fill = kind_ink(kind);
+    node.style.fill = kind_ink(task.kind);
     this.tasks.append(node);
   }
 
@@ -214,6 +226,7 @@ class Timeline {
     const other = group === "measured" ? this.data.predicted?.events.find((one) => one[1] === event[1]) : null;
     if (other) rows.push(["predicted", text_of_time(other[3])]);
     if (task.samples) rows.push(["samples", `${task.samples[0]} to ${task.samples[1]}`]);
+    if (this.numbered.has(task.kind)) rows.push(["micro-batch", String(task.micro_batch)]);
     if (task.bytes) rows.push(["moves", text_of_bytes(task.bytes)]);
     if (task.reads.length) rows.push(["reads", task.reads.join(", ")]);
     if (task.writes.length) rows.push(["writes", task.writes.join(", ")]);
