@@ -5,6 +5,7 @@
 "use strict";
 
 const page_errors = [];
+document.addEventListener("securitypolicyviolation", (event) => page_errors.push("refused: " + event.violatedDirective));
 window.addEventListener("error", (event) => page_errors.push(String(event.message)));
 
 const svg_namespace = "http://www.w3.org/2000/svg";
