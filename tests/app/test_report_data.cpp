@@ -83,6 +83,7 @@ TEST_CASE("idle shares are what of a step a place computes nothing in") {
 
 TEST_CASE("overlapping tasks are not counted twice, and what moves data does not compute") {
   json trace = sample_trace(1);
+  trace["traceEvents"].push_back(test::task_event(1, 0, "inner@host", 120.0, 10.0));
   trace["traceEvents"].push_back(test::task_event(1, 0, "loss@host", 140.0, 40.0));
   trace["traceEvents"].push_back(test::track_name(1, 1, "host outgoing"));
   trace["traceEvents"].push_back(test::task_event(1, 1, "send@host", 190.0, 20.0));
