@@ -25,8 +25,8 @@ struct Schedule {
   std::vector<Stage> stage_of;        ///< by place; -1: takes no part
   std::vector<bool> host_accessible;  ///< by place: it reads host memory itself, and what it has
                                       ///< can be read where it lies
-  std::int64_t batch = 0;  ///< global batch the sample ranges refer to
-  std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are added up as one
+  std::int64_t batch = 0;             ///< global batch the sample ranges refer to
+  std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are added up as one
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;          ///< of the flat gradient: what is reduced as one
