@@ -88,6 +88,10 @@ void add_own_options(CLI::App& command, Invocation& to) {
     add_target(command, to, "DECK|RUN_DIR", "Input deck, or the folder of a run");
   } else if (name == "inspect") {
     add_target(command, to, "CHECKPOINT|RUN_DIR", "A checkpoint, or the folder of a run");
+  } else if (name == "report") {
+    add_target(command, to, "RUN_DIR", "Folder of a run, finished or not");
+    command.add_option("--output", to.output, "Where to write it (RUN_DIR/report.html)")
+        ->type_name("FILE");
   } else if (name == "explain") {
     command.add_option("KEY", to.target, "A key such as optimizer.learning_rate; none: all keys")
         ->type_name("");

@@ -26,6 +26,7 @@ struct Invocation {
   bool forward = false;      ///< bench
   std::string kind = "mlp";  ///< init
   bool markdown = false;     ///< schema
+  std::string output;        ///< report
   ConsoleOptions console;
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };

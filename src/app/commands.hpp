@@ -21,6 +21,7 @@ ExitCode run_check(const Invocation& invocation, Console& console);
 ExitCode run_plan(const Invocation& invocation, Console& console);
 ExitCode run_bench(const Invocation& invocation, Console& console);
 ExitCode run_inspect(const Invocation& invocation, Console& console);
+ExitCode run_report(const Invocation& invocation, Console& console);
 ExitCode run_info(const Invocation& invocation, Console& console);
 ExitCode run_schema(const Invocation& invocation, Console& console);
 ExitCode run_explain(const Invocation& invocation, Console& console);

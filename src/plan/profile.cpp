@@ -58,6 +58,9 @@ Task stash_like(const Task& task) {
 
 /// Empty if the costs say nothing of such a task.
 std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
+  if (costs.empty()) {
+    return std::nullopt;
+  }
   if (is_pass(task.kind)) {
     const auto& curves = nodes_of(costs, task.kind);
     const auto measured = [&](std::int32_t node) {
@@ -86,6 +89,11 @@ void Curve::add(std::int64_t amount, double seconds) {
   } else {
     points_.insert(place, {amount, seconds});
   }
+}
+
+void Curve::set(std::int64_t amount, double seconds) {
+  std::erase_if(points_, [&](const auto& point) { return point.first == amount; });
+  add(amount, seconds);
 }
 
 double Curve::at(std::int64_t amount) const {

@@ -225,14 +225,19 @@ Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch,
 }
 
 TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
-                                std::optional<Version> version) {
+                                std::optional<Version> version, std::optional<NodeRange> nodes) {
   PlaceState& here = state(place);
   Task task = pass(TaskKind::forward, place, micro_batch, version.value_or(here.version));
   here.forwards[micro_batch] = {task.version, keeps};
   task.keeps = keeps;
+  const NodeRange all = task.nodes;
+  task.nodes = nodes.value_or(all);
   task.writes = {of_samples(BufferKind::activations, place, micro_batch),
                  of_samples(BufferKind::outputs, place, micro_batch),
                  of_samples(BufferKind::scratch, place, micro_batch, 1)};
+  if (task.nodes.begin > all.begin) {
+    append(task.reads, {task.writes[0], task.writes[1]});
+  }
   return add(std::move(task));
 }
 

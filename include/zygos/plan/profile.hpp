@@ -24,6 +24,8 @@ class Curve {
  public:
   /// Points may come in any order; a repeated abscissa keeps the smaller value.
   void add(std::int64_t amount, double seconds);
+  /// The same, but a repeated abscissa takes the new value.
+  void set(std::int64_t amount, double seconds);
   double at(std::int64_t amount) const;
   /// The same with every value multiplied.
   Curve scaled(double factor) const;

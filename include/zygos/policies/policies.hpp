@@ -40,6 +40,63 @@ struct LayerPlacementOptions {
 };
 train::PolicyPtr layer_placement(LayerPlacementOptions options);
 
+/// Whose activations are computed once more in backward instead of being kept.
+enum class Recompute : std::uint8_t {
+  never,
+  except_last,  ///< all micro-batches but the last
+  always,
+};
+
+/// Micro-batches through stages, all forwards, then all backwards (policies.md 3.6).
+struct GpipeOptions {
+  std::int64_t micro_batches = 8;
+  Recompute recompute = Recompute::never;
+  StageOptions stages;
+};
+train::PolicyPtr gpipe(GpipeOptions options);
+
+/// Micro-batches through stages, each backward as early as can be, one update (1F1B with flush).
+struct OneFOneBOptions {
+  std::int64_t micro_batches = 8;
+  bool recompute = false;
+  StageOptions stages;
+};
+train::PolicyPtr one_f_one_b(OneFOneBOptions options);
+
+/// How workers add up their gradients.
+enum class Exchange : std::uint8_t {
+  ring,        ///< in buckets and chunks round a ring, overlapped with backward
+  all_reduce,  ///< everyone reads everyone's and adds them up in the lanes' order
+  central,     ///< on the first worker, which alone updates and hands out its weights
+};
+
+/// Replicas of the model that each train a share of the batch (policies.md 3.1).
+struct DataParallelOptions {
+  Exchange exchange = Exchange::ring;  ///< strict mode: ring means all_reduce
+  std::vector<double> shares;          ///< by place, in proportion; empty: equal
+  std::int64_t bucket_bytes = 25'000'000;
+  std::int64_t micro_batches = 1;  ///< of each worker
+};
+train::PolicyPtr data_parallel(DataParallelOptions options);
+
+/// Micro-batches with an update each, and weights stashed for those under way (policies.md 3.7).
+struct PipeDreamOptions {
+  std::int64_t micro_batches = 8;
+  std::vector<std::int64_t> replicas;  ///< lanes of each stage; empty: one
+  bool vertical_sync = false;          ///< one version for a micro-batch on all stages
+  std::int64_t average_every = 0;      ///< steps between means of the kept versions; 0: never
+  StageOptions stages;
+};
+train::PolicyPtr pipedream(PipeDreamOptions options);
+
+/// Updates of several micro-batches, one update late, with two versions of the weights.
+struct PipeDream2bwOptions {
+  std::int64_t updates = 4;
+  std::int64_t accumulate = 0;  ///< micro-batches of an update; 0: as many as stages
+  StageOptions stages;
+};
+train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options);
+
 std::vector<train::PolicyEntry> registry();
 
 }  // namespace zygos::policies

@@ -50,9 +50,10 @@ class ScheduleBuilder {
   /// place does not read host memory.
   void load(Place place, MicroBatch micro_batch);
   /// With the current weights, or those of `version` if it is given and still kept. `keeps` false:
-  /// only what is sent on survives, and backward needs recompute() first.
+  /// only what is sent on survives, and backward needs recompute() first. `nodes`: a part of the
+  /// stage, to be timed by itself; such parts are added first to last.
   TaskId forward(Place place, MicroBatch micro_batch, bool keeps = true,
-                 std::optional<Version> version = {});
+                 std::optional<Version> version = {}, std::optional<NodeRange> nodes = {});
   TaskId recompute(Place place, MicroBatch micro_batch);
   /// On a place of the last stage.
   TaskId loss(Place place, MicroBatch micro_batch);

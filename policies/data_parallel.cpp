@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Workers with a replica of the model each train their share of every batch; the gradients are
+// added up and all replicas have the same weights again (Li et al., "PyTorch Distributed", VLDB
+// 2020; policies.md 3.1). The loss of a sample is divided by the whole batch, so the plain sum of
+// the workers' gradients is the batch's, however unequal the shares.
+//
+//   ring        buckets of layers, last layers first, so that a bucket is summed while backward is
+//               at work on the layers before it. A bucket has a chunk for each of N workers: N - 1
+//               times everyone adds a chunk of its neighbour's to its own, then N - 1 times passes
+//               a complete one on. 2 (N - 1) / N of the gradient leaves each worker: 2 (N - 1) S.
+//   all_reduce  everyone reads all others' gradients and adds them up in the lanes' order:
+//               N (N - 1) S, in two waits instead of 2 (N - 1).
+//   central     buckets go to the first worker, which alone updates and then hands out its weights:
+//               2 (N - 1) S, all of it over the first worker's link; one optimizer state in all.
+#include "policy_files.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace zygos::policies {
+namespace {
+
+using schedule::ElementRange;
+using schedule::MicroBatch;
+using schedule::NodeRange;
+using schedule::Place;
+using schedule::SampleRange;
+using schedule::ScheduleBuilder;
+
+constexpr const char* keyword_text = "data_parallel";
+constexpr std::int64_t alignment = 16;  ///< of parameters in the flat buffer, in elements
+
+/// Layers whose gradients are exchanged together, as parts: one, or a chunk per worker.
+struct Bucket {
+  NodeRange nodes;
+  std::vector<std::int32_t> parts;  ///< by chunk; -1: nothing in it
+};
+
+/// From the last layer to the first, as backward makes the gradients. A bucket is full when the
+/// next layer would take it beyond `bytes`; a layer is never divided, and none without parameters
+/// makes a bucket of its own.
+std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, std::int64_t bytes) {
+  std::vector<Bucket> buckets{{{model.node_count(), model.node_count()}, {}}};
+  for (std::int32_t node = model.node_count() - 1; node >= 0; --node) {
+    NodeRange& open = buckets.back().nodes;
+    const std::int64_t held = model.parameters_of(open).count() * model.element_bytes;
+    const std::int64_t more = model.parameters_of({node, node + 1}).count() * model.element_bytes;
+    if (held > 0 && more > 0 && held + more > bytes) {
+      buckets.push_back({{node, node + 1}, {}});
+    } else {
+      open.begin = node;
+    }
+  }
+  return buckets;
+}
+
+/// Chunk `index` of `count`, cut at multiples of the alignment.
+ElementRange chunk_of(ElementRange elements, std::size_t index, std::size_t count) {
+  const std::int64_t units = (elements.count() + alignment - 1) / alignment;
+  const auto bound = [&](std::size_t chunk) {
+    const auto unit = units * static_cast<std::int64_t>(chunk) / static_cast<std::int64_t>(count);
+    return std::min(elements.end, elements.begin + unit * alignment);
+  };
+  return {bound(index), bound(index + 1)};
+}
+
+class DataParallel final : public train::Policy {
+ public:
+  explicit DataParallel(DataParallelOptions options) : options_(std::move(options)) {
+    if (options_.bucket_bytes < 1) {
+      throw UsageError("policy 'data_parallel': bucket is " +
+                       std::to_string(options_.bucket_bytes) + " bytes; it must be above 0");
+    }
+  }
+
+  std::string_view keyword() const override { return keyword_text; }
+
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* /*profile*/) const override {
+    const auto workers = lanes_for(keyword_text, problem, {});
+    const Exchange exchange = exchange_for(problem);
+    schedule::Outline outline = outline_of(keyword_text, problem);
+    for (schedule::PlaceOutline& place : outline.places) {
+      place.stage = 0;
+    }
+    outline.micro_batches = micro_batches_of(problem, workers.size());
+    auto buckets = exchange == Exchange::all_reduce
+                       ? std::vector<Bucket>{{problem.model.all_nodes(), {}}}
+                       : buckets_of(problem.model, options_.bucket_bytes);
+    const std::size_t chunks = exchange == Exchange::ring ? workers.size() : 1;
+    for (Bucket& bucket : buckets) {
+      add_parts(bucket, chunks, outline);
+    }
+    ScheduleBuilder builder(std::move(outline));
+    add_backward_and_exchange(builder, workers, buckets, exchange);
+    add_updates(builder, workers, exchange);
+    return std::move(builder).build();
+  }
+
+ private:
+  Exchange exchange_for(const plan::Problem& problem) const {
+    if (problem.chunk > 0 && options_.exchange == Exchange::central) {
+      throw UsageError(
+          "policy 'data_parallel': exchange 'central' adds up gradients in an order of its own, "
+          "strict mode in a fixed tree; choose all_reduce (ring becomes all_reduce by itself)");
+    }
+    return problem.chunk > 0 ? Exchange::all_reduce : options_.exchange;
+  }
+
+  std::vector<SampleRange> shares_of(const plan::Problem& problem, std::size_t workers) const {
+    const std::vector<double>& shares = options_.shares;
+    if (shares.empty()) {
+      return divide(keyword_text, problem, {0, problem.batch}, static_cast<std::int64_t>(workers),
+                    "the number of lanes");
+    }
+    if (shares.size() != workers) {
+      throw UsageError("policy 'data_parallel': shares has " + std::to_string(shares.size()) +
+                       " numbers; the run has " + lanes_text(problem) + ". Give one per lane");
+    }
+    const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
+    const double unit = static_cast<double>(std::max<std::int64_t>(1, problem.chunk));
+    std::vector<SampleRange> ranges;
+    double sum = 0.0;
+    std::int64_t begin = 0;
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      const double share = shares[worker];
+      sum += share;
+      const double end = static_cast<double>(problem.batch) * sum / whole;
+      const std::int64_t rounded =
+          worker + 1 == workers ? problem.batch : std::llround(end / unit) * std::llround(unit);
+      if (!(share > 0.0) || !std::isfinite(whole) || rounded <= begin || rounded > problem.batch) {
+        throw UsageError("policy 'data_parallel': a share of " + std::to_string(share) +
+                         " leaves lane '" + problem.places[worker].name +
+                         "' without samples of a batch of " + std::to_string(problem.batch) +
+                         (problem.chunk > 0
+                              ? ", in chunks of " + std::to_string(problem.chunk) + " (strict mode)"
+                              : std::string()) +
+                         "; shares are above 0. Raise it, raise train.batch, or name fewer lanes");
+      }
+      ranges.push_back({begin, rounded});
+      begin = rounded;
+    }
+    return ranges;
+  }
+
+  /// Of worker 0, then of worker 1 and so on.
+  std::vector<SampleRange> micro_batches_of(const plan::Problem& problem,
+                                            std::size_t workers) const {
+    std::vector<SampleRange> all;
+    for (const SampleRange& share : shares_of(problem, workers)) {
+      const auto own = divide(keyword_text, problem, share, options_.micro_batches);
+      all.insert(all.end(), own.begin(), own.end());
+    }
+    return all;
+  }
+
+  static void add_parts(Bucket& bucket, std::size_t chunks, schedule::Outline& outline) {
+    const ElementRange elements = outline.model.parameters_of(bucket.nodes);
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      const ElementRange part = chunk_of(elements, chunk, chunks);
+      bucket.parts.push_back(part.count() > 0 ? static_cast<std::int32_t>(outline.parts.size())
+                                              : -1);
+      if (part.count() > 0) {
+        outline.parts.push_back(part);
+      }
+    }
+  }
+
+  /// All micro-batches; the last one's backward bucket by bucket, each exchanged at once.
+  void add_backward_and_exchange(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                                 const std::vector<Bucket>& buckets, Exchange exchange) const {
+    const auto own = static_cast<MicroBatch>(options_.micro_batches);
+    for (MicroBatch turn = 0; turn < own; ++turn) {
+      for (const Place worker : workers) {
+        const MicroBatch micro_batch = worker * own + turn;
+        builder.load(worker, micro_batch);
+        builder.forward(worker, micro_batch);
+        builder.loss(worker, micro_batch);
+        if (turn + 1 < own) {
+          builder.backward(worker, micro_batch);
+        }
+      }
+    }
+    for (const Bucket& bucket : buckets) {
+      for (const Place worker : workers) {
+        builder.backward(worker, worker * own + own - 1, bucket.nodes);
+      }
+      if (exchange == Exchange::ring) {
+        add_ring(builder, workers, bucket);
+      } else if (exchange == Exchange::central) {
+        for (std::size_t worker = 1; worker < workers.size() && bucket.parts[0] >= 0; ++worker) {
+          builder.reduce(workers[worker], workers[0], bucket.parts[0]);
+        }
+      }
+    }
+  }
+
+  /// Chunk c is complete on worker c - 1, having been round the ring once.
+  static void add_ring(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                       const Bucket& bucket) {
+    const std::size_t count = workers.size();
+    for (std::size_t step = 0; step < 2 * (count - 1); ++step) {
+      const bool adds = step < count - 1;
+      for (std::size_t worker = 0; worker < count; ++worker) {
+        const std::int32_t part = bucket.parts[(worker + 2 * count - step) % count];
+        const Place to = workers[(worker + 1) % count];
+        if (part >= 0 && adds) {
+          builder.reduce(workers[worker], to, part);
+        } else if (part >= 0) {
+          builder.replace(workers[worker], to, part);
+        }
+      }
+    }
+  }
+
+  static void add_updates(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                          Exchange exchange) {
+    if (exchange == Exchange::all_reduce) {
+      for (const Place worker : workers) {
+        builder.send_gradients(worker);
+      }
+      builder.all_reduce(workers);
+    }
+    if (exchange == Exchange::central) {
+      builder.update(workers[0]);
+      builder.broadcast_weights(workers[0], std::span(workers).subspan(1));
+      return;
+    }
+    for (const Place worker : workers) {
+      builder.update(worker);
+    }
+  }
+
+  DataParallelOptions options_;
+};
+
+Exchange exchange_named(const std::string& word) {
+  return word == "ring"      ? Exchange::ring
+         : word == "central" ? Exchange::central
+                             : Exchange::all_reduce;
+}
+
+}  // namespace
+
+train::PolicyPtr data_parallel(DataParallelOptions options) {
+  return std::make_shared<DataParallel>(std::move(options));
+}
+
+train::PolicyEntry data_parallel_entry() {
+  deck::Schema schema(keyword_text,
+                      "Every lane trains its share of the batch; gradients are added up.");
+  schema
+      .choice(
+          "exchange", {"ring", "all_reduce", "central"},
+          "How: round a ring, in buckets, while backward goes on; everyone reads everyone's; or "
+          "on the first lane, which updates and hands out the weights. In strict mode ring "
+          "means all_reduce.")
+      .fallback("ring");
+  schema
+      .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")
+      .above(0.0)
+      .or_word("equal")
+      .fallback("equal")
+      .example("[3, 1]");
+  schema
+      .quantity("bucket", deck::Unit::bytes,
+                "Gradients that go round the ring, or to the first lane, at once. A layer is not "
+                "divided.")
+      .above(0.0)
+      .fallback("25 MB");
+  schema.integer("micro_batches", "Parts in which a lane works through its share, to save memory.")
+      .at_least(1)
+      .fallback(1);
+  return {schema, [](const deck::Section& section) {
+            DataParallelOptions options;
+            options.exchange = exchange_named(section.text("exchange"));
+            if (!section.is_word("shares", "equal")) {
+              options.shares = section.reals("shares");
+            }
+            options.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
+            options.micro_batches = section.integer("micro_batches");
+            return data_parallel(std::move(options));
+          }};
+}
+
+}  // namespace zygos::policies
