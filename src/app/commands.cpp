@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 11> table{{
+  static constexpr std::array<Command, 13> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -18,10 +18,14 @@ std::span<const Command> commands() {
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Measure the lanes briefly, predict every split and recommend one",
        "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"simulate", "Predict the deck on many workers like the fastest lane",
+       "zygos simulate inputs/mlp_deep.yaml --workers 16 --link '12 GB/s,5 us'", run_simulate},
       {"bench", "Time training steps with the data already in memory",
        "zygos bench inputs/mnist_mlp.yaml --steps 500 policy.type=single", run_bench},
       {"inspect", "Verify a checkpoint and list its tensors", "zygos inspect runs/mnist_mlp",
        run_inspect},
+      {"report", "Write a run as one HTML page: curves, timeline, memory, deck",
+       "zygos report runs/mnist_mlp", run_report},
       {"info", "Show versions, execution spaces, processor, libraries and devices",
        "zygos info --json", run_info},
       {"schema", "Print the JSON Schema of decks, for editors", "zygos schema > zygos.schema.json",

@@ -38,6 +38,7 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path trace() const { return path_ / "trace.json"; }
+  std::filesystem::path report() const { return path_ / "report.html"; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
 
   /// Whether a run was begun here.

@@ -66,6 +66,14 @@ nlohmann::json usage_json(const std::vector<train::LaneUsage>& lanes) {
   return result;
 }
 
+nlohmann::json facts_json(const Facts& facts) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [name, value] : facts) {
+    object[name] = value;
+  }
+  return object;
+}
+
 nlohmann::json rates_json(const RunSetup& setup, const SplitPlan& split, double total) {
   nlohmann::json lanes = nlohmann::json::object();
   const auto samples = samples_per_place(split.schedule);
@@ -196,6 +204,8 @@ nlohmann::json summary_of(const RunSetup& setup, const SplitPlan& split, const R
     samples[(*setup.lanes)[place].name()] = per_place[place];
   }
   nlohmann::json summary{{"zygos", zygos_version()},
+                         {"versions", facts_json(version_facts())},
+                         {"machine", facts_json(machine_facts())},
                          {"deck", setup.name},
                          {"finished", last.kind == train::EventKind::finished},
                          {"steps", last.step},

@@ -4,6 +4,7 @@
 
 #include "app/metrics_log.hpp"
 #include "app/progress.hpp"
+#include "app/report_page.hpp"
 #include "app/run_report.hpp"
 #include "app/signals.hpp"
 #include "app/split_plan.hpp"
@@ -174,6 +175,15 @@ std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const SplitPlan& spl
   return train::measure_gain(profile_request(setup, {}), split.schedule);
 }
 
+/// The run is done by then: nothing that goes wrong here may change how it ends.
+void write_report(const RunFolder& folder, Console& console) {
+  try {
+    io::write_file_atomically(folder.report(), report_page(gather_report(folder.path())));
+  } catch (const std::exception& error) {
+    console.warn(fmt::format("no report was written: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 std::string hash_of(const io::Dataset& data) {
@@ -208,6 +218,7 @@ ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
   }
   nlohmann::json summary = summary_of(setup, split, end);
   io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
+  write_report(folder, console);
   console.note("");
   say_end(setup, split, end, console);
   console.note(console.tinted(Tint::bold, fmt::format("{:<11}", "files")) + folder.path().string());

@@ -100,25 +100,31 @@ struct Lane::Impl {
   LaneSpec spec;
   Counter allocated = std::make_shared<std::atomic<std::size_t>>(0);
   std::optional<Execution> execution;
-  Driver driver;  // last, so that its thread has ended when the instance goes
+  std::optional<Driver> driver;  // behind the instance, so that its thread ends before that goes
   std::unique_ptr<LinkLine> outgoing;
   std::unique_ptr<LinkLine> incoming;
 
-  explicit Impl(LaneSpec wanted) : spec(std::move(wanted)) {}
+  /// `here`: a lane of this process.
+  explicit Impl(LaneSpec wanted, bool here = true) : spec(std::move(wanted)) {
+    if (here) {
+      driver.emplace();
+    }
+  }
 
   std::unique_ptr<LinkLine>& link_line(Line line) {
     return line == Line::outgoing ? outgoing : incoming;
   }
   Driver& driver_of(Line line) {
+    ZYGOS_REQUIRE(driver.has_value(), "lane '" + spec.name + "' is of another process");
     if (line == Line::compute) {
-      return driver;
+      return *driver;
     }
     ZYGOS_REQUIRE(link_line(line) != nullptr, "a line of lane '" + spec.name + "' is not open");
     return link_line(line)->driver;
   }
   /// Null unless a driver thread of this lane calls.
   const Execution* execution_here() const {
-    if (driver.is_current_thread()) {
+    if (driver && driver->is_current_thread()) {
       return &*execution;
     }
     for (const auto* link : {outgoing.get(), incoming.get()}) {
@@ -193,7 +199,17 @@ Lane::Lane(LaneSpec spec, Execution execution) {
   run_and_wait([this] { unbind_team(impl_->team_size()); });
 }
 
+Lane::Lane(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
 Lane::~Lane() = default;
+
+std::unique_ptr<Lane> Lane::remote(LaneSpec spec) {
+  check_spec(spec);
+  auto impl = std::make_unique<Impl>(std::move(spec), /*here=*/false);
+  return std::unique_ptr<Lane>(new Lane(std::move(impl)));
+}
+
+bool Lane::is_remote() const noexcept { return !impl_->driver.has_value(); }
 
 const LaneSpec& Lane::spec() const noexcept { return impl_->spec; }
 

@@ -16,14 +16,23 @@ LaneSet::LaneSet(std::vector<LaneSpec> specs) {
     throw UsageError("a run needs at least one lane, got none");
   }
   for (LaneSpec& spec : specs) {
-    check(spec);
-    lanes_.push_back(std::make_unique<Lane>(std::move(spec)));
+    add(std::move(spec));
   }
+}
+
+void LaneSet::add(LaneSpec spec) {
+  check(spec);
+  lanes_.push_back(std::make_unique<Lane>(std::move(spec)));
 }
 
 void LaneSet::adopt(LaneSpec spec, Execution execution) {
   check(spec);
   lanes_.push_back(std::make_unique<Lane>(std::move(spec), std::move(execution)));
+}
+
+void LaneSet::add_remote(LaneSpec spec) {
+  check(spec);
+  lanes_.push_back(Lane::remote(std::move(spec)));
 }
 
 std::size_t LaneSet::index_of(std::string_view name) const {

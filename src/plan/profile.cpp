@@ -58,6 +58,9 @@ Task stash_like(const Task& task) {
 
 /// Empty if the costs say nothing of such a task.
 std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
+  if (costs.empty()) {
+    return std::nullopt;
+  }
   if (is_pass(task.kind)) {
     const auto& curves = nodes_of(costs, task.kind);
     const auto measured = [&](std::int32_t node) {
@@ -86,6 +89,11 @@ void Curve::add(std::int64_t amount, double seconds) {
   } else {
     points_.insert(place, {amount, seconds});
   }
+}
+
+void Curve::set(std::int64_t amount, double seconds) {
+  std::erase_if(points_, [&](const auto& point) { return point.first == amount; });
+  add(amount, seconds);
 }
 
 double Curve::at(std::int64_t amount) const {
@@ -185,8 +193,8 @@ double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
   return seconds;
 }
 
-double Profile::seconds(const Task& task, bool together) const {
-  const auto index = static_cast<std::size_t>(task.place);
+double Profile::seconds_on(schedule::Place on, const Task& task, bool together) const {
+  const auto index = static_cast<std::size_t>(on);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
   const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
@@ -199,7 +207,7 @@ double Profile::seconds(const Task& task, bool together) const {
   }
   if (!found) {
     throw InternalError("task kind '" + std::string(schedule::name_of(task.kind)) +
-                        "' was never measured on place " + std::to_string(task.place));
+                        "' was never measured on place " + std::to_string(on));
   }
   return *found + task_overhead_s;
 }

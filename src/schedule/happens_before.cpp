@@ -13,7 +13,7 @@ struct HappensBefore::Impl {
 };
 
 HappensBefore::HappensBefore(const Schedule& schedule)
-    : impl_(std::make_unique<Impl>(Clocks(schedule.tasks.size(), schedule.places.size()))) {
+    : impl_(std::make_unique<Impl>(Clocks(schedule.tasks, schedule.places.size()))) {
   std::vector<std::optional<std::size_t>> last(schedule.places.size() * queue_count);
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const Task& task = schedule.tasks[id];
@@ -24,7 +24,6 @@ HappensBefore::HappensBefore(const Schedule& schedule)
     for (const TaskId earlier : task.after) {
       impl_->clocks.join(id, static_cast<std::size_t>(earlier));
     }
-    impl_->clocks.close(id, line_of(task));
     previous = id;
   }
 }

@@ -10,21 +10,26 @@
 namespace zygos::schedule {
 namespace {
 
-Stage stage_holding(const std::vector<NodeRange>& stages, std::int32_t node) {
-  const auto found =
-      std::ranges::find_if(stages, [&](const NodeRange& nodes) { return nodes.contains(node); });
-  return static_cast<Stage>(found - stages.begin());
+/// By node.
+std::vector<Stage> stage_of_nodes(const ModelOutline& model, const std::vector<NodeRange>& stages) {
+  std::vector<Stage> found(model.nodes.size(), static_cast<Stage>(stages.size()));
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    for (std::int32_t node = stages[stage].begin; node < stages[stage].end; ++node) {
+      found.at(static_cast<std::size_t>(node)) = static_cast<Stage>(stage);
+    }
+  }
+  return found;
 }
 
 /// By node: the stages that read its output, its own left out, ascending.
 std::vector<std::set<Stage>> reading_stages(const ModelOutline& model,
-                                            const std::vector<NodeRange>& stages) {
+                                            const std::vector<Stage>& stage_of) {
   std::vector<std::set<Stage>> readers(model.nodes.size());
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
-    const Stage stage = stage_holding(stages, node);
-    for (const std::int32_t source : model.nodes[static_cast<std::size_t>(node)].inputs) {
-      if (source >= 0 && stage_holding(stages, source) != stage) {
-        readers[static_cast<std::size_t>(source)].insert(stage);
+  for (std::size_t node = 0; node < model.nodes.size(); ++node) {
+    for (const std::int32_t input : model.nodes[node].inputs) {
+      const auto source = static_cast<std::size_t>(input);
+      if (input >= 0 && stage_of[source] != stage_of[node]) {
+        readers[source].insert(stage_of[node]);
       }
     }
   }
@@ -44,11 +49,11 @@ std::vector<StageLink> links_from(Tensors&& tensors) {
 }  // namespace
 
 ElementRange ModelOutline::parameters_of(NodeRange range) const {
-  if (range.count() <= 0) {
-    return {};
+  ElementRange all;
+  for (std::int32_t node = range.begin; node < range.end; ++node) {
+    all = joined(all, nodes[static_cast<std::size_t>(node)].parameters);
   }
-  return {nodes[static_cast<std::size_t>(range.begin)].parameters.begin,
-          nodes[static_cast<std::size_t>(range.end) - 1].parameters.end};
+  return all;
 }
 
 bool ModelOutline::reads_input(NodeRange range) const {
@@ -61,10 +66,11 @@ bool ModelOutline::reads_input(NodeRange range) const {
 std::vector<StageLink> activation_links(const ModelOutline& model,
                                         const std::vector<NodeRange>& stages) {
   Tensors tensors;
-  const auto readers = reading_stages(model, stages);
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
-    for (const Stage reader : readers[static_cast<std::size_t>(node)]) {
-      tensors[{stage_holding(stages, node), reader}].push_back(node);
+  const auto stage_of = stage_of_nodes(model, stages);
+  const auto readers = reading_stages(model, stage_of);
+  for (std::size_t node = 0; node < model.nodes.size(); ++node) {
+    for (const Stage reader : readers[node]) {
+      tensors[{stage_of[node], reader}].push_back(static_cast<std::int32_t>(node));
     }
   }
   return links_from(std::move(tensors));
@@ -73,14 +79,15 @@ std::vector<StageLink> activation_links(const ModelOutline& model,
 std::vector<StageLink> gradient_links(const ModelOutline& model,
                                       const std::vector<NodeRange>& stages) {
   Tensors tensors;
-  const auto readers = reading_stages(model, stages);
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
-    if (!model.nodes[static_cast<std::size_t>(node)].has_backward) {
+  const auto stage_of = stage_of_nodes(model, stages);
+  const auto readers = reading_stages(model, stage_of);
+  for (std::size_t node = 0; node < model.nodes.size(); ++node) {
+    if (!model.nodes[node].has_backward) {
       continue;
     }
-    Stage before = stage_holding(stages, node);
-    for (const Stage reader : readers[static_cast<std::size_t>(node)]) {
-      tensors[{reader, before}].push_back(node);
+    Stage before = stage_of[node];
+    for (const Stage reader : readers[node]) {
+      tensors[{reader, before}].push_back(static_cast<std::int32_t>(node));
       before = reader;
     }
   }

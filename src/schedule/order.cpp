@@ -2,79 +2,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/order.hpp"
 
+#include "schedule/buffer_uses.hpp"
 #include "schedule/clocks.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <optional>
 
 namespace zygos::schedule {
 namespace {
 
+constexpr TaskId nobody = -1;
+
 /// Who has touched a buffer. Whoever came before the last writer is ordered before it already.
 struct Uses {
-  std::optional<std::size_t> writer;
-  std::vector<std::size_t> readers;  ///< since then
+  TaskId writer = nobody;
+  std::vector<TaskId> readers;  ///< since then
 };
 
-std::vector<std::size_t> conflicts_of(const Task& task, const std::map<Buffer, Uses>& uses) {
-  std::vector<std::size_t> found;
-  const auto look = [&](const Buffer& buffer, bool writes) {
-    const auto use = uses.find(buffer);
-    if (use == uses.end()) {
-      return;
-    }
-    if (use->second.writer) {
-      found.push_back(*use->second.writer);
-    }
-    if (writes) {
-      found.insert(found.end(), use->second.readers.begin(), use->second.readers.end());
+/// Tasks that one must wait for, latest first: what a later task has waited for need not be waited
+/// for again.
+void find_conflicts(const BufferUses& buffers, const std::vector<Uses>& uses, std::size_t task,
+                    std::vector<TaskId>& found) {
+  found.clear();
+  const auto after_writer = [&](const Uses& use) {
+    if (use.writer != nobody) {
+      found.push_back(use.writer);
     }
   };
-  for (const Buffer& buffer : task.reads) {
-    look(buffer, false);
+  for (const std::uint32_t buffer : buffers.reads(task)) {
+    after_writer(uses[buffer]);
   }
-  for (const Buffer& buffer : task.writes) {
-    look(buffer, true);
+  for (const std::uint32_t buffer : buffers.writes(task)) {
+    after_writer(uses[buffer]);
+    found.insert(found.end(), uses[buffer].readers.begin(), uses[buffer].readers.end());
   }
-  // Latest first: what a later task has waited for need not be waited for again.
   std::ranges::sort(found, std::greater<>{});
-  return found;
 }
 
-void note(std::size_t id, const Task& task, std::map<Buffer, Uses>& uses) {
-  for (const Buffer& buffer : task.reads) {
-    uses[buffer].readers.push_back(id);
+void note(const BufferUses& buffers, std::size_t task, std::vector<Uses>& uses) {
+  for (const std::uint32_t buffer : buffers.reads(task)) {
+    uses[buffer].readers.push_back(static_cast<TaskId>(task));
   }
-  for (const Buffer& buffer : task.writes) {
-    uses[buffer] = {id, {}};
+  for (const std::uint32_t buffer : buffers.writes(task)) {
+    uses[buffer].writer = static_cast<TaskId>(task);
+    uses[buffer].readers.clear();
   }
 }
 
 }  // namespace
 
 void derive_order(Schedule& schedule) {
-  Clocks clocks(schedule.tasks.size(), schedule.places.size());
-  std::vector<std::optional<std::size_t>> last(schedule.places.size() * queue_count);
-  std::map<Buffer, Uses> uses;
+  const BufferUses buffers(schedule.tasks);
+  Clocks clocks(schedule.tasks, schedule.places.size());
+  std::vector<TaskId> last(schedule.places.size() * queue_count, nobody);
+  std::vector<Uses> uses(buffers.count());
+  std::vector<TaskId> conflicts;
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     Task& task = schedule.tasks[id];
     task.after.clear();
-    auto& previous = last[line_of(task)];
-    if (previous) {
-      clocks.join(id, *previous);
+    TaskId& previous = last[line_of(task)];
+    if (previous != nobody) {
+      clocks.join(id, static_cast<std::size_t>(previous));
     }
-    for (const std::size_t earlier : conflicts_of(task, uses)) {
-      if (!clocks.ended_before(earlier, id)) {
-        task.after.push_back(static_cast<TaskId>(earlier));
-        clocks.join(id, earlier);
+    find_conflicts(buffers, uses, id, conflicts);
+    for (const TaskId earlier : conflicts) {
+      if (!clocks.ended_before(static_cast<std::size_t>(earlier), id)) {
+        task.after.push_back(earlier);
+        clocks.join(id, static_cast<std::size_t>(earlier));
       }
     }
     std::ranges::sort(task.after);
-    clocks.close(id, line_of(task));
-    previous = id;
-    note(id, task, uses);
+    previous = static_cast<TaskId>(id);
+    note(buffers, id, uses);
   }
 }
 

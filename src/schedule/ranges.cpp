@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/schedule/ranges.hpp"
 
+#include <algorithm>
+
 namespace zygos::schedule {
 namespace {
 
@@ -11,6 +13,13 @@ std::string range_text(const Range& range) {
 }
 
 }  // namespace
+
+ElementRange joined(const ElementRange& one, const ElementRange& other) {
+  if (one.count() == 0 || other.count() == 0) {
+    return one.count() == 0 ? other : one;
+  }
+  return {std::min(one.begin, other.begin), std::max(one.end, other.end)};
+}
 
 std::string text_of(const SampleRange& samples) { return range_text(samples); }
 

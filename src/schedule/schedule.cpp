@@ -88,8 +88,10 @@ std::string head_text(const Schedule& schedule) {
   const auto ranges = [](const auto& all) {
     return joined(all, ", ", [](const auto& range) { return text_of(range); });
   };
-  return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + "\nplaces " +
-         places_text(schedule) + "\nstages of nodes " + ranges(schedule.stages) +
+  const std::string chunk =
+      schedule.chunk > 0 ? ", chunks of " + std::to_string(schedule.chunk) : std::string();
+  return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + chunk +
+         "\nplaces " + places_text(schedule) + "\nstages of nodes " + ranges(schedule.stages) +
          "\nactivations from stage " + links_text(schedule.activation_links) +
          "\ngradients from stage " + links_text(schedule.gradient_links) +
          "\nmicro-batches of samples " + ranges(schedule.micro_batches) + "\nparts of elements " +

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 namespace zygos::train {
 namespace {
@@ -55,6 +56,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
+  totals.resize(2 * lanes.size());
   make_runners();
   announce_messages();
   make_jobs();
@@ -70,6 +72,9 @@ void Engine::Impl::make_runners() {
   evaluation = evaluation_queues(schedule, memory);
   for (const schedule::Place active_place : schedule.active_places()) {
     const auto place = static_cast<std::size_t>(active_place);
+    if (!is_here(place)) {
+      continue;
+    }
     active.push_back(place);
     const PlaceSetup setup{graph,        optimizer, schedule,      lanes[place],
                            active_place, target,    options.dtype, options.seed};
@@ -80,17 +85,28 @@ void Engine::Impl::make_runners() {
 void Engine::Impl::announce_messages() {
   for (const schedule::Task& task : schedule.tasks) {
     for (const schedule::Buffer& buffer : task.writes) {
-      if (buffer.kind == schedule::BufferKind::message) {
+      if (buffer.kind == schedule::BufferKind::message &&
+          is_here(static_cast<std::size_t>(task.place))) {
         board.set(buffer, runners[static_cast<std::size_t>(task.place)]->message_memory(task));
       }
     }
   }
 }
 
+int Engine::Impl::owner_of(std::size_t place) const {
+  return options.communicator == nullptr ? -1 : options.owners.at(place);
+}
+
 void Engine::Impl::make_jobs() {
+  if (options.communicator != nullptr && options.communicator->size() > 1) {
+    rank_messages =
+        std::make_unique<RankMessages>(*options.communicator, options.owners, schedule, board);
+    wait_for_arrivals(schedule, options.owners, training);
+    wait_for_arrivals(schedule, options.owners, evaluation);
+  }
   jobs.resize(training.size());
   for (std::size_t line = 0; line < training.size(); ++line) {
-    if (!training[line].empty()) {
+    if (!training[line].empty() && is_here(place_of_line(line))) {
       lines.push_back(line);
       lanes[place_of_line(line)].open(lane_line(line));
       jobs[line] = [this, line] { work(line); };
@@ -116,6 +132,33 @@ void Engine::Impl::work(std::size_t line) {
     for (const QueuedTask& task : queue_of(line)) {
       signals.set(static_cast<std::size_t>(task.id), round_number);
     }
+  }
+}
+
+void Engine::Impl::stop_waiting() {
+  abort.store(true);
+  for (std::size_t task = 0; task < schedule.tasks.size(); ++task) {
+    signals.set(task, round_number);
+  }
+}
+
+void Engine::Impl::move_messages() {
+  if (rank_messages == nullptr) {
+    return;
+  }
+  try {
+    rank_messages->begin(inputs.mode == nn::Mode::train);
+    while (!abort.load() && !rank_messages->progress(signals, round_number)) {
+      std::this_thread::yield();  // ranks may share cores with the lanes
+    }
+  } catch (...) {
+    peer_failure = std::current_exception();
+    stop_waiting();
+    return;
+  }
+  if (abort.load()) {
+    options.communicator->abort("a lane of rank " + std::to_string(options.communicator->rank()) +
+                                " has failed");
   }
 }
 
@@ -155,6 +198,24 @@ void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
   }
 }
 
+void Engine::Impl::add_totals(StepReport& report) {
+  std::ranges::fill(totals, 0.0);
+  for (const std::size_t place : active) {
+    totals[2 * place] = runners[place]->loss_sum();
+    totals[2 * place + 1] = runners[place]->hit_sum();
+  }
+  if (rank_messages != nullptr) {
+    // Each place's sums are those of one rank, and zeros change no bit.
+    options.communicator->sum(totals);
+  }
+  double loss_sum = 0.0;
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    loss_sum += totals[2 * place];
+    report.hits += std::llround(totals[2 * place + 1]);
+  }
+  report.loss = loss_sum / static_cast<double>(report.samples);
+}
+
 StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_inputs) {
   check_batch(batch);
   if (!whole) {
@@ -170,18 +231,14 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
   for (const std::size_t line : lines) {
     lanes[place_of_line(line)].run(jobs[line], lane_line(line));
   }
+  move_messages();
   for (const std::size_t line : lines) {
     lanes[place_of_line(line)].wait(lane_line(line));
   }
   rethrow_failure();
   StepReport report;
   report.samples = batch.samples();
-  double loss_sum = 0.0;
-  for (const std::size_t place : active) {
-    loss_sum += runners[place]->loss_sum();
-    report.hits += std::llround(runners[place]->hit_sum());
-  }
-  report.loss = loss_sum / static_cast<double>(report.samples);
+  add_totals(report);
   report.seconds = now() - start;
   return report;
 }
@@ -204,6 +261,12 @@ StepReport Engine::step(const Batch& batch, std::uint64_t step) {
 
 StepReport Engine::evaluate(const Batch& batch) {
   return impl_->round(batch, {&batch, 0, nn::Mode::evaluate});
+}
+
+void Engine::agree(std::span<std::int64_t> values) const {
+  if (impl_->rank_messages != nullptr) {
+    impl_->options.communicator->max(values);
+  }
 }
 
 const schedule::Schedule& Engine::schedule() const noexcept { return impl_->schedule; }

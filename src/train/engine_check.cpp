@@ -44,6 +44,7 @@ void Engine::Impl::rethrow_failure() {
   }
   abort.store(false);
   whole = false;
+  const auto lost_peer = std::exchange(peer_failure, nullptr);
   for (const std::size_t line : lines) {
     Failure& failure = failures[line];
     if (failure.cause == nullptr) {
@@ -61,6 +62,9 @@ void Engine::Impl::rethrow_failure() {
     } catch (const std::exception& error) {
       throw LaneError(ExitCode::bug, lanes[place].name(), task, error.what());
     }
+  }
+  if (lost_peer != nullptr) {
+    std::rethrow_exception(lost_peer);
   }
 }
 

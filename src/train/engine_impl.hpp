@@ -4,6 +4,7 @@
 
 #include "train/message_board.hpp"
 #include "train/place_runner.hpp"
+#include "train/rank_messages.hpp"
 #include "train/task_queues.hpp"
 #include "train/task_signals.hpp"
 
@@ -25,9 +26,17 @@ struct Engine::Impl {
   void make_runners();
   void make_jobs();
   void announce_messages();
+  /// Whose lane a place is: a rank's, -1 where there is only this process.
+  int owner_of(std::size_t place) const;
+  bool is_here(std::size_t place) const { return !lanes[place].is_remote(); }
 
   // engine.cpp: one round
   StepReport round(const Batch& batch, const StepInputs& inputs);
+  /// Moves messages between ranks until all are through or something has failed.
+  void move_messages();
+  void stop_waiting();
+  /// Losses and hits of all places, summed in the order of places.
+  void add_totals(StepReport& report);
   void work(std::size_t line);
   void work_through(std::size_t line);
   void run_task(std::size_t line, const QueuedTask& task);
@@ -50,6 +59,10 @@ struct Engine::Impl {
   /// What a place has of a flat buffer, at its position in the model's.
   void add_doubles(std::size_t place, const Tensor& tensor, std::vector<double>& flat);
   std::vector<double> flat_zeros() const;
+  schedule::ElementRange elements_of(std::size_t place) const;
+  /// A place's part of a flat buffer (of bytes or doubles) goes from its rank to all others.
+  template <class T>
+  void share(std::size_t place, std::vector<T>& flat);
   /// The first place of every stage: together they hold the model.
   std::vector<std::size_t> state_places() const;
   /// Throws UsageError for a place that takes no part.
@@ -63,13 +76,14 @@ struct Engine::Impl {
   EngineOptions options;
   plan::TargetSpec target;
 
-  std::vector<std::size_t> active;                    ///< places that take part
+  std::vector<std::size_t> active;                    ///< places of this process that take part
   std::vector<std::unique_ptr<PlaceRunner>> runners;  ///< by place; null if idle
   MessageBoard board;
-  TaskQueues training;                      ///< by line
-  TaskQueues evaluation;                    ///< by line
-  std::vector<std::size_t> lines;           ///< with tasks
-  std::vector<std::function<void()>> jobs;  ///< by line
+  std::unique_ptr<RankMessages> rank_messages;  ///< null if this process has all lanes
+  TaskQueues training;                          ///< by line
+  TaskQueues evaluation;                        ///< by line
+  std::vector<std::size_t> lines;               ///< with tasks
+  std::vector<std::function<void()>> jobs;      ///< by line
   TaskSignals signals;
   Trace trace;
   std::chrono::steady_clock::time_point origin = std::chrono::steady_clock::now();
@@ -82,7 +96,9 @@ struct Engine::Impl {
   std::uint32_t round_number = 0;
   std::atomic<bool> abort{false};
   std::vector<Failure> failures;  ///< by line
-  bool whole = false;             ///< weights and states are defined and consistent
+  std::exception_ptr peer_failure;
+  std::vector<double> totals;  ///< by place: losses, then hits
+  bool whole = false;          ///< weights and states are defined and consistent
 
   std::vector<std::vector<std::byte>> snapshot_memory;
 };

@@ -101,11 +101,28 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
 std::vector<std::size_t> Engine::Impl::state_places() const {
   std::vector<std::size_t> places;
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
-    places.push_back(*std::ranges::find_if(active, [&](std::size_t place) {
-      return schedule.stage_of[place] == static_cast<schedule::Stage>(stage);
-    }));
+    const auto found = std::ranges::find(schedule.stage_of, static_cast<schedule::Stage>(stage));
+    places.push_back(static_cast<std::size_t>(found - schedule.stage_of.begin()));
   }
   return places;
+}
+
+schedule::ElementRange Engine::Impl::elements_of(std::size_t place) const {
+  const auto stage = static_cast<std::size_t>(schedule.stage_of[place]);
+  return plan::outline_of(graph, options.dtype, target).parameters_of(schedule.stages[stage]);
+}
+
+template <class T>
+void Engine::Impl::share(std::size_t place, std::vector<T>& flat) {
+  if (rank_messages == nullptr) {
+    return;
+  }
+  const schedule::ElementRange elements = elements_of(place);
+  const std::size_t scale = sizeof(T) == 1 ? size_of(options.dtype) : sizeof(T);
+  auto* bytes =
+      reinterpret_cast<std::byte*>(flat.data()) + static_cast<std::size_t>(elements.begin) * scale;
+  options.communicator->broadcast({bytes, static_cast<std::size_t>(elements.count()) * scale},
+                                  owner_of(place));
 }
 
 void Engine::initialise() {
@@ -148,18 +165,21 @@ std::vector<Tensor> Engine::Impl::gather_state() {
     buffers.insert(buffers.end(), runner.states().begin(), runner.states().end());
     return buffers;
   };
-  if (places.size() == 1 && lanes[places.front()].host_accessible()) {
+  const bool lies_here = places.size() == 1 && lanes[places.front()].host_accessible();
+  if (lies_here && rank_messages == nullptr) {
     return of_place(places.front());  // where it lies
   }
   const Shape flat{graph.parameter_elements()};
   snapshot_memory.assign(1 + optimizer.state_names().size(), std::vector<std::byte>(flat_bytes()));
   for (const std::size_t place : places) {
-    const auto first =
-        static_cast<std::size_t>(runners[place]->elements().begin) * size_of(options.dtype);
-    const std::vector<Tensor> buffers = of_place(place);
+    const auto first = static_cast<std::size_t>(elements_of(place).begin) * size_of(options.dtype);
+    const std::vector<Tensor> buffers = is_here(place) ? of_place(place) : std::vector<Tensor>();
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       std::ranges::copy(to_host(place, buffers[i]),
                         snapshot_memory[i].begin() + static_cast<std::ptrdiff_t>(first));
+    }
+    for (std::vector<std::byte>& buffer : snapshot_memory) {
+      share(place, buffer);
     }
   }
   std::vector<Tensor> out;
@@ -200,7 +220,7 @@ std::string Engine::weights_hash() {
 const PlaceRunner& Engine::Impl::runner_of(std::size_t place) const {
   if (std::ranges::find(active, place) == active.end()) {
     throw UsageError("place " + std::to_string(place) +
-                     " takes no part in this schedule and holds nothing; ask one of "
+                     " takes no part in this schedule here and holds nothing; ask one of "
                      "schedule().active_places()");
   }
   return *runners[place];
@@ -217,7 +237,10 @@ void Engine::Impl::add_doubles(std::size_t place, const Tensor& tensor, std::vec
 std::vector<double> Engine::gradient() {
   auto flat = impl_->flat_zeros();
   for (const std::size_t place : impl_->state_places()) {
-    impl_->add_doubles(place, impl_->runners[place]->gradient(), flat);
+    if (impl_->is_here(place)) {
+      impl_->add_doubles(place, impl_->runners[place]->gradient(), flat);
+    }
+    impl_->share(place, flat);
   }
   return flat;
 }
@@ -225,7 +248,10 @@ std::vector<double> Engine::gradient() {
 std::vector<double> Engine::weights() {
   auto flat = impl_->flat_zeros();
   for (const std::size_t place : impl_->state_places()) {
-    impl_->add_doubles(place, impl_->runners[place]->weights(), flat);
+    if (impl_->is_here(place)) {
+      impl_->add_doubles(place, impl_->runners[place]->weights(), flat);
+    }
+    impl_->share(place, flat);
   }
   return flat;
 }

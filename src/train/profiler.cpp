@@ -2,143 +2,315 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/train/profiler.hpp"
 
+#include "train/layer_costs.hpp"
 #include "train/median.hpp"
-#include "train/stopwatch_run.hpp"
+#include "train/profile_run.hpp"
+#include "train/profile_schedules.hpp"
+
+#include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
 #include <set>
 
 namespace zygos::train {
 namespace {
 
-Batch first_samples(const Batch& batch, std::int64_t count) {
-  return {batch.inputs, batch.targets, batch.ids.first(static_cast<std::size_t>(count))};
+using plan::PlaceCosts;
+using schedule::Place;
+using schedule::Task;
+using schedule::TaskKind;
+
+constexpr std::array alone_parts{1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1.0};
+constexpr std::array together_parts{1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
+constexpr std::array transfer_parts{1.0 / 16, 1.0 / 4, 1.0};
+/// A fast place repeats its work while the slowest does its own, but not more often than this.
+constexpr double most_repeats = 16.0;
+
+bool is_pass(TaskKind kind) { return kind == TaskKind::forward || kind == TaskKind::backward; }
+
+bool is_transfer(TaskKind kind) {
+  switch (kind) {
+    case TaskKind::send:
+    case TaskKind::broadcast:
+    case TaskKind::receive:
+    case TaskKind::reduce:
+    case TaskKind::all_reduce:
+      return true;
+    default:
+      return false;
+  }
 }
 
-EngineOptions measuring(EngineOptions options) {
-  options.time_every_task = true;
-  options.trace_capacity = std::max<std::size_t>(options.trace_capacity, std::size_t{1} << 14);
-  return options;
-}
+class Profiler {
+ public:
+  explicit Profiler(const ProfileRequest& request)
+      : request_(request),
+        problem_(problem_of(request.graph, request.lanes, request.options.dtype, request.target,
+                            request.batch.samples())),
+        base_(problem_.places.size()),
+        largest_(problem_.places.size(), 0) {
+    profile_.places.resize(problem_.places.size());
+  }
 
-std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Schedule schedule) {
-  auto engine =
-      std::make_unique<Engine>(request.graph, request.optimizer, request.lanes, std::move(schedule),
-                               request.target, measuring(request.options));
-  engine->initialise();
-  return engine;
-}
+  plan::Profile run() {
+    for (Place place = 0; place < std::ssize(problem_.places); ++place) {
+      profile_.places[index(place)].host_accessible = problem_.places[index(place)].host_accessible;
+      measure_alone(place);
+    }
+    if (problem_.places.size() > 1) {
+      measure_together();
+      measure_transfers();
+    }
+    for (plan::PlaceProfile& place : profile_.places) {
+      anchor(place.alone);
+      anchor(place.together);
+    }
+    profile_.step_overhead_s = median(std::move(overheads_));
+    profile_.task_overhead_s = median(std::move(gaps_));
+    return std::move(profile_);
+  }
 
-/// The whole batch on one of at most two places.
-schedule::Schedule alone_on(const ProfileRequest& request, std::size_t place) {
-  return request.schedule(place == 0 ? request.batch.samples() : 0);
-}
+ private:
+  static std::size_t index(Place place) { return static_cast<std::size_t>(place); }
 
-/// nullptr if the place's memory cannot hold the whole batch.
-std::unique_ptr<Engine> engine_alone_on(const ProfileRequest& request, std::size_t place) {
-  try {
-    return engine_for(request, alone_on(request, place));
-  } catch (const MemoryError& error) {
-    log(request.log, LogLevel::info,
-        "lane '" + request.lanes[place].name() + "' can't hold the batch alone: " + error.what());
+  std::string lane_text(Place place) const {
+    return "lane '" + problem_.places[index(place)].name + "'";
+  }
+
+  void tell(const std::string& line) const { log(request_.log, LogLevel::info, line); }
+
+  template <class Parts>
+  std::set<std::int64_t> counts(const Parts& parts, std::int64_t most) const {
+    std::set<std::int64_t> found;
+    for (const double part : parts) {
+      found.insert(
+          std::min(most, round_samples(problem_, part * static_cast<double>(problem_.batch))));
+    }
+    return found;
+  }
+
+  MeasuredPoint measure(Engine& engine, std::int64_t samples, double points = 1.0) {
+    const SampleList list(request_.batch, samples);
+    const MeasuredPoint point =
+        measure_steps(engine, list.batch(), request_.seconds_per_point * points);
+    overheads_.push_back(point.overhead_s);
+    if (point.gap_s > 0.0) {
+      gaps_.push_back(point.gap_s);
+    }
+    return point;
+  }
+
+  /// Times of one pass by node in the order of nodes.
+  static std::vector<double> by_node(const schedule::Schedule& schedule, const MeasuredPoint& point,
+                                     TaskKind kind) {
+    std::map<std::int32_t, double> found;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      if (schedule.tasks[id].kind == kind) {
+        found[schedule.tasks[id].nodes.begin] = point.task_s[id];
+      }
+    }
+    std::vector<double> seconds;
+    for (const auto& [node, node_s] : found) {
+      seconds.push_back(node_s);
+    }
+    return seconds;
+  }
+
+  /// The same problem with as many samples as the place can hold: at least one.
+  std::unique_ptr<Engine> largest_that_fits(Place place) {
+    for (plan::Problem smaller = problem_; smaller.batch > 0; smaller.batch /= 2) {
+      for (const bool versions : {true, false}) {
+        auto engine =
+            engine_if_fits(request_, lonely_schedule(smaller, place, true, versions),
+                           lane_text(place) + " alone with " + std::to_string(smaller.batch) +
+                               " samples" + (versions ? " and two versions of the weights" : ""));
+        if (engine != nullptr) {
+          return engine;
+        }
+      }
+    }
     return nullptr;
   }
-}
 
-std::set<std::int64_t> fractions(std::int64_t batch, const std::vector<double>& parts,
-                                 std::int64_t least, std::int64_t most) {
-  std::set<std::int64_t> counts;
-  for (const double part : parts) {
-    const auto count = static_cast<std::int64_t>(static_cast<double>(batch) * part + 0.5);
-    counts.insert(std::clamp(count, least, most));
+  /// Node by node, then the same passes as whole tasks.
+  void measure_alone(Place place) {
+    std::map<std::int64_t, std::pair<PassTimes, PassTimes>> passes;
+    PlaceCosts costs;
+    auto engine = largest_that_fits(place);
+    if (engine == nullptr) {
+      return tell(lane_text(place) + " can't hold the model alone");
+    }
+    const std::int64_t largest = engine->schedule().batch;
+    for (const std::int64_t count : counts(alone_parts, largest)) {
+      const MeasuredPoint point = measure(*engine, count);
+      passes[count] = {{count, 0.0, by_node(engine->schedule(), point, TaskKind::forward)},
+                       {count, 0.0, by_node(engine->schedule(), point, TaskKind::backward)}};
+      add_others(costs, engine->schedule(), point, count);
+    }
+    engine.reset();  // its memory is charged to the same budget
+    plan::Problem held = problem_;
+    held.batch = largest;
+    engine = engine_for(request_, lonely_schedule(held, place, false));
+    for (auto& [count, pass] : passes) {
+      const MeasuredPoint point = measure(*engine, count);
+      const auto& tasks = engine->schedule().tasks;
+      for (std::size_t id = 0; id < tasks.size(); ++id) {
+        (tasks[id].kind == TaskKind::forward    ? pass.first.whole_s
+         : tasks[id].kind == TaskKind::backward ? pass.second.whole_s
+                                                : ignored_) = point.task_s[id];
+      }
+      add_others(costs, engine->schedule(), point, count);
+    }
+    set_costs(place, largest, std::move(costs), passes);
   }
-  return counts;
-}
 
-/// All of a pass is charged to the first node.
-void add_point(plan::PlaceCosts& costs, std::size_t nodes, schedule::TaskKind kind,
-               std::int64_t samples, double seconds) {
-  const bool forward = kind == schedule::TaskKind::forward;
-  if (!forward && kind != schedule::TaskKind::backward) {
-    costs.others[kind].add(samples, seconds);
-    return;
+  void set_costs(Place place, std::int64_t largest, PlaceCosts costs,
+                 const std::map<std::int64_t, std::pair<PassTimes, PassTimes>>& passes) {
+    std::vector<PassTimes> forward, backward;
+    for (const auto& [count, pass] : passes) {
+      forward.push_back(pass.first);
+      backward.push_back(pass.second);
+    }
+    set_passes(costs, forward, backward);
+    base_[index(place)] = costs;
+    largest_[index(place)] = largest;
+    const bool whole = largest == problem_.batch;
+    // Who can't hold the batch alone has no costs of working alone; they stand in for the others.
+    (whole ? profile_.places[index(place)].alone : profile_.places[index(place)].together) =
+        std::move(costs);
+    tell("measured " + lane_text(place) + " alone, " +
+         std::to_string(request_.graph.nodes().size()) + " layers at " +
+         std::to_string(passes.size()) + " numbers of samples" +
+         (whole ? "" : "; it can't hold the batch alone"));
   }
-  auto& curves = forward ? costs.forward : costs.backward;
-  curves.resize(nodes);
-  for (std::size_t node = 0; node < nodes; ++node) {
-    curves[node].add(samples, node == 0 ? seconds : 0.0);
-  }
-}
 
-void add_together(plan::Profile& profile, const schedule::Schedule& schedule,
-                  const MeasuredPoint& point) {
-  for (std::size_t place = 0; place < profile.places.size(); ++place) {
-    const auto samples = schedule.samples_of(static_cast<schedule::Place>(place)).count();
-    for (const auto& [kind, seconds] : point.task_s[place]) {
-      add_point(profile.places[place].together, schedule.parameters.size(), kind, samples, seconds);
+  /// Everything but passes.
+  void add_others(PlaceCosts& costs, const schedule::Schedule& schedule, const MeasuredPoint& point,
+                  std::int64_t samples) const {
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task task = with_samples(schedule.tasks[id], samples);
+      if (!is_pass(task.kind)) {
+        costs.others[task.kind].add(plan::amount_of(task), point.task_s[id]);
+      }
     }
   }
-}
 
-void measure_alone(const ProfileRequest& request, std::size_t place, plan::Profile& profile,
-                   std::vector<double>& overheads) {
-  const auto engine = engine_alone_on(request, place);
-  if (engine == nullptr) {
-    return;
-  }
-  const std::int64_t batch = request.batch.samples();
-  for (const std::int64_t count : fractions(batch, {0.125, 0.25, 0.5, 1.0}, 1, batch)) {
-    const MeasuredPoint point =
-        measure_steps(*engine, first_samples(request.batch, count), request.seconds_per_point);
-    for (const auto& [kind, seconds] : point.task_s[place]) {
-      add_point(profile.places[place].alone, request.graph.nodes().size(), kind, count, seconds);
+  /// Sizes of the micro-batches of every place, so often that all take about the same time.
+  std::vector<std::vector<std::int64_t>> fair_sizes(std::int64_t most) const {
+    std::vector<std::vector<std::int64_t>> sizes;
+    std::vector<double> seconds;
+    for (std::size_t place = 0; place < base_.size(); ++place) {
+      const auto list = counts(together_parts, std::min(most, largest_[place]));
+      auto& mine = sizes.emplace_back(list.begin(), list.end());
+      seconds.push_back(std::accumulate(
+          mine.begin(), mine.end(), 0.0,
+          [&](double all, std::int64_t count) { return all + whole_s(base_[place], count); }));
     }
-    overheads.push_back(point.overhead_s);
+    const double longest = std::ranges::max(seconds);
+    for (std::size_t place = 0; place < sizes.size(); ++place) {
+      const auto once = sizes[place];
+      const double repeats = std::clamp(longest / seconds[place], 1.0, most_repeats);
+      for (int i = 1; i < static_cast<int>(std::lround(repeats)); ++i) {
+        sizes[place].insert(sizes[place].end(), once.begin(), once.end());
+      }
+    }
+    return sizes;
   }
-  log(request.log, LogLevel::info, "measured lane '" + request.lanes[place].name() + "' alone");
-}
 
-/// Measures one split; false if it does not fit the lanes' budgets.
-bool measure_together(const ProfileRequest& request, std::int64_t first, plan::Profile& profile,
-                      std::vector<double>& overheads) {
-  try {
-    const auto engine = engine_for(request, request.schedule(first));
-    const MeasuredPoint point = measure_steps(*engine, request.batch, request.seconds_per_point);
-    add_together(profile, engine->schedule(), point);
-    overheads.push_back(point.overhead_s);
-    return true;
-  } catch (const MemoryError& error) {
-    log(request.log, LogLevel::info,
-        "a split with " + std::to_string(first) + " samples on lane '" + request.lanes[0].name() +
-            "' does not fit: " + error.what());
-    return false;
+  double whole_s(const PlaceCosts& costs, std::int64_t samples) const {
+    const auto nodes = problem_.model.all_nodes();
+    return costs.pass_seconds(TaskKind::forward, nodes, samples) +
+           costs.pass_seconds(TaskKind::backward, nodes, samples);
   }
-}
 
-plan::Candidate single_candidate(const ProfileRequest& request, const plan::Profile& profile,
-                                 std::size_t place) {
-  plan::Candidate out;
-  out.policy = "single(" + request.lanes[place].name() + ")";
-  out.samples.assign(request.lanes.size(), 0);
-  out.samples[place] = request.batch.samples();
-  out.schedule = alone_on(request, place);
-  out.simulation = plan::simulate(out.schedule, profile);
-  out.step_s = out.simulation.makespan_s;
-  return out;
-}
+  void measure_together() {
+    if (std::ranges::find(largest_, 0) != largest_.end()) {
+      return;
+    }
+    std::unique_ptr<Engine> engine;
+    for (std::int64_t most = problem_.batch; engine == nullptr && most > 0; most /= 2) {
+      engine = engine_if_fits(request_, side_by_side_schedule(problem_, fair_sizes(most)),
+                              "work on all lanes with up to " + std::to_string(most) + " samples");
+    }
+    if (engine == nullptr) {
+      return;
+    }
+    const schedule::Schedule& schedule = engine->schedule();
+    const MeasuredPoint point = measure(*engine, schedule.batch, std::size(together_parts));
+    std::map<std::tuple<Place, TaskKind, std::int64_t>, std::vector<double>> seconds;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task& task = schedule.tasks[id];
+      if (point.accompanied_s[id] > 0.0) {
+        seconds[{task.place, task.kind, plan::amount_of(task)}].push_back(point.accompanied_s[id]);
+      }
+    }
+    for (auto& [what, values] : seconds) {
+      const auto& [place, kind, amount] = what;
+      set_together(place, kind, amount, median(std::move(values)));
+    }
+    tell("measured all lanes together");
+  }
 
-plan::Candidate split_candidate(const ProfileRequest& request, const plan::Profile& profile,
-                                std::int64_t first) {
-  const std::int64_t batch = request.batch.samples();
-  const double share = static_cast<double>(first) / static_cast<double>(batch);
-  plan::Candidate out;
-  out.policy = "coarse_split(share " + std::to_string(share).substr(0, 5) + ")";
-  out.samples = {first, batch - first};
-  out.schedule = request.schedule(first);
-  out.simulation = plan::simulate(out.schedule, profile);
-  out.step_s = out.simulation.makespan_s;
-  return out;
-}
+  void set_together(Place place, TaskKind kind, std::int64_t amount, double seconds) {
+    PlaceCosts& costs = profile_.places[index(place)].together;
+    if (is_pass(kind)) {
+      set_whole_pass(costs, base_[index(place)], kind, amount, seconds);
+    } else {
+      costs.others[kind].set(amount, seconds);
+    }
+  }
+
+  void measure_transfers() {
+    std::vector<Place> order(problem_.places.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (auto engine = engine_if_fits(request_, exchange_schedule(problem_),
+                                     "an exchange of gradients between all lanes")) {
+      add_transfers(*engine, problem_.batch);
+    }
+    for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
+      if (problem_.model.node_count() < std::ssize(order)) {
+        continue;
+      }
+      auto engine =
+          engine_if_fits(request_, cut_schedule(problem_, order), "a model cut between all lanes");
+      for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
+        if (engine != nullptr) {
+          add_transfers(*engine, count);
+        }
+      }
+    }
+    tell("measured the links between lanes");
+  }
+
+  void add_transfers(Engine& engine, std::int64_t samples) {
+    const MeasuredPoint point = measure(engine, samples);
+    const schedule::Schedule& schedule = engine.schedule();
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task task = with_samples(schedule.tasks[id], samples);
+      auto& place = profile_.places[index(task.place)];
+      const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
+      const bool free = sends && plan::is_alias(task.payload, place.host_accessible);
+      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update;
+      for (PlaceCosts* costs : {&place.alone, &place.together}) {
+        if (wanted && !costs->empty()) {
+          costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);
+        }
+      }
+    }
+  }
+
+  const ProfileRequest& request_;
+  plan::Problem problem_;
+  plan::Profile profile_;
+  std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
+  std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
+  std::vector<double> overheads_, gaps_;
+  double ignored_ = 0.0;
+};
 
 }  // namespace
 
@@ -155,83 +327,6 @@ plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, 
   return problem;
 }
 
-plan::Profile measure_profile(const ProfileRequest& request) {
-  if (request.lanes.size() > 2) {
-    throw UsageError("a profile is measured for one or two lanes; this run has " +
-                     std::to_string(request.lanes.size()) + ". Give policy.share a number");
-  }
-  plan::Profile profile;
-  profile.places.resize(request.lanes.size());
-  std::vector<double> overheads;
-  for (std::size_t place = 0; place < request.lanes.size(); ++place) {
-    measure_alone(request, place, profile, overheads);
-  }
-  const std::int64_t batch = request.batch.samples();
-  if (request.lanes.size() == 2 && batch >= 2) {
-    for (const std::int64_t first :
-         fractions(batch, {0.125, 0.25, 0.5, 0.75, 0.875}, 1, batch - 1)) {
-      measure_together(request, first, profile, overheads);
-    }
-    log(request.log, LogLevel::info, "measured both lanes together");
-  }
-  profile.step_overhead_s = median(std::move(overheads));
-  return profile;
-}
-
-MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& split) {
-  constexpr int rounds = 5;
-  std::vector<std::unique_ptr<Engine>> engines;
-  for (std::size_t place = 0; place < request.lanes.size(); ++place) {
-    engines.push_back(engine_alone_on(request, place));
-  }
-  engines.push_back(engine_for(request, split));
-  std::vector<std::vector<double>> times(engines.size());
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < engines.size(); ++i) {
-      if (engines[i] != nullptr) {
-        const auto point = measure_steps(*engines[i], request.batch, request.seconds_per_point / 2);
-        times[i].insert(times[i].end(), point.step_s.begin(), point.step_s.end());
-      }
-    }
-  }
-  MeasuredGain gain;
-  double fastest = 0.0;
-  for (std::size_t i = 0; i + 1 < engines.size(); ++i) {
-    gain.single_step_s.push_back(median(times[i]));
-    const double step_s = gain.single_step_s.back();
-    fastest = step_s > 0.0 && (fastest == 0.0 || step_s < fastest) ? step_s : fastest;
-  }
-  gain.split_step_s = median(times.back());
-  gain.speedup = fastest / gain.split_step_s;
-  return gain;
-}
-
-PlanResult make_plan(const ProfileRequest& request) {
-  PlanResult result{measure_profile(request), {}};
-  plan::Profile& profile = result.profile;
-  const std::int64_t batch = request.batch.samples();
-  std::vector<plan::Candidate> candidates;
-  for (std::size_t place = 0; place < request.lanes.size(); ++place) {
-    if (!profile.places[place].alone.empty()) {
-      candidates.push_back(single_candidate(request, profile, place));
-    }
-  }
-  const bool can_split = request.lanes.size() == 2 && !profile.places[0].together.empty();
-  if (can_split) {
-    const auto best = std::clamp<std::int64_t>(
-        plan::best_first_share(profile, batch, request.schedule), 1, batch - 1);
-    std::vector<double> overheads;  // known well enough already
-    measure_together(request, best, profile, overheads);
-    candidates.push_back(split_candidate(request, profile, best));
-  }
-  if (candidates.empty()) {
-    throw MemoryError("neither lane nor any split of them can hold a batch of " +
-                      std::to_string(batch) + " samples; lower train.batch or raise the budgets");
-  }
-  result.recommendation = plan::recommend(
-      problem_of(request.graph, request.lanes, request.options.dtype, request.target, batch),
-      profile, std::move(candidates));
-  return result;
-}
+plan::Profile measure_profile(const ProfileRequest& request) { return Profiler(request).run(); }
 
 }  // namespace zygos::train

@@ -3,29 +3,107 @@
 #include "train/stopwatch_run.hpp"
 
 #include "train/median.hpp"
+#include "train/task_queues.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 namespace zygos::train {
 namespace {
 
+using schedule::Queue;
+using schedule::Schedule;
+
 constexpr int warm_up_steps = 2;
 constexpr std::size_t least_steps = 3;
+/// Share of a task's time that others must have computed, for it to count as accompanied.
+constexpr double nearly_all = 0.9;
 
-/// First start and last end of a step's tasks over all places.
-struct Span {
-  double start_s = 0.0;
-  double end_s = 0.0;
-};
+/// Records of one step, by line.
+using StepRecords = std::vector<std::vector<TaskRecord>>;
 
-void widen(std::map<std::uint64_t, Span>& spans, const TaskRecord& record) {
-  const auto [place, fresh] = spans.try_emplace(record.step, Span{record.start_s, record.end_s});
-  if (!fresh) {
-    place->second.start_s = std::min(place->second.start_s, record.start_s);
-    place->second.end_s = std::max(place->second.end_s, record.end_s);
+std::map<std::uint64_t, StepRecords> records_by_step(Engine& engine, std::size_t lines) {
+  std::map<std::uint64_t, StepRecords> steps;
+  for (std::size_t line = 0; line < lines; ++line) {
+    for (const TaskRecord& record : engine.trace().of(line)) {
+      StepRecords& step = steps[record.step];
+      step.resize(lines);
+      step[line].push_back(record);
+    }
   }
+  return steps;
 }
+
+double overlap(const TaskRecord& one, const TaskRecord& other) {
+  return std::max(0.0, std::min(one.end_s, other.end_s) - std::max(one.start_s, other.start_s));
+}
+
+/// Mean over the other places' compute lines of the share of the record's time they were busy.
+double company(const TaskRecord& record, std::size_t place, const StepRecords& step,
+               std::size_t others) {
+  double busy_s = 0.0;
+  for (std::size_t line = 0; line < step.size(); line += schedule::queue_count) {
+    if (place_of_line(line) != place) {
+      for (const TaskRecord& other : step[line]) {
+        busy_s += overlap(record, other);
+      }
+    }
+  }
+  const double length_s = record.end_s - record.start_s;
+  return others > 0 && length_s > 0.0 ? busy_s / (length_s * static_cast<double>(others)) : 0.0;
+}
+
+class Summary {
+ public:
+  explicit Summary(const Schedule& schedule)
+      : schedule_(schedule),
+        others_(schedule.active_places().size() - 1),
+        task_s_(schedule.tasks.size()),
+        accompanied_s_(schedule.tasks.size()) {}
+
+  void add(const StepRecords& step, double wall_s) {
+    double first_s = 0.0, last_s = 0.0;
+    bool any = false;
+    for (std::size_t line = 0; line < step.size(); ++line) {
+      const auto& records = step[line];
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        add_record(records[i], step, place_of_line(line));
+        first_s = any ? std::min(first_s, records[i].start_s) : records[i].start_s;
+        last_s = any ? std::max(last_s, records[i].end_s) : records[i].end_s;
+        any = true;
+        if (i > 0 && others_ == 0) {
+          gaps_.push_back(records[i].start_s - records[i - 1].end_s);
+        }
+      }
+    }
+    overheads_.push_back(wall_s - (last_s - first_s));
+  }
+
+  void finish(MeasuredPoint& point) {
+    for (std::size_t id = 0; id < task_s_.size(); ++id) {
+      point.task_s.push_back(median(std::move(task_s_[id])));
+      point.accompanied_s.push_back(median(std::move(accompanied_s_[id])));
+    }
+    point.overhead_s = std::max(0.0, median(std::move(overheads_)));
+    point.gap_s = std::max(0.0, median(std::move(gaps_)));
+  }
+
+ private:
+  void add_record(const TaskRecord& record, const StepRecords& step, std::size_t place) {
+    const auto id = static_cast<std::size_t>(record.task);
+    task_s_[id].push_back(record.end_s - record.start_s);
+    if (schedule_.tasks[id].queue == Queue::compute &&
+        company(record, place, step, others_) >= nearly_all) {
+      accompanied_s_[id].push_back(record.end_s - record.start_s);
+    }
+  }
+
+  const Schedule& schedule_;
+  std::size_t others_;
+  std::vector<std::vector<double>> task_s_, accompanied_s_;
+  std::vector<double> overheads_, gaps_;
+};
 
 }  // namespace
 
@@ -36,37 +114,20 @@ MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds) 
   }
   engine.trace().clear();
   MeasuredPoint point;
-  std::map<std::uint64_t, double> wall;
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   while (point.step_s.size() < least_steps || elapsed() < seconds) {
-    const double step_s = engine.step(batch, ++step).seconds;
-    point.step_s.push_back(step_s);
-    wall[step] = step_s;
+    point.step_s.push_back(engine.step(batch, ++step).seconds);
   }
-  const schedule::Schedule& schedule = engine.schedule();
-  std::map<std::uint64_t, Span> spans;
-  for (std::size_t place = 0; place < schedule.places.size(); ++place) {
-    std::map<schedule::TaskKind, std::vector<double>> durations;
-    for (std::size_t queue = 0; queue < schedule::queue_count; ++queue) {
-      for (const TaskRecord& record : engine.trace().of(place * schedule::queue_count + queue)) {
-        const auto kind = schedule.tasks[static_cast<std::size_t>(record.task)].kind;
-        durations[kind].push_back(record.end_s - record.start_s);
-        widen(spans, record);
-      }
-    }
-    auto& medians = point.task_s.emplace_back();
-    for (auto& [kind, values] : durations) {
-      medians[kind] = median(std::move(values));
-    }
+  const Schedule& schedule = engine.schedule();
+  const std::size_t lines = schedule.places.size() * schedule::queue_count;
+  Summary summary(schedule);
+  for (const auto& [number, records] : records_by_step(engine, lines)) {
+    summary.add(records, point.step_s[number - warm_up_steps - 1]);
   }
-  std::vector<double> overheads;
-  for (const auto& [number, span] : spans) {
-    overheads.push_back(wall.at(number) - (span.end_s - span.start_s));
-  }
-  point.overhead_s = median(std::move(overheads));
+  summary.finish(point);
   return point;
 }
 

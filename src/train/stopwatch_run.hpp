@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "zygos/plan/profile.hpp"
 #include "zygos/train/engine.hpp"
 
-#include <map>
 #include <vector>
 
 namespace zygos::train {
 
-/// Medians over a short run of real training steps.
+/// A short run of real training steps.
 struct MeasuredPoint {
-  std::vector<std::map<schedule::TaskKind, double>> task_s;  ///< by place
-  std::vector<double> step_s;                                ///< every step, in order
-  double overhead_s = 0.0;                                   ///< of a step, outside its tasks
+  std::vector<double> task_s;         ///< median by TaskId
+  std::vector<double> accompanied_s;  ///< the same over those runs of the task during which nearly
+                                      ///< all the time all other places computed; 0: there was none
+  std::vector<double> step_s;         ///< every step, in order
+  double overhead_s = 0.0;            ///< median of a step, outside its tasks
+  double gap_s = 0.0;                 ///< median between consecutive tasks of a place's kernels
 };
 
 /// Runs steps for about `seconds` (and at least three) after two to warm up.

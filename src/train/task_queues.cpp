@@ -3,6 +3,7 @@
 #include "train/task_queues.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace zygos::train {
 namespace {
@@ -67,6 +68,32 @@ void keep_apart(const Schedule& schedule, const std::vector<TaskId>& tasks,
 }
 
 }  // namespace
+
+void wait_for_arrivals(const Schedule& schedule, std::span<const int> owners, TaskQueues& queues) {
+  std::map<schedule::Buffer, std::size_t> senders;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    for (const schedule::Buffer& buffer : schedule.tasks[id].writes) {
+      if (buffer.kind == schedule::BufferKind::message) {
+        senders[buffer] = id;
+      }
+    }
+  }
+  const auto owner = [&](schedule::Place place) { return owners[static_cast<std::size_t>(place)]; };
+  for (TaskQueue& queue : queues) {
+    for (QueuedTask& queued : queue) {
+      const Task& task = schedule.tasks[static_cast<std::size_t>(queued.id)];
+      // Whoever sends must say when there is something to send.
+      queued.signals |=
+          task.kind == schedule::TaskKind::send || task.kind == schedule::TaskKind::broadcast;
+      for (const schedule::Buffer& buffer : task.reads) {
+        if (buffer.kind == schedule::BufferKind::message &&
+            owner(buffer.place) != owner(task.place)) {
+          queued.wait_for.push_back(senders.at(buffer));
+        }
+      }
+    }
+  }
+}
 
 TaskQueues training_queues(const Schedule& schedule) {
   std::vector<TaskId> tasks;

@@ -9,6 +9,7 @@
 #include "zygos/schedule/schedule.hpp"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace zygos::train {
@@ -36,5 +37,10 @@ TaskQueues training_queues(const schedule::Schedule& schedule);
 /// of tasks an evaluation leaves out are kept apart by waiting.
 TaskQueues evaluation_queues(const schedule::Schedule& schedule,
                              const std::vector<plan::PlaceMemory>& memory);
+
+/// Makes the lines of a rank wait for the messages of others themselves: that somebody else has
+/// seen a message arrive does not mean that it is here.
+void wait_for_arrivals(const schedule::Schedule& schedule, std::span<const int> owners,
+                       TaskQueues& queues);
 
 }  // namespace zygos::train

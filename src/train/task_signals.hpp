@@ -19,6 +19,10 @@ class TaskSignals {
     flags_[task].round.notify_all();
   }
 
+  bool is_set(std::size_t task, std::uint32_t round) const noexcept {
+    return flags_[task].round.load(std::memory_order_acquire) == round;
+  }
+
   void wait(std::size_t task, std::uint32_t round) const noexcept {
     const std::atomic<std::uint32_t>& flag = flags_[task].round;
     for (int spin = 0; spin < spins; ++spin) {

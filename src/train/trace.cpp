@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/train/trace.hpp"
 
+#include "zygos/core/version.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
 
 namespace zygos::train {
 namespace {
@@ -12,33 +17,62 @@ namespace {
 constexpr double microseconds = 1e6;
 constexpr int measured_process = 1;
 constexpr int predicted_process = 2;
+// Room for what a place does at once: computing, sending, receiving.
+constexpr std::size_t tracks_per_place = 4;
+constexpr std::array<const char*, tracks_per_place> track_names{"", " outgoing", " incoming", ""};
 
 /// The file is written event by event: a long trace is never held as one document.
 class EventWriter {
  public:
-  explicit EventWriter(std::ostream& out) : out_(out) {
-    out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  /// `facts`: a key of the document beside its events, which viewers pass over.
+  EventWriter(std::ostream& out, const nlohmann::json& facts) : out_(out) {
+    out_ << "{\"displayTimeUnit\":\"ms\",\n\"zygos\":" << text_of(facts)
+         << ",\n\"traceEvents\":[\n";
   }
   ~EventWriter() { out_ << "\n]}\n"; }
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
 
-  void name(const char* what, int process, std::size_t thread, const std::string& name) {
-    write({{"name", what},
-           {"ph", "M"},
-           {"pid", process},
-           {"tid", thread},
-           {"args", {{"name", name}}}});
+  void describe(const char* what, int process, std::size_t track, const nlohmann::json& args) {
+    write({{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", args}});
   }
   void write(const nlohmann::json& event) {
-    out_ << (first_ ? "" : ",\n") << event.dump();
+    out_ << (first_ ? "" : ",\n") << text_of(event);
     first_ = false;
   }
 
  private:
+  /// Names come from decks; one that is no UTF-8 must not cost the run its trace.
+  static std::string text_of(const nlohmann::json& value) {
+    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
   std::ostream& out_;
   bool first_ = true;
 };
+
+nlohmann::json facts_of(const schedule::Schedule& schedule) {
+  return {{"version", version()},
+          {"places", schedule.places},
+          {"policy", schedule.policy},
+          {"batch", schedule.batch}};
+}
+
+/// What a place does one after the other shares a track. All tasks of a place do, so far.
+std::size_t queue_of(const schedule::Task& task) { return static_cast<std::size_t>(task.queue); }
+
+std::size_t track_of(const schedule::Task& task) {
+  return static_cast<std::size_t>(task.place) * tracks_per_place + queue_of(task);
+}
+
+std::vector<std::string> texts_of(const std::vector<schedule::Buffer>& buffers,
+                                  const schedule::Schedule& schedule) {
+  std::vector<std::string> texts;
+  for (const schedule::Buffer& buffer : buffers) {
+    texts.push_back(schedule::text_of(buffer, schedule.places));
+  }
+  return texts;
+}
 
 nlohmann::json event_of(const schedule::Schedule& schedule, schedule::TaskId id, int process,
                         double start_s, double end_s) {
@@ -47,21 +81,46 @@ nlohmann::json event_of(const schedule::Schedule& schedule, schedule::TaskId id,
           {"cat", "task"},
           {"ph", "X"},
           {"pid", process},
-          {"tid", task.place},
+          {"tid", track_of(task)},
           {"ts", start_s * microseconds},
           {"dur", (end_s - start_s) * microseconds},
           {"args",
            {{"task", schedule.name_of(id)},
             {"samples", {task.samples.begin, task.samples.end}},
-            {"after", task.after}}}};
+            {"bytes", task.bytes},
+            {"micro_batch", task.micro_batch},
+            {"after", task.after},
+            {"reads", texts_of(task.reads, schedule)},
+            {"writes", texts_of(task.writes, schedule)}}}};
 }
 
 void name_tracks(EventWriter& writer, const schedule::Schedule& schedule, int process,
                  const std::string& name) {
-  writer.name("process_name", process, 0, name);
-  for (const schedule::Place place : schedule.active_places()) {
-    const auto track = static_cast<std::size_t>(place);
-    writer.name("thread_name", process, track, schedule.places[track]);
+  writer.describe("process_name", process, 0, {{"name", name}});
+  std::map<std::size_t, std::string> tracks;
+  for (const schedule::Task& task : schedule.tasks) {
+    tracks[track_of(task)] =
+        schedule.places[static_cast<std::size_t>(task.place)] + track_names[queue_of(task)];
+  }
+  for (const auto& [track, text] : tracks) {
+    writer.describe("thread_name", process, track, {{"name", text}});
+    writer.describe("thread_sort_index", process, track, {{"sort_index", track}});
+  }
+}
+
+void write_memory(EventWriter& writer, const schedule::Schedule& schedule,
+                  std::span<const MemorySample> samples) {
+  for (const MemorySample& sample : samples) {
+    nlohmann::json bytes = nlohmann::json::object();
+    for (const memory::Category category : memory::all_categories) {
+      bytes[std::string(memory::name_of(category))] = sample.usage[category];
+    }
+    writer.write({{"name", "memory " + schedule.places[static_cast<std::size_t>(sample.place)]},
+                  {"ph", "C"},
+                  {"pid", measured_process},
+                  {"tid", static_cast<std::size_t>(sample.place) * tracks_per_place},
+                  {"ts", sample.time_s * microseconds},
+                  {"args", bytes}});
   }
 }
 
@@ -104,8 +163,8 @@ void Trace::clear() noexcept {
 }
 
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
-                 const plan::Simulation* predicted) {
-  EventWriter writer(out);
+                 const plan::Simulation* predicted, std::span<const MemorySample> memory) {
+  EventWriter writer(out, facts_of(schedule));
   name_tracks(writer, schedule, measured_process, "measured");
   double origin_s = 0.0;
   bool found = false;
@@ -118,6 +177,7 @@ void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule
       writer.write(event);
     }
   }
+  write_memory(writer, schedule, memory);
   if (predicted == nullptr) {
     return;
   }

@@ -35,9 +35,9 @@ void check(int failure, const char* what) {
   }
 }
 
-pid_t spawn(const std::vector<std::string>& arguments, const fs::path& directory,
-            const fs::path& out, const fs::path& err) {
-  std::vector<std::string> words{ZYGOS_EXECUTABLE};
+pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
+            const fs::path& directory, const fs::path& out, const fs::path& err) {
+  std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) {
@@ -53,19 +53,20 @@ pid_t spawn(const std::vector<std::string>& arguments, const fs::path& directory
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   pid_t pid = -1;
   const int failure =
-      posix_spawn(&pid, ZYGOS_EXECUTABLE, &actions, nullptr, pointers.data(), environ);
+      posix_spawnp(&pid, program.c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  check(failure, "posix_spawn");
+  check(failure, "posix_spawnp");
   return pid;
 }
 
 }  // namespace
 
-Process::Process(const std::vector<std::string>& arguments, const fs::path& directory) {
+Process::Process(const std::vector<std::string>& arguments, const fs::path& directory,
+                 const std::string& program) {
   const std::string label = next_label();
   out_ = fs::absolute(directory) / (".out" + label);
   err_ = fs::absolute(directory) / (".err" + label);
-  pid_ = spawn(arguments, directory, out_, err_);
+  pid_ = spawn(program, arguments, directory, out_, err_);
 }
 
 Process::~Process() {

@@ -22,7 +22,9 @@ struct Outcome {
 /// Runs in `directory`; output goes to files there, so that a killed child can't block anybody.
 class Process {
  public:
-  Process(const std::vector<std::string>& arguments, const std::filesystem::path& directory);
+  /// `program`: a path, or a name to find in PATH.
+  Process(const std::vector<std::string>& arguments, const std::filesystem::path& directory,
+          const std::string& program = ZYGOS_EXECUTABLE);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

@@ -98,6 +98,15 @@ TEST_CASE("A point measured again keeps the smaller value") {
   CHECK(curve.at(10) == 1.2);
 }
 
+TEST_CASE("A point can be replaced by a larger value") {
+  Curve curve = curve_through({{10, 1.5}, {20, 2.0}});
+
+  curve.set(10, 1.9);
+
+  REQUIRE(curve.points().size() == 2);
+  CHECK(curve.at(10) == 1.9);
+}
+
 TEST_CASE("A curve without points has no values") {
   CHECK(Curve().empty());
   CHECK_THROWS_AS(Curve().at(1), InternalError);

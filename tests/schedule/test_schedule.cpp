@@ -1,135 +1,120 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/two_place_split.hpp"
+#include "schedule/mutations.hpp"
+#include "schedule/sample_schedules.hpp"
 
-#include "zygos/core/error.hpp"
 #include "zygos/schedule/schedule.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 namespace zygos::schedule {
 namespace {
 
-using Ids = std::vector<TaskId>;
+using Catch::Matchers::ContainsSubstring;
 
-std::vector<TaskKind> kinds_of(const Schedule& schedule) {
-  std::vector<TaskKind> kinds;
-  for (const Task& task : schedule.tasks) {
-    kinds.push_back(task.kind);
+TEST_CASE("The page about schedules shows one as it is printed") {
+  std::ifstream file("docs/schedules.md");
+  REQUIRE(file);
+  std::stringstream page;
+  page << file.rdbuf();
+
+  CHECK_THAT(page.str(), ContainsSubstring("```text\n" + test::gpipe(2, 1, false).text() + "```"));
+}
+
+TEST_CASE("The text has eight lines and one per task") {
+  for (const test::Sample& sample : test::all_samples()) {
+    const std::string text = sample.schedule.text();
+    CAPTURE(sample.name, text);
+    CHECK(std::ranges::count(text, '\n') ==
+          static_cast<std::ptrdiff_t>(sample.schedule.tasks.size()) + 8);
   }
-  return kinds;
 }
 
-TEST_CASE("The builder orders places only where one needs what the other made") {
-  const Schedule schedule = test::two_place_split();
+TEST_CASE("The text says stages, replicas, skips, chunks and places that are idle") {
+  std::string text = test::gpipe_with_skip(2).text();
+  CHECK_THAT(text, ContainsSubstring("stages of nodes 0-2, 2-4, 4-6\n") &&
+                       ContainsSubstring("activations from stage 0 to 1 (nodes 0 1), 0 to 2 (nodes "
+                                         "0), 1 to 2 (nodes 3)\n") &&
+                       ContainsSubstring("gradients from stage 1 to 0 (nodes 0 1), 2 to 1 (nodes 0 "
+                                         "3)\n"));
 
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    const Ids expected = id == 11 ? Ids{10} : id == 12 ? Ids{9} : Ids{};
-    CAPTURE(schedule.name_of(static_cast<TaskId>(id)));
-    CHECK(schedule.tasks[id].after == expected);
-  }
+  Schedule idle = test::gpipe(1, 1, false);
+  idle.places.emplace_back("spare");
+  idle.stage_of.push_back(-1);
+  idle.chunk = 4;
+  CHECK_THAT(idle.text(), ContainsSubstring("policy gpipe, batch 2, chunks of 4\n") &&
+                              ContainsSubstring("places a (stage 0), spare (idle)\n"));
 }
 
-TEST_CASE("The builder leaves out a wait that follows from another") {
-  ScheduleBuilder builder("chain", {"a", "b", "c"}, 3, 1);
-  for (const Place place : {0, 1, 2}) {
-    builder.load(place, {place, place + 1}, true);
-    builder.forward(place, {place, place + 1});
-    builder.loss(place, {place, place + 1});
-    builder.backward(place, {place, place + 1});
-  }
-  builder.send(0);                                  // 12
-  builder.send(1);                                  // 13
-  builder.all_reduce(std::vector<Place>{0, 1});     // 14, 15
-  builder.send(1);                                  // 16 overwrites what 14 and 15 read
-  builder.send(2);                                  // 17
-  builder.all_reduce(std::vector<Place>{2, 0, 1});  // 18, 19, 20
-  const Schedule schedule = std::move(builder).build();
-
-  CHECK(schedule.tasks[14].after == Ids{13});
-  CHECK(schedule.tasks[15].after == Ids{12});
-  CHECK(schedule.tasks[16].after == Ids{14});
-  // Place c reads what a (12) and b (16) sent; b has waited for 12 already.
-  CHECK(schedule.tasks[18].after == Ids{16});
-}
-
-TEST_CASE("An all-reduce reads what every place sent and writes its own sum") {
-  const Schedule schedule = test::two_place_split();
-
-  const Task& reduce = schedule.tasks[12];
-
-  CHECK(reduce.place == 1);
-  CHECK(reduce.reads == std::vector<Buffer>{{BufferKind::gradients, 1, 0, 0},
-                                            {BufferKind::sent_gradients, 0, 0, 0},
-                                            {BufferKind::sent_gradients, 1, 0, 0}});
-  CHECK(reduce.writes == std::vector<Buffer>{{BufferKind::reduced_gradients, 1, 0, 0}});
-}
-
-TEST_CASE("A task's name says kind, place, nodes and samples") {
-  const Schedule schedule = test::two_place_split();
-
-  CHECK(schedule.name_of(6) == "forward@device nodes 0-3 samples 3-10");
-  CHECK(schedule.name_of(5) == "copy@device samples 3-10");
-  CHECK(schedule.name_of(13) == "update@host");
-}
-
-TEST_CASE("A buffer's text says what, where, micro-batch and version") {
-  CHECK(text_of({BufferKind::activations, 1, 2, 3}, {"host", "device"}) ==
-        "activations@device mb2 v3");
-}
-
-TEST_CASE("Places without tasks are not active and have no samples") {
-  ScheduleBuilder builder("one", {"host", "device"}, 4, 1);
-  builder.load(1, {0, 4}, true);
-  builder.forward(1, {0, 4});
-  const Schedule schedule = std::move(builder).build();
-
-  CHECK(schedule.active_places() == std::vector<Place>{1});
-  CHECK(schedule.samples_of(0).count() == 0);
-  CHECK(schedule.samples_of(1) == SampleRange{0, 4});
-}
-
-TEST_CASE("Evaluation keeps load, copy, forward and loss in order, and is valid") {
-  const Schedule evaluation = test::two_place_split().for_evaluation();
-
-  using enum TaskKind;
-  CHECK(kinds_of(evaluation) ==
-        std::vector<TaskKind>{load, forward, loss, load, copy, forward, loss});
-  CHECK(evaluation.batch == 10);
-  CHECK(validate(evaluation).empty());
-}
-
-TEST_CASE("The text has a line per task and says all of it") {
+TEST_CASE("A task's line says queue, waits, bytes and other places' buffers") {
   const std::string text = test::two_place_split().text();
-
-  CHECK(text.starts_with("policy split, batch 10, places host device\n"));
-  CHECK(std::ranges::count(text, '\n') == 16);
-  CHECK_THAT(text, Catch::Matchers::ContainsSubstring(
-                       "11: all_reduce@host; after 10; reads gradients@host mb0 v0, "
-                       "sent_gradients@host mb0 v0, sent_gradients@device mb0 v0; writes "
-                       "reduced_gradients@host mb0 v0\n"));
+  CHECK_THAT(text, ContainsSubstring("12: all_reduce@device gradients; after 9; 120 bytes; reads "
+                                     "gradients part 0, message 0@host, gradients@host part 0; "
+                                     "writes reduced_gradients part 0\n"));
+  CHECK_THAT(
+      test::pipedream(3, 4, true).text(),
+      ContainsSubstring("average@a v4; every 2 steps; reads weights, weights slot 1, weights "
+                        "slot 2; writes weights\n"));
+  CHECK_THAT(test::gpipe(2, 2, true).text(),
+             ContainsSubstring("forward@a nodes 0-2 mb 1 samples 2-4 (not kept) v0; reads"));
 }
 
-TEST_CASE("The builder refuses a schedule that can't run, with policy and task") {
-  ScheduleBuilder builder("hasty", {"host"}, 4, 1);
-  builder.load(0, {0, 4}, true);
-  builder.backward(0, {0, 4});
-
-  CHECK_THROWS_MATCHES(
-      std::move(builder).build(), InternalError,
-      Catch::Matchers::MessageMatches(
-          Catch::Matchers::ContainsSubstring("policy 'hasty'") &&
-          Catch::Matchers::ContainsSubstring("backward@host nodes 0-1 samples 0-4")));
+TEST_CASE("A task's name says kind, place, peer, payload, nodes, samples and version") {
+  const Schedule split = test::two_place_split();
+  CHECK(split.name_of(6) == "forward@device nodes 0-3 mb 1 samples 3-10 v0");
+  CHECK(split.name_of(5) == "copy@device mb 1 samples 3-10");
+  CHECK(split.name_of(13) == "update@host v1");
+  const Schedule ring = test::ring(4);
+  const auto id = static_cast<TaskId>(test::find_task(ring, TaskKind::reduce, 1));
+  CHECK(ring.name_of(id) == "reduce@b from a gradients elements 0-20");
 }
 
-TEST_CASE("The builder refuses a place that the run does not have") {
-  ScheduleBuilder builder("lost", {"host"}, 4, 1);
+TEST_CASE("A buffer's text says what, where, micro-batch, slot and part") {
+  const std::vector<std::string> places{"host", "device"};
+  CHECK(text_of({BufferKind::activations, 1, 2, 1, 0}, places) == "activations@device mb 2 slot 1");
+  CHECK(text_of({BufferKind::gradients, 0, 0, 0, 3}, places) == "gradients@host part 3");
+  CHECK(text_of({BufferKind::weights, 0, 0, 2, 0}, places) == "weights@host slot 2");
+  CHECK(text_of({BufferKind::message, 1, 0, 0, 7}, places) == "message 7@device");
+  CHECK(text_of({BufferKind::message, 5, 0, 0, 7}, places) == "message 7@5");
+  CHECK(text_of({BufferKind::batch, 0, 0, 0, 0}, places) == "batch");
+}
 
-  CHECK_THROWS_AS(builder.load(1, {0, 4}, true), InternalError);
+TEST_CASE("Places have the samples they load; places without tasks are not active") {
+  Schedule schedule = test::two_place_split();
+  schedule.places.emplace_back("spare");
+  schedule.stage_of.push_back(-1);
+
+  CHECK(schedule.active_places() == std::vector<Place>{0, 1});
+  CHECK(schedule.samples_of(1) == SampleRange{3, 10});
+  CHECK(schedule.samples_of(2).count() == 0);
+}
+
+TEST_CASE("Evaluation keeps loads, forward passes, losses and what goes between them") {
+  const Schedule evaluation = test::pipedream(3, 4, true).for_evaluation();
+
+  CHECK(std::ranges::all_of(evaluation.tasks, evaluates));
+  CHECK(std::ranges::count(evaluation.tasks, TaskKind::loss, &Task::kind) == 4);
+  CHECK(std::ranges::count(evaluation.tasks, TaskKind::forward, &Task::kind) == 12);
+  CHECK(std::ranges::count(evaluation.tasks, TaskKind::send, &Task::kind) == 8);
+  CHECK(std::ranges::all_of(evaluation.tasks, [](const Task& task) { return task.version == 0; }));
+}
+
+TEST_CASE("Traffic counts a message for each place that reads it") {
+  // Ring: 2 (N - 1) messages from each of N places, of an N-th of 80 elements.
+  const Schedule ring = test::ring(4);
+  CHECK(ring.traffic_messages() == 2 * 3 * 4);
+  CHECK(ring.traffic_bytes() == 2 * 3 * 80 * 4);
+  // Two workers send their gradient, and read the hub's one message.
+  const Schedule hub = test::hub(3);
+  CHECK(hub.traffic_messages() == 2 + 2);
+  CHECK(hub.traffic_bytes() == (2 + 2) * 20 * 4);
+  // One cut, 8 bytes a sample, there and back.
+  CHECK(test::gpipe(2, 3, false).traffic_bytes() == 2 * 6 * 8);
 }
 
 }  // namespace

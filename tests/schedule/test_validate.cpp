@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/two_place_split.hpp"
+//
+// What findings say. Which faults are found is in test_planted_faults, test_mutations and
+// test_wrong_fields.
+#include "schedule/mutations.hpp"
+#include "schedule/sample_schedules.hpp"
 
 #include "zygos/schedule/schedule.hpp"
 
@@ -22,103 +26,46 @@ std::string only_finding(const Schedule& schedule) {
   return findings.front();
 }
 
-/// All findings in one text.
-std::string findings_of(const Schedule& schedule) {
-  std::string all;
-  for (const std::string& finding : validate(schedule)) {
-    all += finding + "\n";
+TEST_CASE("Sound schedules have no findings") {
+  for (const test::Sample& sample : test::all_samples()) {
+    CAPTURE(sample.name);
+    CHECK(validate(sample.schedule) == std::vector<std::string>{});
+    CHECK(validate(sample.schedule.for_evaluation()) == std::vector<std::string>{});
   }
-  return all;
 }
 
-TEST_CASE("A sound schedule has no findings") { CHECK(validate(test::two_place_split()).empty()); }
+TEST_CASE("A schedule without tasks or without an update is sound") {
+  CHECK(validate(Schedule{}).empty());
+  CHECK(validate(test::without_task(test::gpipe(1, 2, false), 8)).empty());
+}
 
-TEST_CASE("A dropped dependency between places is found with both tasks") {
+TEST_CASE("Two accesses without an order are named with the buffer they meet in") {
   Schedule schedule = test::two_place_split();
 
   schedule.tasks[11].after.clear();
 
-  const std::string found = findings_of(schedule);
-  CHECK_THAT(found, ContainsSubstring("task 11 (all_reduce@host)") &&
-                        ContainsSubstring("sent_gradients@device mb0 v0"));
-  CHECK_THAT(found, !ContainsSubstring("all_reduce@device"));
+  CHECK(only_finding(schedule) ==
+        "task 10 (broadcast@device gradients) and task 11 (all_reduce@host gradients) both use "
+        "message 1@device, one of them writes it, and nothing orders them");
 }
 
-TEST_CASE("A swapped buffer is found with its reader") {
-  Schedule schedule = test::two_place_split();
-
-  // Backward on the device is pointed at the host's prediction gradient.
-  std::ranges::replace(schedule.tasks[8].reads, Buffer{BufferKind::prediction_gradient, 1, 0, 0},
-                       Buffer{BufferKind::prediction_gradient, 0, 0, 0});
-
-  CHECK_THAT(findings_of(schedule),
-             ContainsSubstring("task 8 (backward@device nodes 0-3 samples 3-10)") &&
-                 ContainsSubstring("prediction_gradient@host mb0 v0"));
-}
-
-TEST_CASE("Two unordered writes of one buffer are found with both writers") {
-  Schedule schedule = test::two_place_split();
-
-  schedule.tasks[14].writes.push_back({BufferKind::weights, 0, 0, 0});
+TEST_CASE("A buffer read before it is written is named with its reader") {
+  const Schedule schedule = test::swapped(test::two_place_split(), 1, 2);  // loss before forward
 
   CHECK(only_finding(schedule) ==
-        "task 13 (update@host) and task 14 (update@device) both use weights@host mb0 v0, one of "
-        "them writes it, and nothing orders them");
-}
-
-TEST_CASE("A write that nothing orders after an earlier read is found with both tasks") {
-  Schedule schedule = test::two_place_split();
-
-  // The host overwrites what it sent, perhaps before the device has read it.
-  schedule.tasks[13].writes.push_back({BufferKind::sent_gradients, 0, 0, 0});
-
-  CHECK(only_finding(schedule) ==
-        "task 12 (all_reduce@device) and task 13 (update@host) both use sent_gradients@host mb0 "
-        "v0, one of them writes it, and nothing orders them");
-}
-
-TEST_CASE("A buffer read before it is written is found with its reader") {
-  Schedule schedule = test::two_place_split();
-
-  std::swap(schedule.tasks[1], schedule.tasks[2]);  // loss before forward
-
-  CHECK(only_finding(schedule) ==
-        "task 1 (loss@host samples 0-3) reads activations@host mb0 v0 before any task has written "
+        "task 1 (loss@host mb 0 samples 0-3) reads outputs@host mb 0 before any task has written "
         "it");
 }
 
-TEST_CASE("A missing copy is found with the task that lacks its inputs") {
+TEST_CASE("A cycle through the order of a queue is named with the tasks on it and no others") {
   Schedule schedule = test::two_place_split();
 
-  schedule.tasks[5].writes.clear();
-
-  CHECK_THAT(findings_of(schedule),
-             ContainsSubstring("task 6 (forward@device nodes 0-3 samples 3-10) reads inputs@device "
-                               "mb0 v0 before any task has written it"));
-}
-
-TEST_CASE("A cycle through the order of a place is found, with the tasks on it and no others") {
-  Schedule schedule = test::two_place_split();
-
-  // The host's send waits for the device's all-reduce, which waits for it.
+  // The host's broadcast waits for the device's all-reduce, which waits for it.
   schedule.tasks[9].after = {12};
 
-  CHECK(only_finding(schedule) ==
-        "deadlock: task 9 (send@host) waits for task 12 (all_reduce@device) waits for task 9 "
-        "(send@host)");
-}
-
-TEST_CASE("A task that only waits for a cycle is not said to be on it") {
-  Schedule schedule{"waiting", {"a", "b", "c"}, 0, std::vector<Task>(3)};
-  for (Place place = 0; place < 3; ++place) {
-    Task& task = schedule.tasks[static_cast<std::size_t>(place)];
-    task.kind = TaskKind::update;
-    task.place = place;
-    task.after = {place == 1 ? 2 : 1};
-  }
-
-  CHECK(only_finding(schedule) ==
-        "deadlock: task 1 (update@b) waits for task 2 (update@c) waits for task 1 (update@b)");
+  CHECK(validate(schedule).front() ==
+        "deadlock: task 9 (broadcast@host gradients) waits for task 12 (all_reduce@device "
+        "gradients) waits for task 9 (broadcast@host gradients)");
 }
 
 TEST_CASE("A task that waits for itself is a deadlock") {
@@ -127,94 +74,77 @@ TEST_CASE("A task that waits for itself is a deadlock") {
   schedule.tasks[0].after = {0};
 
   CHECK(only_finding(schedule) ==
-        "deadlock: task 0 (load@host samples 0-3) waits for task 0 (load@host samples 0-3)");
+        "deadlock: task 0 (load@host mb 0 samples 0-3) waits for task 0 (load@host mb 0 samples "
+        "0-3)");
 }
 
-TEST_CASE("A dependency on a task that does not exist is found") {
+TEST_CASE("A dependency on a task that does not exist is named") {
   Schedule schedule = test::two_place_split();
 
   schedule.tasks[2].after = {99};
 
   CHECK(only_finding(schedule) ==
-        "task 2 (loss@host samples 0-3) waits for task 99, which does not exist");
+        "task 2 (loss@host mb 0 samples 0-3) waits for task 99, which does not exist");
 }
 
-TEST_CASE("A place that the run does not have is found") {
+TEST_CASE("A place that the run does not have is named") {
   Schedule schedule = test::two_place_split();
 
   schedule.tasks[14].place = 2;
 
-  CHECK(only_finding(schedule) == "task 14 (update@2) is on place 2; the run has 2");
+  CHECK(only_finding(schedule) == "task 14 (update@2 v1) is on place 2; the run has 2");
 }
 
-TEST_CASE("Lost samples are found") {
+TEST_CASE("Samples that are lost or beyond the batch are named") {
   Schedule schedule = test::two_place_split();
-
-  schedule.tasks[4].samples.begin = 4;
-
-  CHECK(only_finding(schedule) == "samples 3-4 are lost: no task does the load of them");
-}
-
-TEST_CASE("Samples lost at the end of the batch are found") {
-  Schedule schedule = test::two_place_split();
-
   schedule.batch = 12;
+  CHECK_THAT(test::findings_of(schedule),
+             ContainsSubstring("samples 10-12 are lost: no task does the loss of them"));
 
-  CHECK_THAT(findings_of(schedule),
-             ContainsSubstring("samples 10-12 are lost: no task does the load of them"));
+  schedule.batch = 9;
+  CHECK_THAT(
+      test::findings_of(schedule),
+      ContainsSubstring("task 7 (loss@device mb 1 samples 3-10) goes beyond the batch of 9"));
 }
 
-TEST_CASE("Samples counted twice are found with the task that repeats them") {
+TEST_CASE("Micro-batches that overlap are named with the task that repeats samples") {
   Schedule schedule = test::two_place_split();
+  schedule.micro_batches[1].begin = 1;
+  for (Task& task : schedule.tasks) {
+    task.samples.begin = task.samples.begin == 3 ? 1 : task.samples.begin;
+  }
 
-  schedule.tasks[4].samples.begin = 1;
-
-  CHECK(only_finding(schedule) ==
-        "task 4 (load@device samples 1-10) does the load of samples 1-3 a second time");
+  CHECK_THAT(test::findings_of(schedule),
+             ContainsSubstring("task 7 (loss@device mb 1 samples 1-10) does the loss of samples "
+                               "1-3 a second time"));
 }
 
-TEST_CASE("A pass over fewer samples than were loaded is found") {
-  Schedule schedule = test::two_place_split();
-
-  schedule.tasks[8].samples.end = 9;
-
-  CHECK(only_finding(schedule) ==
-        "samples 9-10 are lost: no task does the backward (nodes 0-3) of them");
-}
-
-TEST_CASE("Nodes that a place leaves out are found") {
+TEST_CASE("Nodes that a place leaves out are named") {
   Schedule schedule = test::two_place_split();
 
   schedule.tasks[6].nodes.end = 2;
 
-  CHECK(only_finding(schedule) ==
-        "samples 3-10 are lost: no task does the forward (nodes 2-3) of them");
+  CHECK_THAT(
+      test::findings_of(schedule),
+      ContainsSubstring("task 6 (forward@device nodes 0-2 mb 1 samples 3-10 v0) works on nodes "
+                        "0-2; its stage has 0-3") &&
+          ContainsSubstring("samples 3-10 are lost: no task does the forward (nodes 2-3) of them"));
 }
 
-TEST_CASE("Samples beyond the batch are found") {
-  Schedule schedule = test::two_place_split();
+TEST_CASE("What a task should read and does not, and the other way round, is named") {
+  Schedule schedule = test::gpipe(2, 2, false);
+  Buffer& read = schedule.tasks[21].reads[2];
+  REQUIRE(read.kind == BufferKind::activations);
+  read.micro_batch = 0;
 
-  schedule.tasks[7].samples.end = 11;
-
-  CHECK(only_finding(schedule) == "task 7 (loss@device samples 3-11) goes beyond the batch of 10");
-}
-
-TEST_CASE("A hundred thousand tasks are validated") {
-  Schedule schedule{"long", {"a", "b"}, 0, {}};
-  for (TaskId id = 0; id < 100000; ++id) {
-    Task task;
-    task.kind = TaskKind::update;
-    task.place = id % 2;
-    task.reads = task.writes = {{BufferKind::weights, 0, 0, 0}};
-    if (id > 0) {
-      task.after = {id - 1};
-    }
-    schedule.tasks.push_back(task);
-  }
-
-  CHECK(validate(schedule).empty());
-  schedule.tasks[77777].after.clear();
-  CHECK_THAT(only_finding(schedule), ContainsSubstring("task 77777 (update@b)"));
+  const auto findings = validate(schedule);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[0] ==
+        "task 21 (backward@a nodes 0-2 mb 1 samples 2-4 v0) does not read activations@a mb 1, as "
+        "its backward has to");
+  CHECK(findings[1] ==
+        "task 21 (backward@a nodes 0-2 mb 1 samples 2-4 v0) reads activations@a mb 0, which its "
+        "backward has no business with");
 }
 
 }  // namespace

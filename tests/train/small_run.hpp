@@ -93,7 +93,9 @@ struct SmallRun {
     std::iota(ids.begin(), ids.end(), std::uint32_t{3});
   }
 
-  plan::Problem problem() const { return train::problem_of(graph, lanes, options.dtype, targets, batch_); }
+  plan::Problem problem() const {
+    return train::problem_of(graph, lanes, options.dtype, targets, batch_);
+  }
   schedule::Schedule schedule_of(const train::PolicyPtr& policy) const {
     return policy->schedule(problem(), nullptr);
   }

@@ -67,6 +67,8 @@ class Lane {
   /// Uses an instance its caller owns, which must outlive the lane. `space` and `threads` of the
   /// spec are taken from the instance.
   Lane(LaneSpec spec, Execution execution);
+  /// A lane of another process: what it is like, and nothing to run on.
+  static std::unique_ptr<Lane> remote(LaneSpec spec);
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -80,6 +82,9 @@ class Lane {
 
   /// Makes driver thread and instance of a line other than compute; nothing if it has them.
   void open(Line line);
+
+  /// True for a lane of another process: only spec(), name() and host_accessible() mean something.
+  bool is_remote() const noexcept;
 
   /// True for the host lane only: its tensors may be read and written by host code, so copies are
   /// elided. Emulated lanes say false on purpose.
@@ -120,6 +125,8 @@ class Lane {
 
  private:
   struct Impl;
+  explicit Lane(std::unique_ptr<Impl> impl);
+
   std::unique_ptr<Impl> impl_;
 };
 

@@ -19,8 +19,13 @@ class LaneSet {
   /// Throws UsageError for an empty list, a repeated name, or more than one host lane.
   explicit LaneSet(std::vector<LaneSpec> specs);
 
+  /// Throws UsageError for a repeated name or a second host lane.
+  void add(LaneSpec spec);
   /// Adds a lane around an instance the caller owns.
   void adopt(LaneSpec spec, Execution execution);
+
+  /// Adds a lane of another process, so that places have the same numbers in all of them.
+  void add_remote(LaneSpec spec);
 
   std::size_t size() const noexcept { return lanes_.size(); }
   Lane& operator[](std::size_t place) { return *lanes_[place]; }

@@ -24,6 +24,8 @@ class Curve {
  public:
   /// Points may come in any order; a repeated abscissa keeps the smaller value.
   void add(std::int64_t amount, double seconds);
+  /// The same, but a repeated abscissa takes the new value.
+  void set(std::int64_t amount, double seconds);
   double at(std::int64_t amount) const;
   /// The same with every value multiplied.
   Curve scaled(double factor) const;
@@ -78,7 +80,11 @@ struct Profile {
   /// stash, a broadcast as a send, an average as copying the weights it reads); what peers read
   /// where it lies costs nothing to send. Costs of the other situation stand in for missing ones;
   /// InternalError if there are none either.
-  double seconds(const schedule::Task& task, bool together) const;
+  double seconds(const schedule::Task& task, bool together) const {
+    return seconds_on(task.place, task, together);
+  }
+  /// The same task done by another place.
+  double seconds_on(schedule::Place place, const schedule::Task& task, bool together) const;
 };
 
 }  // namespace zygos::plan

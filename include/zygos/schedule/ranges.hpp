@@ -33,6 +33,9 @@ struct ElementRange {
   friend bool operator==(const ElementRange&, const ElementRange&) = default;
 };
 
+/// From the first to the last of both; an empty range adds nothing.
+ElementRange joined(const ElementRange& one, const ElementRange& other);
+
 /// "3-7", as messages and printed schedules show ranges.
 std::string text_of(const SampleRange& samples);
 std::string text_of(const NodeRange& nodes);

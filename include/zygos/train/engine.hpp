@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/comm/communicator.hpp"
 #include "zygos/graph/graph.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/lane/lane_set.hpp"
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,10 @@ struct EngineOptions {
   /// Measure every task, which on a GPU means waiting for each; otherwise only where another place
   /// depends on it and at the end of the step.
   bool time_every_task = true;
+  /// Of the processes that share the run; null: this one has all lanes. Engines of all ranks are
+  /// made with the same arguments, and called in the same order.
+  comm::Communicator* communicator = nullptr;
+  std::vector<int> owners{};  ///< rank of every lane, where there is a communicator
 };
 
 struct StepReport {
@@ -48,6 +54,10 @@ struct LaneUsage {
 /// consecutive steps never overlap. A task that throws stops every place at its next task; the
 /// caller gets a LaneError that names lane and task, and the engine refuses further steps until
 /// restore() or initialise() made its state whole.
+///
+/// Lanes may belong to several processes: then every call below is collective, and what it returns
+/// (reports, snapshots, hashes, whole gradients and weights) is the same on every rank. A rank that
+/// fails makes the others throw a PeerError.
 class Engine {
  public:
   /// Throws UsageError or MemoryError (budget) before anything runs. `graph`, `optimizer` and
@@ -88,6 +98,9 @@ class Engine {
   /// The prediction of the last call for the samples of `place`, as doubles, row major; empty
   /// unless it holds the last stage.
   std::vector<double> prediction(std::size_t place);
+
+  /// Elementwise maximum over the ranks: how they agree on whether to stop or to save.
+  void agree(std::span<std::int64_t> values) const;
 
   const schedule::Schedule& schedule() const noexcept;
   std::vector<LaneUsage> memory() const;

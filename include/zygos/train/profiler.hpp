@@ -21,7 +21,7 @@ struct ProfileRequest {
   EngineOptions options;
   Batch batch;                     ///< representative samples, a full batch
   plan::SplitSchedule schedule;    ///< n samples on place 0, the rest on place 1; with one lane the
-                                   ///< number is ignored
+                                   ///< number is ignored; measure_profile() does without
   double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
   LogSink log;                     ///< progress, a line per point
 };
@@ -30,9 +30,9 @@ struct ProfileRequest {
 plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
                          const plan::TargetSpec& target, std::int64_t batch);
 
-/// Runs the real tasks through the real engine: every place alone at several batch sizes, and (with
-/// two places) both together at several splits. A place whose budget can't hold the batch has no
-/// `alone` costs.
+/// Runs the real tasks through the real engine: every place alone, layer by layer, at several
+/// numbers of samples; with several places also all of them at once, and what goes between them. A
+/// place whose budget can't hold the batch has no `alone` costs.
 plan::Profile measure_profile(const ProfileRequest& request);
 
 /// Seconds of a step on each single place and of a split, measured in turn (a, b, a, b, ...), so

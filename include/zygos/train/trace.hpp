@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/memory/category.hpp"
 #include "zygos/plan/simulator.hpp"
 #include "zygos/schedule/schedule.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,7 @@ namespace zygos::train {
 
 /// One executed task. Times are seconds since the trace's origin.
 struct TaskRecord {
-  std::uint64_t step = 0;
+  std::uint64_t step = 0;  ///< 0: of an evaluation
   schedule::TaskId task = 0;
   double start_s = 0.0;
   double end_s = 0.0;
@@ -42,10 +44,19 @@ class Trace {
   std::vector<Ring> rings_;
 };
 
-/// Writes the trace-event JSON that chrome://tracing and Perfetto open: one track per place, one
-/// event per task (microseconds), with step, samples and order as arguments; if `predicted` is
-/// given, a second group of tracks draws one predicted step beside the first measured one.
+/// Bytes of a place at a moment, by what they are for. On the clock of TaskRecord.
+struct MemorySample {
+  schedule::Place place = 0;
+  double time_s = 0.0;
+  memory::Usage usage;
+};
+
+/// Writes the trace-event JSON that chrome://tracing and Perfetto open, times in microseconds: a
+/// track per place and queue (its number is four times the place, plus the queue), an event per
+/// task with its step, samples, order and buffers as arguments, and a counter "memory <place>" per
+/// place of `memory`. If `predicted` is given, a second group of tracks draws one predicted step
+/// beside the first measured one. The document's key "zygos" holds version, places, policy, batch.
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
-                 const plan::Simulation* predicted);
+                 const plan::Simulation* predicted, std::span<const MemorySample> memory = {});
 
 }  // namespace zygos::train

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "schedule/coverage.hpp"
+#include "schedule/checks.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <string>
+#include <vector>
 
 namespace zygos::schedule {
 namespace {
@@ -51,30 +52,37 @@ void check_exact(const Schedule& schedule, std::vector<std::size_t> tasks, const
 /// Tasks may cut the model differently, so the nodes are looked at between neighbouring cuts.
 void check_nodes(const Schedule& schedule, TaskKind kind, std::vector<std::string>& findings) {
   const auto tasks = tasks_of(schedule, kind);
-  std::set<std::int32_t> cuts;
+  std::vector<std::int32_t> cuts;
   for (const std::size_t id : tasks) {
-    cuts.insert({schedule.tasks[id].nodes.begin, schedule.tasks[id].nodes.end});
+    cuts.insert(cuts.end(), {schedule.tasks[id].nodes.begin, schedule.tasks[id].nodes.end});
   }
-  for (auto cut = cuts.begin(); cut != cuts.end() && std::next(cut) != cuts.end(); ++cut) {
-    const NodeRange nodes{*cut, *std::next(cut)};
-    std::vector<std::size_t> inside;
-    std::ranges::copy_if(tasks, std::back_inserter(inside), [&](std::size_t id) {
-      const NodeRange all = schedule.tasks[id].nodes;
-      return all.begin <= nodes.begin && nodes.end <= all.end;
-    });
-    check_exact(schedule, std::move(inside),
-                std::string(name_of(kind)) + " (nodes " + text_of(nodes) + ")", findings);
+  if (kind == TaskKind::forward && !tasks.empty()) {
+    for (const NodeRange& nodes : schedule.stages) {  // all of the model, or none
+      cuts.insert(cuts.end(), {nodes.begin, nodes.end});
+    }
+  }
+  std::ranges::sort(cuts);
+  cuts.erase(std::ranges::unique(cuts).begin(), cuts.end());
+  std::vector<std::vector<std::size_t>> inside(cuts.size());
+  for (const std::size_t id : tasks) {
+    const NodeRange nodes = schedule.tasks[id].nodes;
+    auto cut = static_cast<std::size_t>(std::ranges::lower_bound(cuts, nodes.begin) - cuts.begin());
+    for (; cuts[cut] < nodes.end; ++cut) {
+      inside[cut].push_back(id);
+    }
+  }
+  for (std::size_t cut = 0; cut + 1 < cuts.size(); ++cut) {
+    check_exact(schedule, std::move(inside[cut]),
+                std::string(name_of(kind)) + " (nodes " +
+                    text_of(NodeRange{cuts[cut], cuts[cut + 1]}) + ")",
+                findings);
   }
 }
 
 }  // namespace
 
-std::string label_of(const Schedule& schedule, std::size_t task) {
-  return "task " + std::to_string(task) + " (" + schedule.name_of(static_cast<TaskId>(task)) + ")";
-}
-
-std::vector<std::string> check_coverage(const Schedule& schedule) {
-  std::vector<std::string> findings;
+Findings check_coverage(const Schedule& schedule) {
+  Findings findings;
   if (const auto losses = tasks_of(schedule, TaskKind::loss); !losses.empty()) {
     check_exact(schedule, losses, "loss", findings);
   }

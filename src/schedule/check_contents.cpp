@@ -1,0 +1,318 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/checks.hpp"
+#include "schedule/stage_facts.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace zygos::schedule {
+namespace {
+
+constexpr TaskId nobody = -1;
+
+/// What has become of a micro-batch on a place.
+struct Pass {
+  TaskId forward = nobody;
+  TaskId recompute = nobody;
+  TaskId backward = nobody;             ///< the first part of it
+  std::int32_t nodes_left = 0;          ///< backward has been through all from here on
+  std::vector<Stage> activations_from;  ///< stages whose message has arrived
+  std::vector<Stage> gradients_from;
+};
+
+/// What a slot of a place's weights holds.
+struct Weights {
+  Version version = 0;
+  TaskId since = nobody;
+};
+
+class ContentCheck {
+ public:
+  explicit ContentCheck(const Schedule& schedule)
+      : schedule_(schedule),
+        facts_(facts_of(schedule)),
+        slots_(schedule.places.size(), {Weights{}}),
+        averaged_(schedule.places.size(), nobody) {}
+
+  void visit(std::size_t index) {
+    id_ = static_cast<TaskId>(index);
+    const Task& task = schedule_.tasks[index];
+    switch (task.kind) {
+      case TaskKind::forward:
+        forward(task);
+        break;
+      case TaskKind::recompute:
+        recompute(task);
+        break;
+      case TaskKind::backward:
+        backward(task);
+        break;
+      case TaskKind::send:
+        send(task);
+        break;
+      case TaskKind::receive:
+        receive(task);
+        break;
+      default:
+        weights(task);
+    }
+  }
+
+  Findings finish() && {
+    compare_replicas();
+    return std::move(findings_);
+  }
+
+ private:
+  const StageFacts& stage_of(const Task& task) const {
+    const Stage stage = schedule_.stage_of[static_cast<std::size_t>(task.place)];
+    return facts_[static_cast<std::size_t>(stage)];
+  }
+  Pass& pass_of(const Task& task) {
+    return passes_[(static_cast<std::uint64_t>(task.place) << 32U) |
+                   static_cast<std::uint64_t>(task.micro_batch)];
+  }
+  std::string label(TaskId id) const { return label_of(schedule_, static_cast<std::size_t>(id)); }
+  const Task& task_of(TaskId id) const { return schedule_.tasks[static_cast<std::size_t>(id)]; }
+  std::string text(const Buffer& buffer) const { return text_of(buffer, schedule_.places); }
+  void report(const std::string& what) { findings_.push_back(label(id_) + " " + what); }
+
+  // --- weights ---
+
+  Weights& slot(Place place, std::int32_t slot) {
+    auto& slots = slots_[static_cast<std::size_t>(place)];
+    if (static_cast<std::size_t>(slot) >= slots.size()) {
+      slots.resize(static_cast<std::size_t>(slot) + 1, {-1, nobody});
+    }
+    return slots[static_cast<std::size_t>(slot)];
+  }
+
+  /// The slot must hold `version` for the task.
+  void require_version(const Task& task, std::int32_t from, Version version) {
+    const Weights& held = slot(task.place, from);
+    const TaskId average = averaged_[static_cast<std::size_t>(task.place)];
+    if (held.version != version) {
+      report("needs weights v" + std::to_string(version) + "; " +
+             text({BufferKind::weights, task.place, 0, from, 0}) + " holds v" +
+             std::to_string(held.version) +
+             (held.since == nobody ? "" : " since " + label(held.since)));
+    } else if (from == 0 && average != nobody && task.kind != TaskKind::broadcast) {
+      report("uses weights that " + label(average) + " has averaged, which ends a step");
+    }
+  }
+
+  void weights(const Task& task) {
+    switch (task.kind) {
+      case TaskKind::update:
+        require_version(task, 0, task.version - 1);
+        slot(task.place, 0) = {task.version, id_};
+        break;
+      case TaskKind::stash:
+        require_version(task, 0, task.version);
+        slot(task.place, task.slot) = {task.version, id_};
+        break;
+      case TaskKind::fetch:
+        fetch(task);
+        break;
+      case TaskKind::broadcast:
+        if (task.payload == Payload::weights) {
+          require_version(task, 0, task.version);
+        }
+        break;
+      case TaskKind::average:
+        average(task);
+        break;
+      default:
+        break;
+    }
+  }
+
+  void fetch(const Task& task) {
+    for (const Buffer& buffer : task.writes) {
+      if (buffer.kind == BufferKind::weights && buffer.place == task.place) {
+        slot(task.place, buffer.slot) = {task.version, id_};
+      }
+    }
+  }
+
+  void average(const Task& task) {
+    require_version(task, 0, task.version);
+    const auto& slots = slots_[static_cast<std::size_t>(task.place)];
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const Buffer buffer{BufferKind::weights, task.place, 0, static_cast<std::int32_t>(i), 0};
+      const bool kept = slots[i].version >= 0;
+      const bool read = std::ranges::find(task.reads, buffer) != task.reads.end();
+      if (kept && !read) {
+        report("leaves out " + text(buffer) + ", a version that is kept");
+      }
+    }
+    averaged_[static_cast<std::size_t>(task.place)] = id_;
+  }
+
+  // --- samples ---
+
+  void require_arrived(const std::vector<Stage>& expected, const std::vector<Stage>& arrived,
+                       const char* what) {
+    for (const Stage stage : expected) {
+      if (std::ranges::find(arrived, stage) == arrived.end()) {
+        report("starts before " + std::string(what) + " of stage " + std::to_string(stage) +
+               " have been received");
+      }
+    }
+  }
+
+  void forward(const Task& task) {
+    Pass& pass = pass_of(task);
+    require_version(task, task.slot, task.version);
+    require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
+    if (pass.forward != nobody) {
+      report("works on what " + label(pass.forward) + " has been through");
+    }
+    pass.forward = id_;
+    pass.nodes_left = stage_of(task).nodes.end;
+  }
+
+  /// recompute and backward use the weights that forward used.
+  bool follows_forward(const Task& task, const Pass& pass) {
+    if (pass.forward == nobody) {
+      report("comes before any forward of its micro-batch");
+      return false;
+    }
+    require_version(task, task.slot, task.version);
+    if (const Version used = task_of(pass.forward).version; task.version != used) {
+      report("uses weights v" + std::to_string(task.version) + "; " + label(pass.forward) +
+             " used v" + std::to_string(used));
+    }
+    return true;
+  }
+
+  void recompute(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (!follows_forward(task, pass)) {
+      return;
+    }
+    if (pass.recompute != nobody || pass.backward != nobody) {
+      report("computes once more what " +
+             label(pass.recompute != nobody ? pass.recompute : pass.backward) + " has worked on");
+    }
+    pass.recompute = id_;
+  }
+
+  void backward(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (!follows_forward(task, pass)) {
+      return;
+    }
+    const Buffer again{BufferKind::activations, task.place, task.micro_batch, 1, 0};
+    const bool recomputed = std::ranges::find(task.reads, again) != task.reads.end();
+    if (!recomputed && !task_of(pass.forward).keeps) {
+      report("reads activations that " + label(pass.forward) +
+             " did not keep; a recompute is missing");
+    }
+    if (recomputed && pass.recompute == nobody) {
+      report("reads activations that no recompute has made");
+    }
+    require_gradients(task, pass);
+    if (task.nodes.end != pass.nodes_left) {
+      report("goes on from node " + std::to_string(task.nodes.end) +
+             "; backward has come down to node " + std::to_string(pass.nodes_left));
+    }
+    pass.nodes_left = task.nodes.begin;
+    pass.backward = pass.backward == nobody ? id_ : pass.backward;
+  }
+
+  void require_gradients(const Task& task, const Pass& pass) {
+    std::vector<Stage> expected;
+    for (const GradientSource& source : stage_of(task).gradients_from) {
+      expected.push_back(source.stage);
+    }
+    require_arrived(expected, pass.gradients_from, "gradients");
+  }
+
+  void send(const Task& task) {
+    if (task.payload == Payload::weights) {
+      require_version(task, 0, task.version);
+    } else if (task.payload == Payload::activation_gradients) {
+      const Pass& pass = pass_of(task);
+      const std::int32_t begin = stage_of(task).nodes.begin;
+      if (pass.backward != nobody && pass.nodes_left > begin) {
+        report("sends gradients before backward of nodes " +
+               text_of(NodeRange{begin, pass.nodes_left}) + " has added to them");
+      }
+    }
+  }
+
+  void receive(const Task& task) {
+    if (task.payload == Payload::weights) {
+      slot(task.place, 0) = {task.version, id_};
+      averaged_[static_cast<std::size_t>(task.place)] = nobody;
+    } else if (task.payload == Payload::activations) {
+      Pass& pass = pass_of(task);
+      arrive(task, pass.activations_from, pass.forward);
+    } else if (task.payload == Payload::activation_gradients) {
+      Pass& pass = pass_of(task);
+      arrive(task, pass.gradients_from, pass.backward);
+    }
+  }
+
+  void arrive(const Task& task, std::vector<Stage>& arrived, TaskId user) {
+    const Stage from = schedule_.stage_of[static_cast<std::size_t>(task.peer)];
+    if (user != nobody) {
+      report("comes too late for " + label(user));
+    }
+    if (std::ranges::find(arrived, from) != arrived.end()) {
+      report("receives for the second time what stage " + std::to_string(from) + " made");
+    }
+    arrived.push_back(from);
+  }
+
+  // --- after the last task ---
+
+  void compare_replicas() {
+    std::map<Stage, Place> first;
+    std::vector<bool> works(schedule_.places.size(), false);
+    for (const Task& task : schedule_.tasks) {
+      const bool uses = task.kind == TaskKind::forward || task.kind == TaskKind::update;
+      works[static_cast<std::size_t>(task.place)] =
+          works[static_cast<std::size_t>(task.place)] || uses;
+    }
+    for (std::size_t place = 0; place < works.size(); ++place) {
+      if (!works[place]) {
+        continue;
+      }
+      const Stage stage = schedule_.stage_of[place];
+      const auto [one, fresh] = first.try_emplace(stage, static_cast<Place>(place));
+      const Weights& held = slots_[place][0];
+      const Weights& other = slots_[static_cast<std::size_t>(one->second)][0];
+      if (held.version != other.version) {
+        findings_.push_back("stage " + std::to_string(stage) + " ends the step with weights v" +
+                            std::to_string(other.version) + " on " +
+                            schedule_.places[static_cast<std::size_t>(one->second)] + " and v" +
+                            std::to_string(held.version) + " on " + schedule_.places[place]);
+      }
+    }
+  }
+
+  const Schedule& schedule_;
+  std::vector<StageFacts> facts_;
+  std::vector<std::vector<Weights>> slots_;  ///< by place
+  std::vector<TaskId> averaged_;             ///< by place: since which the weights are a mean
+  std::unordered_map<std::uint64_t, Pass> passes_;
+  TaskId id_ = 0;
+  Findings findings_;
+};
+
+}  // namespace
+
+Findings check_contents(const Schedule& schedule, const RunOrder& order) {
+  ContentCheck check(schedule);
+  for (const std::size_t id : order) {
+    check.visit(id);
+  }
+  return std::move(check).finish();
+}
+
+}  // namespace zygos::schedule

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/checks.hpp"
+#include "schedule/stage_facts.hpp"
+
+#include <algorithm>
+
+namespace zygos::schedule {
+namespace {
+
+template <class List>
+bool within(std::int32_t index, const List& list) {
+  return index >= 0 && static_cast<std::size_t>(index) < list.size();
+}
+
+/// The head of a schedule: without it, nothing can be said of the tasks.
+Findings check_head(const Schedule& schedule) {
+  Findings findings;
+  const auto one_each = [&](std::size_t count, const char* what) {
+    if (count != schedule.places.size()) {
+      findings.push_back("the schedule has " + std::to_string(schedule.places.size()) +
+                         " places and says the " + what + " of " + std::to_string(count));
+    }
+  };
+  one_each(schedule.stage_of.size(), "stages");
+  one_each(schedule.host_accessible.size(), "memory");
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    const NodeRange& nodes = schedule.stages[stage];
+    const auto known = static_cast<std::int32_t>(schedule.parameters.size());
+    if (nodes.begin < 0 || nodes.end < nodes.begin || nodes.end > known) {
+      findings.push_back("stage " + std::to_string(stage) + " has nodes " + text_of(nodes) +
+                         "; the schedule says the parameters of " + std::to_string(known));
+    }
+  }
+  for (const auto* links : {&schedule.activation_links, &schedule.gradient_links}) {
+    for (const StageLink& link : *links) {
+      if (!within(link.from, schedule.stages) || !within(link.to, schedule.stages)) {
+        findings.push_back("a link goes from stage " + std::to_string(link.from) + " to stage " +
+                           std::to_string(link.to) + "; there are " +
+                           std::to_string(schedule.stages.size()));
+      }
+    }
+  }
+  return findings;
+}
+
+void check_place(const Schedule& schedule, std::size_t id, Findings& findings) {
+  const Place place = schedule.tasks[id].place;
+  if (!within(place, schedule.places)) {
+    findings.push_back(label_of(schedule, id) + " is on place " + std::to_string(place) +
+                       "; the run has " + std::to_string(schedule.places.size()));
+  } else if (!within(schedule.stage_of[static_cast<std::size_t>(place)], schedule.stages)) {
+    findings.push_back(label_of(schedule, id) + " is on a place that has no stage");
+  }
+}
+
+void check_indices(const Schedule& schedule, std::size_t id, Findings& findings) {
+  const Task& task = schedule.tasks[id];
+  const auto missing = [&](const std::string& what) {
+    findings.push_back(label_of(schedule, id) + " " + what + ", which does not exist");
+  };
+  for (const TaskId before : task.after) {
+    if (!within(before, schedule.tasks)) {
+      missing("waits for task " + std::to_string(before));
+    }
+  }
+  if (task.peer != -1 && !within(task.peer, schedule.places)) {
+    missing("has place " + std::to_string(task.peer) + " as its peer");
+  }
+  if (is_of_samples(task) && !within(task.micro_batch, schedule.micro_batches)) {
+    missing("works on micro-batch " + std::to_string(task.micro_batch));
+  }
+  const bool of_update = task.kind == TaskKind::loss || task.kind == TaskKind::update;
+  if (of_update && !within(task.update, schedule.updates)) {
+    missing("belongs to update " + std::to_string(task.update));
+  }
+}
+
+}  // namespace
+
+std::string label_of(const Schedule& schedule, std::size_t task) {
+  return "task " + std::to_string(task) + " (" + schedule.name_of(static_cast<TaskId>(task)) + ")";
+}
+
+Findings check_references(const Schedule& schedule) {
+  Findings findings = check_head(schedule);
+  if (!findings.empty()) {
+    return findings;
+  }
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    check_place(schedule, id, findings);
+    check_indices(schedule, id, findings);
+  }
+  return findings;
+}
+
+}  // namespace zygos::schedule

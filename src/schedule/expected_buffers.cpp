@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/expected_buffers.hpp"
+
+#include <algorithm>
+
+namespace zygos::schedule {
+namespace {
+
+class Finder {
+ public:
+  Finder(const Schedule& schedule, const StageFacts& stage, const Task& task, ExpectedBuffers& out)
+      : schedule_(schedule), stage_(stage), task_(task), out_(out) {}
+
+  void find() {
+    switch (task_.kind) {
+      case TaskKind::load:
+        out_.reads.push_back({BufferKind::batch, 0, 0, 0, 0});
+        write(reads_host_memory() ? BufferKind::inputs : BufferKind::staging);
+        break;
+      case TaskKind::copy:
+        read(BufferKind::staging);
+        write(BufferKind::inputs);
+        break;
+      case TaskKind::forward:
+      case TaskKind::recompute:
+        forward();
+        break;
+      case TaskKind::loss:
+        read(BufferKind::inputs);
+        read(BufferKind::outputs);
+        write(BufferKind::output_gradients);
+        break;
+      case TaskKind::backward:
+        backward();
+        break;
+      default:
+        find_other();
+    }
+  }
+
+ private:
+  void find_other() {
+    switch (task_.kind) {
+      case TaskKind::send:
+      case TaskKind::broadcast:
+        sent();
+        break;
+      case TaskKind::receive:
+      case TaskKind::reduce:
+        received();
+        break;
+      case TaskKind::all_reduce:
+        gradients(BufferKind::gradients, stage_.elements, out_.reads);
+        gradients(BufferKind::reduced_gradients, stage_.elements, out_.writes);
+        break;
+      case TaskKind::update:
+        gradients(task_.reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
+                  stage_.elements, out_.reads);
+        out_.writes = {weights(0), {BufferKind::optimizer_state, task_.place, 0, 0, 0}};
+        out_.reads.insert(out_.reads.end(), out_.writes.begin(), out_.writes.end());
+        break;
+      case TaskKind::stash:
+        out_.reads.push_back(weights(0));
+        out_.writes.push_back(weights(task_.slot));
+        break;
+      case TaskKind::average:
+        average();
+        break;
+      default:
+        out_.known = false;
+    }
+  }
+
+  void pass() {
+    read(BufferKind::inputs);
+    out_.reads.push_back(weights(task_.slot));
+    if (!stage_.activations_from.empty()) {
+      read(BufferKind::boundary);
+    }
+  }
+
+  void forward() {
+    pass();
+    write(BufferKind::activations, task_.kind == TaskKind::recompute ? 1 : 0);
+    write(BufferKind::outputs);
+    write(BufferKind::scratch, 1);
+  }
+
+  void backward() {
+    pass();
+    // check_contents() knows which of the two it must be.
+    read(BufferKind::activations, has(task_.reads, samples(BufferKind::activations, 1)) ? 1 : 0);
+    read(BufferKind::outputs);
+    const bool last = stage_.nodes == schedule_.stages.back();
+    if (last || receives(&GradientSource::of_own_outputs)) {
+      read(BufferKind::output_gradients);
+    }
+    if (receives(&GradientSource::of_others_outputs)) {
+      read(BufferKind::input_gradients);
+    }
+    if (task_.nodes.end < stage_.nodes.end) {
+      read(BufferKind::scratch);
+    }
+    const ElementRange elements = elements_of(schedule_, task_.nodes);
+    if (task_.accumulates) {
+      gradients(BufferKind::gradients, elements, out_.reads);
+    }
+    gradients(BufferKind::gradients, elements, out_.writes);
+    write(BufferKind::scratch);
+    if (stage_.sends_gradients) {
+      write(BufferKind::input_gradients);
+    }
+  }
+
+  void sent() {
+    switch (task_.payload) {
+      case Payload::activations:
+        read(BufferKind::outputs);
+        break;
+      case Payload::activation_gradients:
+        read(BufferKind::input_gradients);
+        break;
+      case Payload::gradients:
+        gradients(BufferKind::gradients, task_.elements, out_.reads);
+        break;
+      case Payload::weights:
+        out_.reads.push_back(weights(0));
+        break;
+      case Payload::none:
+        break;
+    }
+  }
+
+  void received() {
+    switch (task_.payload) {
+      case Payload::activations:
+        write(BufferKind::boundary);
+        break;
+      case Payload::activation_gradients:
+        received_activation_gradients();
+        break;
+      case Payload::gradients:
+        gradients(BufferKind::gradients, task_.elements, out_.writes);
+        if (task_.kind == TaskKind::reduce) {
+          out_.reads = out_.writes;
+        }
+        break;
+      case Payload::weights:
+        out_.writes.push_back(weights(0));
+        break;
+      case Payload::none:
+        break;
+    }
+  }
+
+  void received_activation_gradients() {
+    if (task_.peer < 0) {
+      return;
+    }
+    const Stage from = schedule_.stage_of[static_cast<std::size_t>(task_.peer)];
+    const auto source = std::ranges::find(stage_.gradients_from, from, &GradientSource::stage);
+    if (source == stage_.gradients_from.end()) {
+      return;  // check_messages() says so
+    }
+    if (source->of_own_outputs) {
+      write(BufferKind::output_gradients);
+    }
+    if (source->of_others_outputs) {
+      write(BufferKind::input_gradients);
+    }
+  }
+
+  void average() {
+    out_.writes.push_back(weights(0));
+    out_.reads.push_back(weights(0));
+    for (const Buffer& buffer : task_.reads) {
+      if (buffer.slot > 0 && buffer == weights(buffer.slot)) {
+        out_.reads.push_back(buffer);
+      }
+    }
+  }
+
+  bool receives(bool GradientSource::*what) const {
+    return std::ranges::any_of(stage_.gradients_from, what);
+  }
+  bool reads_host_memory() const {
+    return schedule_.host_accessible[static_cast<std::size_t>(task_.place)];
+  }
+  Buffer samples(BufferKind kind, std::int32_t slot = 0) const {
+    return {kind, task_.place, task_.micro_batch, slot, 0};
+  }
+  Buffer weights(std::int32_t slot) const { return {BufferKind::weights, task_.place, 0, slot, 0}; }
+  void read(BufferKind kind, std::int32_t slot = 0) { out_.reads.push_back(samples(kind, slot)); }
+  void write(BufferKind kind, std::int32_t slot = 0) { out_.writes.push_back(samples(kind, slot)); }
+  static bool has(const std::vector<Buffer>& buffers, const Buffer& buffer) {
+    return std::ranges::find(buffers, buffer) != buffers.end();
+  }
+
+  void gradients(BufferKind kind, const ElementRange& elements, std::vector<Buffer>& out) const {
+    for (const std::int32_t part : stage_.parts) {
+      if (overlap(schedule_.parts[static_cast<std::size_t>(part)], elements)) {
+        out.push_back({kind, task_.place, 0, 0, part});
+      }
+    }
+  }
+
+  const Schedule& schedule_;
+  const StageFacts& stage_;
+  const Task& task_;
+  ExpectedBuffers& out_;
+};
+
+}  // namespace
+
+void find_expected(const Schedule& schedule, const StageFacts& stage, const Task& task,
+                   ExpectedBuffers& expected) {
+  expected.reads.clear();
+  expected.writes.clear();
+  expected.known = true;
+  Finder(schedule, stage, task, expected).find();
+}
+
+}  // namespace zygos::schedule

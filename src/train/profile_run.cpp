@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/profile_run.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace zygos::train {
+namespace {
+
+EngineOptions measuring(EngineOptions options) {
+  options.time_every_task = true;
+  options.trace_capacity = std::max<std::size_t>(options.trace_capacity, std::size_t{1} << 14);
+  return options;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Schedule schedule) {
+  auto engine =
+      std::make_unique<Engine>(request.graph, request.optimizer, request.lanes, std::move(schedule),
+                               request.target, measuring(request.options));
+  engine->initialise();
+  return engine;
+}
+
+std::unique_ptr<Engine> engine_if_fits(const ProfileRequest& request, schedule::Schedule schedule,
+                                       const std::string& what) {
+  try {
+    return engine_for(request, std::move(schedule));
+  } catch (const MemoryError& error) {
+    log(request.log, LogLevel::info, what + " does not fit: " + error.what());
+    return nullptr;
+  }
+}
+
+SampleList::SampleList(const Batch& batch, std::int64_t count)
+    : inputs_(batch.inputs), targets_(batch.targets) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    ids_.push_back(batch.ids[static_cast<std::size_t>(i % batch.samples())]);
+  }
+}
+
+schedule::Task with_samples(const schedule::Task& task, std::int64_t given) {
+  schedule::Task actual = task;
+  if (task.samples.count() > 0) {
+    actual.samples = {std::min(task.samples.begin, given), std::min(task.samples.end, given)};
+    actual.bytes = task.bytes / task.samples.count() * actual.samples.count();
+  }
+  return actual;
+}
+
+std::int64_t round_samples(const plan::Problem& problem, double samples) {
+  const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+  const auto units = std::llround(samples / static_cast<double>(unit));
+  return std::clamp<std::int64_t>(units * unit, std::min(unit, problem.batch), problem.batch);
+}
+
+}  // namespace zygos::train

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a schedule to see what its tasks cost.
+#pragma once
+
+#include "train/stopwatch_run.hpp"
+
+#include "zygos/train/profiler.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace zygos::train {
+
+/// An engine that times every task.
+std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Schedule schedule);
+/// The same, or nullptr with a line in the log if the lanes' memory can't hold it.
+std::unique_ptr<Engine> engine_if_fits(const ProfileRequest& request, schedule::Schedule schedule,
+                                       const std::string& what);
+
+/// So many samples of the request's batch, from its beginning again where there are too few.
+class SampleList {
+ public:
+  SampleList(const Batch& batch, std::int64_t count);
+  Batch batch() const { return {inputs_, targets_, ids_}; }
+
+ private:
+  io::Rows inputs_;
+  io::Rows targets_;
+  std::vector<std::uint32_t> ids_;
+};
+
+/// The task as it is when only the first `given` samples of the batch are there.
+schedule::Task with_samples(const schedule::Task& task, std::int64_t given);
+
+/// The nearest number of samples that a micro-batch may have.
+std::int64_t round_samples(const plan::Problem& problem, double samples);
+
+}  // namespace zygos::train

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Schedules that nobody trains with: each brings out one kind of cost when it is run and timed.
+#pragma once
+
+#include "zygos/plan/problem.hpp"
+#include "zygos/schedule/schedule.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace zygos::train {
+
+/// The whole batch on one place. `by_node`: a task per node and direction instead of one for all.
+/// `versions`: a stash and an average of two versions at the end, which need memory of their own.
+schedule::Schedule lonely_schedule(const plan::Problem& problem, schedule::Place place,
+                                   bool by_node, bool versions = false);
+
+/// Every place works through micro-batches of its own, of the sizes given by place, without a word
+/// to the others.
+schedule::Schedule side_by_side_schedule(const plan::Problem& problem,
+                                         const std::vector<std::vector<std::int64_t>>& sizes);
+
+/// Every place holds the model and sends parts of its gradient, from small ones to large ones, to
+/// the next place, which adds or takes them; then all sum what all have sent.
+schedule::Schedule exchange_schedule(const plan::Problem& problem);
+
+/// As many stages of about equal numbers of nodes as there are places, in the order given, and one
+/// micro-batch through all of them.
+schedule::Schedule cut_schedule(const plan::Problem& problem,
+                                std::span<const schedule::Place> order);
+
+}  // namespace zygos::train

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only a browser can tell of a report's page.
+#include "browser.hpp"
+#include "report_samples.hpp"
+#include "tiny_run.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <map>
+#include <sstream>
+
+namespace zygos::test {
+
+namespace fs = std::filesystem;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using nlohmann::json;
+
+namespace {
+
+/// A finished run, trained once for all tests of this file.
+class FinishedRun {
+ public:
+  FinishedRun() {
+    write_tiny_deck(scratch_.path());
+    train_to_the_end(scratch_.path());
+  }
+  fs::path folder() const { return scratch_.path() / "runs/tiny"; }
+  fs::path page() const { return folder() / "report.html"; }
+
+ private:
+  Scratch scratch_;
+};
+
+const FinishedRun& finished_run() {
+  chromium_or_skip();
+  static const FinishedRun run;
+  return run;
+}
+
+/// What its page found, at a laptop's width.
+const json& finished_check() {
+  static const json found = selfcheck_of(finished_run().page(), "", {"--window-size=1280,800"});
+  return found;
+}
+
+/// The page of a folder whose files a test has made up.
+fs::path made_up_page(const Scratch& scratch, const std::map<std::string, std::string>& files) {
+  chromium_or_skip();
+  for (const auto& [name, text] : files) {
+    write_text(scratch.path() / name, text);
+  }
+  const Outcome outcome = zygos_run({"report", "."}, scratch.path());
+  CAPTURE(outcome.err);
+  REQUIRE(outcome.code == 0);
+  return scratch.path() / "report.html";
+}
+
+/// The last value of a key in metrics.jsonl.
+double last_metric(const fs::path& run, const std::string& key) {
+  std::istringstream lines(read_text(run / "metrics.jsonl"));
+  double value = -1.0;
+  for (std::string line; std::getline(lines, line);) {
+    value = json::parse(line).value(key, value);
+  }
+  return value;
+}
+
+std::size_t predicted_tasks(const fs::path& run) {
+  const json trace = json::parse(read_text(run / "trace.json"));
+  std::size_t count = 0;
+  for (const json& event : trace["traceEvents"]) {
+    count += event["ph"] == "X" && event["pid"] == 2 ? std::size_t{1} : std::size_t{0};
+  }
+  return count;
+}
+
+void check_sound(const json& found) {
+  CHECK(found["errors"] == json::array());
+  CHECK(found["fetched"] == json::array());
+  CHECK(found["outside"] == json::array());
+  CHECK(found["wide"] == false);
+}
+
+}  // namespace
+
+TEST_CASE("the page of a run draws its curves to the last value of the metrics") {
+  const fs::path run = finished_run().folder();
+
+  const json& found = finished_check();
+
+  check_sound(found);
+  const json& curves = found["curves"];
+  CHECK(curves["training loss"]["value"] == last_metric(run, "loss"));
+  CHECK(curves["training loss"]["step"] == 120);
+  CHECK(curves["test loss"]["value"] == last_metric(run, "test_loss"));
+  CHECK(curves["training accuracy"]["value"] == last_metric(run, "accuracy"));
+  CHECK(curves["test accuracy"]["value"] == last_metric(run, "test_accuracy"));
+  CHECK(curves.contains("host"));
+  REQUIRE(found["curve_tips"].size() == 3);
+  CHECK_THAT(found["curve_tips"][0].get<std::string>(),
+             ContainsSubstring("step ") && ContainsSubstring("loss: "));
+}
+
+TEST_CASE("the timeline draws every task of the steps it holds, measured and predicted") {
+  const std::size_t tasks = predicted_tasks(finished_run().folder());
+
+  const json& timeline = finished_check()["timeline"];
+
+  CHECK(timeline["steps"] == 21);
+  CHECK(timeline["measured"] == 21 * tasks);
+  CHECK(timeline["predicted"] == tasks);
+  CHECK(timeline["idle"] > 0);
+  CHECK(timeline["outside"] == 0);
+  CHECK(timeline["rows"] ==
+        json{"measured host", "measured device", "predicted host", "predicted device"});
+}
+
+TEST_CASE("the timeline says task, times and buffers under the pointer and to the keyboard") {
+  const json& found = finished_check();
+
+  const std::string task = found["tips"]["task"];
+  CHECK_THAT(task, ContainsSubstring("load@host") && ContainsSubstring("step: 120") &&
+                       ContainsSubstring("place: host") && ContainsSubstring("takes: ") &&
+                       ContainsSubstring("predicted: ") && ContainsSubstring("reads: batch") &&
+                       ContainsSubstring("writes: inputs@host"));
+  CHECK_THAT(found["tips"]["predicted"].get<std::string>(), ContainsSubstring("step: predicted"));
+  const json& keys = found["keys"];
+  CHECK(keys["step"] == 119);
+  CHECK_FALSE(keys["first"].get<std::string>().empty());
+  CHECK(keys["second"] != keys["first"]);
+  CHECK_THAT(keys["below"].get<std::string>(), ContainsSubstring("place device"));
+}
+
+TEST_CASE("buttons, wheel and a drag zoom the timeline") {
+  const json& zoom = finished_check()["zoom"];
+
+  CHECK(zoom["button"] < zoom["start"]);
+  CHECK(zoom["wheel"] < zoom["button"]);
+  CHECK(zoom["drag"] < zoom["wheel"]);
+  CHECK(zoom["all"] > zoom["start"]);
+  CHECK(zoom["fit"].get<double>() == Approx(zoom["start"].get<double>()));
+}
+
+TEST_CASE("every figure of a report comes with a table") {
+  const json& found = finished_check();
+
+  REQUIRE(found["tables"].size() == 4);
+  for (const json& rows : found["tables"]) {
+    CHECK(rows > 3);
+  }
+  CHECK(found["memory"]["peaks"] > 4);
+}
+
+TEST_CASE("a report follows the reader's choice of light or dark") {
+  const fs::path page = finished_run().page();
+  const json light = selfcheck_of(page, "&theme=light")["colours"];
+  const json dark = selfcheck_of(page, "&theme=dark")["colours"];
+
+  const json by_system =
+      selfcheck_of(page, "", {"--blink-settings=preferredColorScheme=0"})["colours"];
+
+  CHECK(light["page"] == "rgb(246, 247, 249)");
+  CHECK(dark["page"] == "rgb(17, 20, 23)");
+  CHECK(dark["text"] != light["text"]);
+  CHECK(by_system == dark);
+}
+
+TEST_CASE("a report fits a narrow window") {
+  check_sound(selfcheck_of(finished_run().page(), "", {"--window-size=500,900"}));
+}
+
+TEST_CASE("a report can be printed") {
+  const std::string pdf = pdf_of(finished_run().page(), "#theme=dark");
+
+  CHECK(pdf.starts_with("%PDF-"));
+  CHECK(pdf.size() > 20000);
+}
+
+TEST_CASE("bytes over time are drawn where the trace has them") {
+  json trace = sample_trace(3);
+  for (const char* place : {"host", "device"}) {
+    trace["traceEvents"].push_back(memory_event(place, 230.0, 4096.0, 0.0));
+    trace["traceEvents"].push_back(memory_event(place, 260.0, 4096.0, 9000.0));
+  }
+  const Scratch scratch;
+
+  const json found = selfcheck_of(made_up_page(scratch, {{"trace.json", trace.dump()}}));
+
+  check_sound(found);
+  CHECK(found["memory"]["areas"] == 4);
+  CHECK_THAT(found["tips"]["task"].get<std::string>(), ContainsSubstring("moves: 2 KiB"));
+}
+
+TEST_CASE("the page of a killed run shows what there is and says what lacks") {
+  const Scratch scratch;
+  const fs::path page = made_up_page(
+      scratch, {{"deck.yaml", "deck_version: 1\n"},
+                {"metrics.jsonl", "{\"kind\": \"train\", \"step\": 3, \"loss\": 1.5}\n{\"kind"}});
+
+  const json found = selfcheck_of(page);
+
+  check_sound(found);
+  CHECK(found["curves"]["training loss"]["value"] == 1.5);
+  CHECK(found["problems"].size() == 3);
+  CHECK_FALSE(found.contains("timeline"));
+}
+
+TEST_CASE("names in a run cannot become elements or scripts of its page") {
+  const std::string evil = "</script><img src=x onerror=document.title='owned'><b>";
+  json trace = sample_trace(2);
+  for (json& event : trace["traceEvents"]) {
+    if (event["ph"] == "M") {
+      event["args"]["name"] = evil;
+    } else {
+      event["name"] = evil;
+      event["args"]["task"] = evil + event["args"]["task"].get<std::string>();
+    }
+  }
+  const Scratch scratch;
+  const fs::path page = made_up_page(
+      scratch, {{"deck.yaml", "name: " + evil},
+                {"summary.json", json{{"deck", evil},
+                                      {"policy", evil},
+                                      {"samples", {{evil, 3}}},
+                                      {"peak_bytes", {{evil, {{evil, 7}, {"total", 7}}}}}}
+                                     .dump()},
+                {"trace.json", trace.dump()}});
+
+  const json found = selfcheck_of(page);
+  const std::string dom = dom_of(page, "");
+
+  check_sound(found);
+  CHECK(dom.find("<img") == std::string::npos);
+  CHECK(dom.find("<b>&lt;") == std::string::npos);
+  CHECK_THAT(dom, ContainsSubstring("<title>&lt;/script&gt;"));
+}
+
+}  // namespace zygos::test
