@@ -77,9 +77,20 @@ void add_bench(CLI::App& command, Invocation& to) {
   command.add_flag("--forward", to.forward, "Time the forward pass only");
 }
 
+void add_simulate(CLI::App& command, Invocation& to) {
+  command.add_option("--workers", to.workers, "Workers, up to 10,000 (8)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}).description(""))
+      ->type_name("N");
+  command
+      .add_option("--link", to.link,
+                  "Link of each worker, like '12 GB/s,5 us' (the lane's own, as measured)")
+      ->type_name("BANDWIDTH,LATENCY");
+}
+
 void add_own_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
-  const bool takes_deck = name == "train" || name == "check" || name == "plan" || name == "bench";
+  const bool takes_deck =
+      name == "train" || name == "check" || name == "plan" || name == "simulate" || name == "bench";
   if (takes_deck) {
     add_target(command, to, "DECK", "Input deck (YAML)");
   } else if (name == "resume") {
@@ -115,6 +126,9 @@ void add_own_options(CLI::App& command, Invocation& to) {
   }
   if (name == "bench") {
     add_bench(command, to);
+  }
+  if (name == "simulate") {
+    add_simulate(command, to);
   }
 }
 

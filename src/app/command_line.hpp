@@ -24,6 +24,8 @@ struct Invocation {
   std::int64_t steps = 100;  ///< bench
   std::int64_t warmup = 10;  ///< bench
   bool forward = false;      ///< bench
+  std::int64_t workers = 8;  ///< simulate
+  std::string link;          ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";  ///< init
   bool markdown = false;     ///< schema
   std::string output;        ///< report

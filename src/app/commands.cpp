@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 12> table{{
+  static constexpr std::array<Command, 13> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -18,6 +18,8 @@ std::span<const Command> commands() {
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Measure the lanes briefly, predict every split and recommend one",
        "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"simulate", "Predict the deck on many workers like the fastest lane",
+       "zygos simulate inputs/mlp_deep.yaml --workers 16 --link '12 GB/s,5 us'", run_simulate},
       {"bench", "Time training steps with the data already in memory",
        "zygos bench inputs/mnist_mlp.yaml --steps 500 policy.type=single", run_bench},
       {"inspect", "Verify a checkpoint and list its tensors", "zygos inspect runs/mnist_mlp",

@@ -59,7 +59,7 @@ nlohmann::json facts_of(const schedule::Schedule& schedule) {
 }
 
 /// What a place does one after the other shares a track. All tasks of a place do, so far.
-std::size_t queue_of(const schedule::Task&) { return 0; }
+std::size_t queue_of(const schedule::Task& task) { return static_cast<std::size_t>(task.queue); }
 
 std::size_t track_of(const schedule::Task& task) {
   return static_cast<std::size_t>(task.place) * tracks_per_place + queue_of(task);
@@ -87,6 +87,7 @@ nlohmann::json event_of(const schedule::Schedule& schedule, schedule::TaskId id,
           {"args",
            {{"task", schedule.name_of(id)},
             {"samples", {task.samples.begin, task.samples.end}},
+            {"bytes", task.bytes},
             {"micro_batch", task.micro_batch},
             {"after", task.after},
             {"reads", texts_of(task.reads, schedule)},
