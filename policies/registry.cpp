@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy_files.hpp"
 
-// One line per policy a deck can name: NAME for NAME_entry() of policies/NAME.cpp.
-#define ZYGOS_POLICIES(policy) policy(single) policy(coarse_split) policy(layer_placement)
-
 namespace zygos::policies {
 
-#define ZYGOS_DECLARE(policy) train::PolicyEntry policy##_entry();
-ZYGOS_POLICIES(ZYGOS_DECLARE)
-#undef ZYGOS_DECLARE
+#define ZYGOS_POLICY(name) train::PolicyEntry name##_entry();
+#include "registry.inc"
+#undef ZYGOS_POLICY
 
 std::vector<train::PolicyEntry> registry() {
-#define ZYGOS_LIST(policy) policy##_entry(),
-  return {ZYGOS_POLICIES(ZYGOS_LIST)};
-#undef ZYGOS_LIST
+  return {
+#define ZYGOS_POLICY(name) name##_entry(),
+#include "registry.inc"
+#undef ZYGOS_POLICY
+  };
 }
 
 }  // namespace zygos::policies

@@ -79,6 +79,24 @@ struct DataParallelOptions {
 };
 train::PolicyPtr data_parallel(DataParallelOptions options);
 
+/// Micro-batches with an update each, and weights stashed for those under way (policies.md 3.7).
+struct PipeDreamOptions {
+  std::int64_t micro_batches = 8;
+  std::vector<std::int64_t> replicas;  ///< lanes of each stage; empty: one
+  bool vertical_sync = false;          ///< one version for a micro-batch on all stages
+  std::int64_t average_every = 0;      ///< steps between means of the kept versions; 0: never
+  StageOptions stages;
+};
+train::PolicyPtr pipedream(PipeDreamOptions options);
+
+/// Updates of several micro-batches, one update late, with two versions of the weights.
+struct PipeDream2bwOptions {
+  std::int64_t updates = 4;
+  std::int64_t accumulate = 0;  ///< micro-batches of an update; 0: as many as stages
+  StageOptions stages;
+};
+train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options);
+
 std::vector<train::PolicyEntry> registry();
 
 }  // namespace zygos::policies
