@@ -5,8 +5,8 @@
 // all of them work at once; all forwards, then all backwards, then one update. Synchronous: the
 // gradient is the batch's, as if nothing were cut (policies.md 3.6).
 //
-//   F0 F1 F2 F3 .  .  .  B0 B1 B2 B3 U      idle: (K - 1) / (M + K - 1) of the time, for K stages
-//   .  F0 F1 F2 F3 .  B0 B1 B2 B3 U         and M micro-batches
+//   F0 F1 F2 F3 .  .  B0 B1 B2 B3 U      idle: (K - 1) / (M + K - 1) of the time, for K stages
+//   .  F0 F1 F2 F3 B0 B1 B2 B3 U         and M micro-batches
 //
 // Backwards go through the micro-batches in the order of the forwards, on every stage: gradients
 // are added up in that order, which is one_f_one_b's too, so both have the same bits. A place holds

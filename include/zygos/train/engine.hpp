@@ -31,7 +31,7 @@ struct EngineOptions {
   /// Of the processes that share the run; null: this one has all lanes. Engines of all ranks are
   /// made with the same arguments, and called in the same order.
   comm::Communicator* communicator = nullptr;
-  std::vector<int> owners;  ///< rank of every lane, where there is a communicator
+  std::vector<int> owners{};  ///< rank of every lane, where there is a communicator
 };
 
 struct StepReport {
