@@ -29,7 +29,7 @@ ExitCode run_resume(const Invocation& invocation, Console& console) {
         fmt::format("{} holds no checkpoint to continue from", folder.checkpoints().string()));
   }
   refuse_changed_deck(deck, *checkpoint);
-  return train_in_folder(setup, folder, checkpoint, console);
+  return train_in_folder(setup, folder, checkpoint, invocation.fresh_profile, console);
 }
 
 }  // namespace zygos::app

@@ -16,7 +16,7 @@ ExitCode run_train(const Invocation& invocation, Console& console) {
   if (checkpoint) {
     refuse_changed_deck(deck, *checkpoint);
   }
-  return train_in_folder(setup, folder, checkpoint, console);
+  return train_in_folder(setup, folder, checkpoint, invocation.fresh_profile, console);
 }
 
 }  // namespace zygos::app

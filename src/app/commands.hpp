@@ -19,6 +19,7 @@ ExitCode run_resume(const Invocation& invocation, Console& console);
 ExitCode run_eval(const Invocation& invocation, Console& console);
 ExitCode run_check(const Invocation& invocation, Console& console);
 ExitCode run_plan(const Invocation& invocation, Console& console);
+ExitCode run_compare(const Invocation& invocation, Console& console);
 ExitCode run_bench(const Invocation& invocation, Console& console);
 ExitCode run_inspect(const Invocation& invocation, Console& console);
 ExitCode run_report(const Invocation& invocation, Console& console);

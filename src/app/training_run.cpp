@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/training_run.hpp"
 
+#include "app/build_run.hpp"
 #include "app/metrics_log.hpp"
+#include "app/placement.hpp"
+#include "app/plan_report.hpp"
+#include "app/profile_cache.hpp"
 #include "app/progress.hpp"
 #include "app/report_page.hpp"
+#include "app/run_plan.hpp"
 #include "app/run_report.hpp"
 #include "app/signals.hpp"
-#include "app/split_plan.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -65,13 +69,13 @@ class Pace {
 /// Engine, trainer and books of one run.
 class TrainingRun {
  public:
-  TrainingRun(RunSetup& setup, RunFolder& folder, const SplitPlan& split, Console& console)
+  TrainingRun(RunSetup& setup, RunFolder& folder, const RunPlan& plan, Console& console)
       : setup_(setup),
         folder_(folder),
-        split_(split),
+        plan_(plan),
         console_(console),
         engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
-                                                split.schedule, setup.target,
+                                                plan.schedule, setup.target,
                                                 setup.engine_options())),
         store_(folder.checkpoints(), setup.keep, console.sink()),
         trainer_(*engine_, setup.training, setup.test_or_null(), &store_, options()) {}
@@ -91,7 +95,7 @@ class TrainingRun {
  private:
   train::TrainerOptions options() const {
     train::TrainerOptions options = setup_.trainer;
-    options.facts = facts_of(split_);
+    options.facts = facts_of(plan_);
     options.facts["deck"] = setup_.resolved_deck;
     options.facts["data_xxh64"] = hash_of(setup_.training);
     return options;
@@ -99,9 +103,9 @@ class TrainingRun {
 
   ProgressFacts progress_facts() const {
     ProgressFacts facts;
-    for (std::size_t place = 0; place < setup_.lanes->size(); ++place) {
-      facts.lanes.push_back((*setup_.lanes)[place].name());
-    }
+    facts.lanes = plan_.schedule.places;
+    facts.shown = in_order_of_stages(plan_.schedule);
+    facts.staged = plan_.schedule.stages.size() > 1;
     for (const train::LaneUsage& usage : engine_->memory()) {
       facts.bytes += usage.bytes;
     }
@@ -150,8 +154,11 @@ class TrainingRun {
     end.memory = engine_->memory();
     end.weights_xxh64 = engine_->weights_hash();
     std::ofstream trace(folder_.trace());
-    train::write_trace(trace, engine_->trace(), split_.schedule,
-                       split_.simulation ? &*split_.simulation : nullptr);
+    const auto memory =
+        plan::memory_over_time(memory_of(plan_.schedule, plan_subject(setup_)),
+                               train::newest_step(engine_->trace(), plan_.schedule));
+    train::write_trace(trace, engine_->trace(), plan_.schedule,
+                       plan_.simulation ? &*plan_.simulation : nullptr, memory);
     if (!trace) {
       console_.warn("cannot write " + folder_.trace().string());
     }
@@ -159,20 +166,19 @@ class TrainingRun {
 
   RunSetup& setup_;
   RunFolder& folder_;
-  const SplitPlan& split_;
+  const RunPlan& plan_;
   Console& console_;
   std::unique_ptr<train::Engine> engine_;
   io::CheckpointStore store_;
   train::Trainer trainer_;
 };
 
-std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const SplitPlan& split,
-                                           Console& console) {
-  if (!split.prediction || split.schedule.active_places().size() < 2) {
+std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& plan, Console& console) {
+  if (!plan.prediction || plan.schedule.active_places().size() < 2) {
     return std::nullopt;
   }
-  console.detail("measuring the gain of the split");
-  return train::measure_gain(profile_request(setup, {}), split.schedule);
+  console.detail("measuring step and gain");
+  return train::measure_gain(profile_request(setup, {}), plan.schedule);
 }
 
 /// The run is done by then: nothing that goes wrong here may change how it ends.
@@ -195,7 +201,8 @@ std::string hash_of(const io::Dataset& data) {
 }
 
 ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
-                         const std::optional<io::Checkpoint>& checkpoint, Console& console) {
+                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         Console& console) {
   if (checkpoint) {
     refuse_other_data(setup, *checkpoint);
     console.note(fmt::format("continuing {} at step {}", folder.path().string(),
@@ -204,23 +211,24 @@ ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
   SignalGuard signals;
   io::write_file_atomically(folder.deck(), setup.resolved_deck);
   say_setup(setup, console);
-  const SplitPlan split = checkpoint ? recall_split(setup, *checkpoint) : decide_split(setup, {});
-  say_split(setup, split, console);
+  const RunPlan plan = checkpoint ? recall_plan(setup, *checkpoint, console)
+                                  : plan_run(setup, fresh_profile, console);
+  say_plan(setup, plan, console);
   console.note("");
   RunEnd end;
   {
-    TrainingRun run(setup, folder, split, console);
+    TrainingRun run(setup, folder, plan, console);
     end = run.run(checkpoint, signals);
   }
   const bool finished = end.last.kind == train::EventKind::finished;
   if (finished) {
-    end.gain = gain_of(setup, split, console);
+    end.gain = gain_of(setup, plan, console);
   }
-  nlohmann::json summary = summary_of(setup, split, end);
+  nlohmann::json summary = summary_of(setup, plan, end);
   io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
   write_report(folder, console);
   console.note("");
-  say_end(setup, split, end, console);
+  say_end(setup, plan, end, console);
   console.note(console.tinted(Tint::bold, fmt::format("{:<11}", "files")) + folder.path().string());
   if (console.wants_json()) {
     summary["run_dir"] = folder.path().string();

@@ -15,7 +15,8 @@ namespace zygos::app {
 /// Trains to the end or to a stop on request, from the start or from a checkpoint, and leaves deck,
 /// metrics, checkpoints, trace and summary in the folder. What `train` and `resume` share.
 ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
-                         const std::optional<io::Checkpoint>& checkpoint, Console& console);
+                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         Console& console);
 
 /// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with.
 std::string hash_of(const io::Dataset& data);

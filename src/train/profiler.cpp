@@ -50,7 +50,7 @@ class Profiler {
   explicit Profiler(const ProfileRequest& request)
       : request_(request),
         problem_(problem_of(request.graph, request.lanes, request.options.dtype, request.target,
-                            request.batch.samples())),
+                            request.batch.samples(), request.chunk)),
         base_(problem_.places.size()),
         largest_(problem_.places.size(), 0) {
     profile_.places.resize(problem_.places.size());
@@ -315,7 +315,7 @@ class Profiler {
 }  // namespace
 
 plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
-                         const plan::TargetSpec& target, std::int64_t batch) {
+                         const plan::TargetSpec& target, std::int64_t batch, std::int64_t chunk) {
   plan::Problem problem;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     const lane::Lane& lane = lanes[place];
@@ -323,6 +323,7 @@ plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, 
         {lane.name(), lane.spec().kind, lane.host_accessible(), lane.spec().budget_bytes});
   }
   problem.batch = batch;
+  problem.chunk = chunk;
   problem.model = plan::outline_of(graph, dtype, target);
   return problem;
 }
