@@ -88,10 +88,20 @@ void add_compare(CLI::App& command, Invocation& to) {
   command.add_option("--steps", to.steps, "Steps of each (60)")->check(count)->type_name("N");
 }
 
+void add_simulate(CLI::App& command, Invocation& to) {
+  command.add_option("--workers", to.workers, "Workers, up to 10,000 (8)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}).description(""))
+      ->type_name("N");
+  command
+      .add_option("--link", to.link,
+                  "Link of each worker, like '12 GB/s,5 us' (the lane's own, as measured)")
+      ->type_name("BANDWIDTH,LATENCY");
+}
+
 void add_own_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
-  const bool takes_deck =
-      name == "train" || name == "check" || name == "plan" || name == "bench" || name == "compare";
+  const bool takes_deck = name == "train" || name == "check" || name == "plan" ||
+                          name == "compare" || name == "simulate" || name == "bench";
   if (takes_deck) {
     add_target(command, to, "DECK", "Input deck (YAML)");
   } else if (name == "resume") {
@@ -125,7 +135,8 @@ void add_own_options(CLI::App& command, Invocation& to) {
   if (name == "train") {
     command.add_flag("--fresh", to.fresh, "Start anew; the old folder is kept under another name");
   }
-  if (name == "train" || name == "resume" || name == "plan" || name == "compare") {
+  if (name == "train" || name == "resume" || name == "plan" || name == "compare" ||
+      name == "simulate") {
     command.add_flag("--fresh-profile", to.fresh_profile,
                      "Measure the lanes anew instead of using the profile kept from before");
   }
@@ -134,6 +145,9 @@ void add_own_options(CLI::App& command, Invocation& to) {
   }
   if (name == "compare") {
     add_compare(command, to);
+  }
+  if (name == "simulate") {
+    add_simulate(command, to);
   }
 }
 

@@ -26,6 +26,8 @@ struct Invocation {
   std::optional<std::int64_t> steps{};  ///< bench, compare
   std::int64_t warmup = 10;             ///< bench
   bool forward = false;                 ///< bench
+  std::int64_t workers = 8;             ///< simulate
+  std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
   std::string output;                   ///< report

@@ -7,11 +7,11 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 13> table{{
+  static constexpr std::array<Command, 14> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
-       "zygos train inputs/mnist_mlp.yaml train.epochs=10", run_train},
+       "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
-       "zygos resume runs/mnist_mlp train.epochs=20", run_resume},
+       "zygos resume runs/mnist_mlp train.epochs=20", nullptr, run_resume},
       {"eval", "Measure the newest checkpoint of a run on its test set",
        "zygos eval runs/mnist_mlp", run_eval},
       {"check", "Check a deck, its shapes and its memory without training",
@@ -21,6 +21,8 @@ std::span<const Command> commands() {
       {"compare", "Train several policies side by side, predicted beside measured",
        "zygos compare inputs/mnist_mlp.yaml --policies single,coarse_split,gpipe:micro_batches=4",
        run_compare},
+      {"simulate", "Predict the deck on many workers like the fastest lane",
+       "zygos simulate inputs/mlp_deep.yaml --workers 16 --link '12 GB/s,5 us'", run_simulate},
       {"bench", "Time training steps with the data already in memory",
        "zygos bench inputs/mnist_mlp.yaml --steps 500 policy.type=single", run_bench},
       {"inspect", "Verify a checkpoint and list its tensors", "zygos inspect runs/mnist_mlp",

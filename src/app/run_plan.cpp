@@ -144,6 +144,11 @@ std::vector<plan::Candidate> lanes_alone(const plan::Problem& problem,
 RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
   const plan::Problem problem = setup.problem();
   RunPlan result{unmeasured_schedule(setup)};
+  if (setup.on_several_ranks()) {
+    // Measuring takes all lanes in one process.
+    result.decisions = setup.policy->decisions(problem, result.schedule);
+    return result;
+  }
   if (result.schedule.active_places().size() < 2 && !decides(setup, result.schedule)) {
     return result;
   }
@@ -185,7 +190,7 @@ RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Con
                                         "this run has {}",
                                         checkpoint.fact("split"), split));
   }
-  if (result.prediction) {
+  if (result.prediction && !setup.on_several_ranks()) {
     const auto profile = kept_profile(setup, console);
     if (profile && can_predict(*profile, result.schedule)) {
       result.simulation = plan::simulate(result.schedule, *profile);

@@ -197,7 +197,8 @@ void say_setup(const RunSetup& setup, Console& console) {
   std::string lanes;
   for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
-    lanes += fmt::format("{:<8} {}\n", spec.name, lane_text(spec));
+    lanes += fmt::format("{:<8} {}{}\n", spec.name, lane_text(spec),
+                         setup.on_several_ranks() ? ", " + setup.homes[place] : "");
   }
   note_field(console, "lanes", lanes);
 }
@@ -206,6 +207,11 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
   note_field(
       console, "places",
       fmt::format("{} ({})", placement_text(*setup.graph, plan.schedule), plan.schedule.policy));
+  if (setup.on_several_ranks() && setup.policy->needs_profile()) {
+    note_field(
+        console, "note",
+        "lanes of several ranks are not measured: a share that the deck leaves open is equal");
+  }
   if (!plan.decisions.empty()) {
     note_field(console, "decided", PolicyChoice{plan.schedule.policy, plan.decisions}.deck_line());
   }
@@ -247,6 +253,9 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"seconds", last.seconds},
                          {"gain", gain_json(setup, plan, end)},
                          {"peak_bytes", usage_json(end.memory)}};
+  if (setup.on_several_ranks()) {
+    summary["ranks"] = setup.communicator->size();
+  }
   if (last.evaluation.samples > 0) {
     summary["test_loss"] = last.evaluation.loss;
     if (setup.classifies()) {

@@ -37,15 +37,25 @@ struct RunSetup {
   std::optional<io::Dataset> test;
   std::vector<std::uint32_t> first_batch;  ///< sample ids that measurements are made with
   train::TrainerOptions trainer;
-  std::int64_t chunk = 0;  ///< strict mode: see plan::Problem::chunk
-  int keep = 3;            ///< checkpoints
+  std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
+  int keep = 3;                                ///< checkpoints
+  comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
+  std::vector<int> owners;                     ///< rank of every lane, where there are several
+  std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
 
   /// What policies may know of the run.
   plan::Problem problem() const {
     return train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
   }
-
-  train::EngineOptions engine_options() const { return {.dtype = dtype, .seed = trainer.seed}; }
+  bool on_several_ranks() const { return communicator != nullptr; }
+  train::EngineOptions engine_options() const {
+    train::EngineOptions options;
+    options.dtype = dtype;
+    options.seed = trainer.seed;
+    options.communicator = communicator;
+    options.owners = owners;
+    return options;
+  }
   bool classifies() const { return training.classes > 0; }
   const io::Dataset* test_or_null() const { return test ? &*test : nullptr; }
 };

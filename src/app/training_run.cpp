@@ -69,7 +69,8 @@ class Pace {
 /// Engine, trainer and books of one run.
 class TrainingRun {
  public:
-  TrainingRun(RunSetup& setup, RunFolder& folder, const RunPlan& plan, Console& console)
+  /// `folder`: null where another rank keeps the books.
+  TrainingRun(RunSetup& setup, const RunFolder* folder, const RunPlan& plan, Console& console)
       : setup_(setup),
         folder_(folder),
         plan_(plan),
@@ -77,8 +78,9 @@ class TrainingRun {
         engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
                                                 plan.schedule, setup.target,
                                                 setup.engine_options())),
-        store_(folder.checkpoints(), setup.keep, console.sink()),
-        trainer_(*engine_, setup.training, setup.test_or_null(), &store_, options()) {}
+        store_(store_in(folder, setup.keep, console)),
+        trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
+                 options()) {}
 
   RunEnd run(const std::optional<io::Checkpoint>& checkpoint, SignalGuard& signals) {
     if (checkpoint) {
@@ -93,6 +95,14 @@ class TrainingRun {
   }
 
  private:
+  static std::optional<io::CheckpointStore> store_in(const RunFolder* folder, int keep,
+                                                     Console& console) {
+    if (folder == nullptr) {
+      return std::nullopt;
+    }
+    return io::CheckpointStore(folder->checkpoints(), keep, console.sink());
+  }
+
   train::TrainerOptions options() const {
     train::TrainerOptions options = setup_.trainer;
     options.facts = facts_of(plan_);
@@ -117,14 +127,19 @@ class TrainingRun {
   RunEnd work() {
     const ProgressFacts facts = progress_facts();
     Progress progress(console_, facts);
-    MetricsLog metrics(folder_.metrics(), trainer_.step(), console_.sink());
+    std::optional<MetricsLog> metrics;
+    if (folder_ != nullptr) {
+      metrics.emplace(folder_->metrics(), trainer_.step(), console_.sink());
+    }
     RunEnd end;
     Pace pace(trainer_.step(), setup_.trainer.batch);
     do {
       const double last_loss = end.last.loss;
       end.last = next_event();
       progress.show(end.last);
-      metrics.write(metrics_of(end.last, facts));
+      if (metrics) {
+        metrics->write(metrics_of(end.last, facts));
+      }
       pace.count(end.last);
       // Only progress events carry the training loss; the last one is what a run ends with.
       if (end.last.kind != train::EventKind::progress) {
@@ -146,35 +161,39 @@ class TrainingRun {
       }
       throw NumericError(fmt::format(
           "{}\nThe checkpoints in {} are from before this; try a smaller optimizer.learning_rate",
-          error.what(), folder_.checkpoints().string()));
+          error.what(), folder_ ? folder_->checkpoints().string() : ""));
     }
   }
 
   void close_books(RunEnd& end) {
     end.memory = engine_->memory();
     end.weights_xxh64 = engine_->weights_hash();
-    std::ofstream trace(folder_.trace());
+    if (folder_ == nullptr) {
+      return;
+    }
+    std::ofstream trace(folder_->trace());
     const auto memory =
         plan::memory_over_time(memory_of(plan_.schedule, plan_subject(setup_)),
                                train::newest_step(engine_->trace(), plan_.schedule));
     train::write_trace(trace, engine_->trace(), plan_.schedule,
                        plan_.simulation ? &*plan_.simulation : nullptr, memory);
     if (!trace) {
-      console_.warn("cannot write " + folder_.trace().string());
+      console_.warn("cannot write " + folder_->trace().string());
     }
   }
 
   RunSetup& setup_;
-  RunFolder& folder_;
+  const RunFolder* folder_;
   const RunPlan& plan_;
   Console& console_;
   std::unique_ptr<train::Engine> engine_;
-  io::CheckpointStore store_;
+  std::optional<io::CheckpointStore> store_;
   train::Trainer trainer_;
 };
 
 std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& plan, Console& console) {
-  if (!plan.prediction || plan.schedule.active_places().size() < 2) {
+  // On several ranks nothing is measured: that is done by one process, on all lanes.
+  if (!plan.prediction || plan.schedule.active_places().size() < 2 || setup.on_several_ranks()) {
     return std::nullopt;
   }
   console.detail("measuring step and gain");
@@ -200,30 +219,16 @@ std::string hash_of(const io::Dataset& data) {
   return hasher.hex();
 }
 
-ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
-                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
-                         Console& console) {
-  if (checkpoint) {
-    refuse_other_data(setup, *checkpoint);
-    console.note(fmt::format("continuing {} at step {}", folder.path().string(),
-                             text_of_count(checkpoint->step)));
+namespace {
+
+void keep_deck(const RunSetup& setup, const RunFolder* folder) {
+  if (folder != nullptr) {
+    io::write_file_atomically(folder->deck(), setup.resolved_deck);
   }
-  SignalGuard signals;
-  io::write_file_atomically(folder.deck(), setup.resolved_deck);
-  say_setup(setup, console);
-  const RunPlan plan = checkpoint ? recall_plan(setup, *checkpoint, console)
-                                  : plan_run(setup, fresh_profile, console);
-  say_plan(setup, plan, console);
-  console.note("");
-  RunEnd end;
-  {
-    TrainingRun run(setup, folder, plan, console);
-    end = run.run(checkpoint, signals);
-  }
-  const bool finished = end.last.kind == train::EventKind::finished;
-  if (finished) {
-    end.gain = gain_of(setup, plan, console);
-  }
+}
+
+void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunPlan& plan,
+                      const RunEnd& end, Console& console) {
   nlohmann::json summary = summary_of(setup, plan, end);
   io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
   write_report(folder, console);
@@ -233,6 +238,40 @@ ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
   if (console.wants_json()) {
     summary["run_dir"] = folder.path().string();
     console.json(summary);
+  }
+}
+
+}  // namespace
+
+ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
+                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         Console& console, const Ranks& ranks) {
+  SignalGuard signals;
+  const RunPlan plan = ranks.together([&] {
+    if (checkpoint) {
+      refuse_other_data(setup, *checkpoint);
+      console.note(fmt::format("continuing {} at step {}", folder ? folder->path().string() : "",
+                               text_of_count(checkpoint->step)));
+    }
+    keep_deck(setup, folder);
+    say_setup(setup, console);
+    return checkpoint ? recall_plan(setup, *checkpoint, console)
+                      : plan_run(setup, fresh_profile, console);
+  });
+  say_plan(setup, plan, console);
+  console.note("");
+  RunEnd end;
+  {
+    const auto run =
+        ranks.together([&] { return std::make_unique<TrainingRun>(setup, folder, plan, console); });
+    end = run->run(checkpoint, signals);
+  }
+  const bool finished = end.last.kind == train::EventKind::finished;
+  if (finished) {
+    end.gain = gain_of(setup, plan, console);
+  }
+  if (folder != nullptr) {
+    say_and_keep_end(setup, *folder, plan, end, console);
   }
   return finished ? ExitCode::done : ExitCode::stopped;
 }

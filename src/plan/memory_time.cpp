@@ -71,12 +71,11 @@ std::vector<Change> changes_of(const PlaceMemory& place, std::span<const TaskTim
 
 std::vector<MemorySample> memory_over_time(const std::vector<PlaceMemory>& memory,
                                            std::span<const TaskTime> times) {
-  double begin_s = 0.0;
-  double end_s = 0.0;
-  if (!times.empty()) {
-    begin_s = std::ranges::min(times, {}, &TaskTime::start_s).start_s;
-    end_s = std::ranges::max(times, {}, &TaskTime::end_s).end_s;
+  if (times.empty()) {
+    return {};
   }
+  const double begin_s = std::ranges::min(times, {}, &TaskTime::start_s).start_s;
+  const double end_s = std::ranges::max(times, {}, &TaskTime::end_s).end_s;
   std::vector<MemorySample> samples;
   for (std::size_t index = 0; index < memory.size(); ++index) {
     if (!memory[index].active) {

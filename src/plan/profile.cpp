@@ -193,8 +193,8 @@ double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
   return seconds;
 }
 
-double Profile::seconds(const Task& task, bool together) const {
-  const auto index = static_cast<std::size_t>(task.place);
+double Profile::seconds_on(schedule::Place on, const Task& task, bool together) const {
+  const auto index = static_cast<std::size_t>(on);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
   const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
@@ -207,7 +207,7 @@ double Profile::seconds(const Task& task, bool together) const {
   }
   if (!found) {
     throw InternalError("task kind '" + std::string(schedule::name_of(task.kind)) +
-                        "' was never measured on place " + std::to_string(task.place));
+                        "' was never measured on place " + std::to_string(on));
   }
   return *found + task_overhead_s;
 }

@@ -80,7 +80,11 @@ struct Profile {
   /// stash, a broadcast as a send, an average as copying the weights it reads); what peers read
   /// where it lies costs nothing to send. Costs of the other situation stand in for missing ones;
   /// InternalError if there are none either.
-  double seconds(const schedule::Task& task, bool together) const;
+  double seconds(const schedule::Task& task, bool together) const {
+    return seconds_on(task.place, task, together);
+  }
+  /// The same task done by another place.
+  double seconds_on(schedule::Place place, const schedule::Task& task, bool together) const;
 };
 
 }  // namespace zygos::plan
