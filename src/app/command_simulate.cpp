@@ -77,8 +77,7 @@ class Cluster {
   }
 
   std::size_t peak_bytes(const schedule::Schedule& schedule, const plan::Problem& problem) const {
-    plan::MemoryRequest request{*setup_.graph, *setup_.optimizer, setup_.dtype, setup_.target, {},
-                                problem.chunk};
+    plan::MemoryRequest request{*setup_.graph, *setup_.optimizer, setup_.dtype, setup_.target, {}};
     for (const plan::PlaceInfo& place : problem.places) {
       request.host_accessible.push_back(place.host_accessible);
     }

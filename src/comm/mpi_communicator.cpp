@@ -10,6 +10,7 @@
 #include <array>
 #include <climits>
 #include <cstring>
+#include <exception>
 #include <thread>
 
 namespace zygos::comm {
@@ -57,12 +58,14 @@ class Mpi : public Communicator {
     if (!mpi_is_initialised()) {
       return;
     }
+    const bool all_leave = !broken_ && std::uncaught_exceptions() == 0 && others_leave_too();
     if (notice_request_ != MPI_REQUEST_NULL) {
       MPI_Cancel(&notice_request_);
       MPI_Wait(&notice_request_, MPI_STATUS_IGNORE);
     }
-    // To free it is collective: not for ranks that others may have left.
-    if (!broken_) {
+    // One that is not freed costs a number. One that is freed while another rank still sends a
+    // notice of failure on it lets Open MPI 4.1 hand that to the caller's communicator.
+    if (all_leave) {
       MPI_Comm_free(&duplicate_);
     }
   }
@@ -142,6 +145,25 @@ class Mpi : public Communicator {
     if (++polls_ % 64 == 0) {
       check();
     }
+  }
+
+  /// Whether all ranks have come to their destructors, none of them with a failure.
+  bool others_leave_too() noexcept {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int complete = 0;
+    try {
+      MPI_Ibarrier(duplicate_, &request);
+      for (Patience patience(std::min(10.0, options().time_limit_s));
+           MPI_Test(&request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete == 0;) {
+        check();
+        if (!patience.pause()) {
+          break;
+        }
+      }
+    } catch (const std::exception&) {
+      return false;
+    }
+    return complete != 0;
   }
 
   void require_thread() const {

@@ -3,6 +3,7 @@
 #include "zygos/schedule/builder.hpp"
 
 #include "schedule/order.hpp"
+#include "schedule/stage_facts.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/schedule/gradient_tree.hpp"
@@ -73,6 +74,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   for (PlaceState& place : states_) {
     place.kept = {0};
   }
+  find_needs();
 }
 
 ScheduleBuilder::PlaceState& ScheduleBuilder::state(Place place) {
@@ -134,19 +136,36 @@ std::int32_t ScheduleBuilder::slot_of(Place place, Version version) const {
   return static_cast<std::int32_t>(found - here.kept.begin());
 }
 
-bool ScheduleBuilder::has_link(const std::vector<StageLink>& links, Stage from, Stage to) const {
-  return std::ranges::any_of(links, [&](const StageLink& link) {
-    return (from < 0 || link.from == from) && (to < 0 || link.to == to);
-  });
+void ScheduleBuilder::find_needs() {
+  const std::vector<StageFacts> facts = facts_of(schedule_);
+  for (const StageFacts& stage : facts) {
+    StageNeeds& needs = needs_.emplace_back();
+    needs.activations = !stage.activations_from.empty();
+    needs.sends_gradients = stage.sends_gradients;
+    needs.own_gradients =
+        std::ranges::any_of(stage.gradients_from, &GradientSource::of_own_outputs);
+    needs.passing_gradients =
+        std::ranges::any_of(stage.gradients_from, &GradientSource::of_others_outputs);
+    needs.parts = stage.parts;
+  }
+  for (std::size_t place = 0; place < outline_.places.size(); ++place) {
+    const Stage stage = outline_.places[place].stage;
+    if (stage >= 0 && stage <= last_stage()) {
+      needs_[static_cast<std::size_t>(stage)].places.push_back(static_cast<Place>(place));
+    }
+  }
+}
+
+const ScheduleBuilder::StageNeeds& ScheduleBuilder::needs(Place place) const {
+  return needs_[static_cast<std::size_t>(stage_of(place))];
 }
 
 std::vector<Buffer> ScheduleBuilder::gradients(BufferKind kind, Place place,
                                                ElementRange elements) const {
   std::vector<Buffer> buffers;
-  for (std::size_t part = 0; part < outline_.parts.size(); ++part) {
-    const ElementRange& range = outline_.parts[part];
-    if (range.begin < elements.end && elements.begin < range.end) {
-      buffers.push_back({kind, place, 0, 0, static_cast<std::int32_t>(part)});
+  for (const std::int32_t part : needs(place).parts) {
+    if (overlap(outline_.parts[static_cast<std::size_t>(part)], elements)) {
+      buffers.push_back({kind, place, 0, 0, part});
     }
   }
   return buffers;
@@ -195,12 +214,11 @@ void ScheduleBuilder::load(Place place, MicroBatch micro_batch) {
 Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch,
                            Version version) const {
   Task task = on_samples(kind, place, micro_batch);
-  const Stage stage = stage_of(place);
   task.nodes = nodes_of(place);
   task.version = version;
   task.slot = slot_of(place, version);
   task.reads = {of_samples(BufferKind::inputs, place, micro_batch), weights_in(place, task.slot)};
-  if (has_link(activation_links_, -1, stage)) {
+  if (needs(place).activations) {
     task.reads.push_back(of_samples(BufferKind::boundary, place, micro_batch));
   }
   return task;
@@ -260,10 +278,10 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
   const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
   const Buffer passed_on = of_samples(BufferKind::input_gradients, place, micro_batch);
-  if (stage == last_stage() || receives_gradients(stage, true)) {
+  if (stage == last_stage() || needs(place).own_gradients) {
     task.reads.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
   }
-  if (receives_gradients(stage, false)) {
+  if (needs(place).passing_gradients) {
     task.reads.push_back(passed_on);
   }
   if (task.nodes.end < all.end) {
@@ -274,7 +292,7 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   }
   task.writes = written;
   task.writes.push_back(scratch);
-  if (has_link(gradient_links_, stage, -1)) {
+  if (needs(place).sends_gradients) {
     task.writes.push_back(passed_on);
   }
   if (task.nodes.begin == all.begin) {

@@ -10,10 +10,11 @@
 namespace zygos::schedule {
 namespace {
 
+/// Links are in the order of their stages.
 const StageLink* find_link(const std::vector<StageLink>& links, Stage from, Stage to) {
-  const auto found = std::ranges::find_if(
-      links, [&](const StageLink& link) { return link.from == from && link.to == to; });
-  return found == links.end() ? nullptr : &*found;
+  const auto ends = [](const StageLink& link) { return std::pair(link.from, link.to); };
+  const auto found = std::ranges::lower_bound(links, std::pair(from, to), {}, ends);
+  return found == links.end() || ends(*found) != std::pair(from, to) ? nullptr : &*found;
 }
 
 Buffer of_samples(BufferKind kind, Place place, MicroBatch micro_batch) {
@@ -36,15 +37,6 @@ void ScheduleBuilder::read_message(Task& task, const Buffer& message,
 
 const StageLink* ScheduleBuilder::link_between(Stage from, Stage to) const {
   return find_link(from < to ? activation_links_ : gradient_links_, from, to);
-}
-
-bool ScheduleBuilder::receives_gradients(Stage stage, bool made_there) const {
-  const NodeRange here = outline_.stages[static_cast<std::size_t>(stage)];
-  return std::ranges::any_of(gradient_links_, [&](const StageLink& link) {
-    return link.to == stage && std::ranges::any_of(link.tensors, [&](std::int32_t node) {
-             return here.contains(node) == made_there;
-           });
-  });
 }
 
 void ScheduleBuilder::send(Place from, Place to, MicroBatch micro_batch) {
@@ -100,23 +92,26 @@ void ScheduleBuilder::transfer(Place from, Place to, MicroBatch micro_batch) {
   receive(from, to, micro_batch);
 }
 
-void ScheduleBuilder::send_activations(Place from, MicroBatch micro_batch) {
-  const Stage here = stage_of(from);
-  for (Place to = 0; to < static_cast<Place>(outline_.places.size()); ++to) {
-    if (outline_.places[static_cast<std::size_t>(to)].stage > here) {
-      transfer(from, to, micro_batch);
-    }
+void ScheduleBuilder::send_along(const std::vector<StageLink>& links, Place from,
+                                 MicroBatch micro_batch) {
+  const auto along = std::ranges::equal_range(links, stage_of(from), {}, &StageLink::from);
+  std::vector<Place> targets;
+  for (const StageLink& link : along) {
+    const auto& places = needs_[static_cast<std::size_t>(link.to)].places;
+    targets.insert(targets.end(), places.begin(), places.end());
+  }
+  std::ranges::sort(targets);
+  for (const Place to : targets) {
+    transfer(from, to, micro_batch);
   }
 }
 
+void ScheduleBuilder::send_activations(Place from, MicroBatch micro_batch) {
+  send_along(activation_links_, from, micro_batch);
+}
+
 void ScheduleBuilder::send_activation_gradients(Place from, MicroBatch micro_batch) {
-  const Stage here = stage_of(from);
-  for (Place to = 0; to < static_cast<Place>(outline_.places.size()); ++to) {
-    const Stage there = outline_.places[static_cast<std::size_t>(to)].stage;
-    if (there >= 0 && there < here) {
-      transfer(from, to, micro_batch);
-    }
-  }
+  send_along(gradient_links_, from, micro_batch);
 }
 
 TaskId ScheduleBuilder::send_gradients(Place place, Queue queue) {

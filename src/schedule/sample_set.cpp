@@ -42,7 +42,7 @@ std::optional<SampleRange> SampleSet::add(const SampleSet& samples) {
 
 bool SampleSet::touches(const SampleRange& samples) const {
   const auto found = std::ranges::upper_bound(ranges_, samples.begin, {}, &SampleRange::end);
-  return found != ranges_.end() && found->begin < samples.end;
+  return samples.count() > 0 && found != ranges_.end() && found->begin < samples.end;
 }
 
 std::optional<SampleRange> SampleSet::first_missing(const SampleRange& samples) const {

@@ -4,9 +4,10 @@
 // Bytes worked out by hand for 4-3-2, of which the first layer keeps a mask and needs scratch.
 // Parameters: fc1 12 + 3, fc2 6 + 2, each at a multiple of 16 elements: 64 elements in all.
 #include "graph/toy_layers.hpp"
-#include "plan/two_places.hpp"
 
 #include "zygos/plan/memory_plan.hpp"
+#include "zygos/schedule/builder.hpp"
+#include "zygos/schedule/happens_before.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -47,146 +48,217 @@ graph::Graph small_mlp() {
   return graph;
 }
 
-std::vector<PlaceMemory> planned(std::int64_t first, DType dtype = DType::f32,
-                                 const TargetSpec& target = {}, bool decays = true) {
-  return plan_memory(small_mlp(), Optimizer(decays), test::split_schedule(10, first), {true, false},
-                     dtype, target);
+/// Place 0 reads host memory, place 1 does not.
+schedule::Outline outline_on_two_places(const graph::Graph& graph, DType dtype,
+                                        const TargetSpec& target) {
+  schedule::Outline outline;
+  outline.policy = "test";
+  outline.batch = 10;
+  outline.model = outline_of(graph, dtype, target);
+  outline.places = {{"host", true, 0}, {"device", false, 0}};
+  return outline;
 }
 
-/// Bytes of a piece; the name must be unique in the layout.
-std::size_t bytes_of(const memory::ArenaLayout& layout, const std::string& name,
-                     Category category) {
-  std::vector<memory::Piece> found;
-  std::ranges::copy_if(layout.pieces(), std::back_inserter(found),
-                       [&](const memory::Piece& piece) { return piece.name == name; });
-  CAPTURE(name);
-  REQUIRE(found.size() == 1);
-  CHECK(found.front().category == category);
-  return found.front().bytes;
+/// Four samples on one place, six on the other.
+schedule::Schedule split_at_four(const graph::Graph& graph, DType dtype, const TargetSpec& target) {
+  schedule::Outline outline = outline_on_two_places(graph, dtype, target);
+  outline.micro_batches = {{0, 4}, {4, 10}};
+  schedule::ScheduleBuilder builder(outline);
+  const std::vector<schedule::Place> places{0, 1};
+  for (const schedule::Place place : places) {
+    builder.load(place, place);
+    builder.forward(place, place);
+    builder.loss(place, place);
+    builder.backward(place, place);
+  }
+  for (const schedule::Place place : places) {
+    builder.send_gradients(place);
+  }
+  builder.all_reduce(places);
+  for (const schedule::Place place : places) {
+    builder.update(place);
+  }
+  return std::move(builder).build();
 }
 
-TEST_CASE("Every tensor of a place has its bytes and its category") {
-  const auto places = planned(4);
-  const memory::ArenaLayout& lane = places[1].lane;  // six samples in float
+std::vector<PlaceMemory> planned(DType dtype = DType::f32, const TargetSpec& target = {},
+                                 bool decays = true) {
+  const graph::Graph graph = small_mlp();
+  return plan_memory({graph, Optimizer(decays), dtype, target, {true, false}},
+                     split_at_four(graph, dtype, target));
+}
+
+/// Two stages, five micro-batches of two samples; activations kept or computed again.
+schedule::Schedule pipeline(const graph::Graph& graph, bool keeps) {
+  schedule::Outline outline = outline_on_two_places(graph, DType::f32, {});
+  outline.stages = {{0, 1}, {1, 2}};
+  outline.places[1].stage = 1;
+  outline.micro_batches = {{0, 2}, {2, 4}, {4, 6}, {6, 8}, {8, 10}};
+  schedule::ScheduleBuilder builder(outline);
+  for (schedule::MicroBatch i = 0; i < 5; ++i) {
+    builder.load(0, i);
+    builder.forward(0, i, keeps);
+    builder.load(1, i);
+    builder.transfer(0, 1, i);
+    builder.forward(1, i);
+    builder.loss(1, i);
+  }
+  for (schedule::MicroBatch i = 0; i < 5; ++i) {
+    builder.backward(1, i);
+    builder.transfer(1, 0, i);
+    if (!keeps) {
+      builder.recompute(0, i);
+    }
+    builder.backward(0, i);
+  }
+  builder.update(0);
+  builder.update(1);
+  return std::move(builder).build();
+}
+
+std::size_t bytes_of(const memory::ArenaLayout& layout, std::size_t piece) {
+  return layout.pieces().at(piece).bytes;
+}
+
+std::size_t bytes_of(const PlaceMemory& place, schedule::BufferKind kind,
+                     schedule::MicroBatch micro_batch, std::int32_t slot = 0) {
+  return place.buffers.at({kind, 1, micro_batch, slot, 0}).bytes;
+}
+
+using schedule::BufferKind;
+
+TEST_CASE("Every buffer of a place has the bytes of its tensors, each padded") {
+  const PlaceMemory place = planned()[1];  // six samples in float
 
   REQUIRE(small_mlp().parameter_elements() == 64);
-  CHECK(bytes_of(lane, "inputs", Category::inputs) == 6 * 4 * 4);
-  CHECK(bytes_of(lane, "targets", Category::inputs) == 6 * 4);
-  CHECK(bytes_of(lane, "sample_ids", Category::inputs) == 6 * 4);
-  CHECK(bytes_of(lane, "weights", Category::weights) == 256);
-  CHECK(bytes_of(lane, "gradients", Category::gradients) == 256);
-  CHECK(bytes_of(lane, "first", Category::optimizer_state) == 256);
-  CHECK(bytes_of(lane, "second", Category::optimizer_state) == 256);
-  CHECK(bytes_of(lane, "decay_mask", Category::optimizer_state) == 64);
-  CHECK(bytes_of(lane, "fc1/output", Category::activations) == 6 * 3 * 4);
-  CHECK(bytes_of(lane, "fc1/d_output", Category::activations) == 6 * 3 * 4);
-  CHECK(bytes_of(lane, "fc2/output", Category::activations) == 6 * 2 * 4);
-  CHECK(bytes_of(lane, "fc2/d_output", Category::activations) == 6 * 2 * 4);
-  CHECK(bytes_of(lane, "fc1/mask", Category::activations) == 6 * 5);
-  CHECK(bytes_of(lane, "fc1/scratch", Category::workspace) == 7 * 4);
-  CHECK(bytes_of(lane, "sample_losses", Category::workspace) == 6 * 8);
-  CHECK(bytes_of(lane, "sample_hits", Category::workspace) == 6 * 4);
-  CHECK(bytes_of(lane, "totals", Category::workspace) == 16);
-  CHECK(bytes_of(lane, "reduced_gradients", Category::communication) == 256);
+  CHECK(bytes_of(place, BufferKind::inputs, 1) == 3 * 256);
+  CHECK(bytes_of(place, BufferKind::staging, 1) == 3 * 256);
+  CHECK(bytes_of(place, BufferKind::activations, 1) == 2 * 256);  // fc1's output and mask
+  CHECK(bytes_of(place, BufferKind::outputs, 1) == 256);
+  CHECK(bytes_of(place, BufferKind::output_gradients, 1) == 3 * 256);
+  CHECK(bytes_of(place, BufferKind::scratch, 1, 0) == 2 * 256);
+  CHECK(bytes_of(place, BufferKind::scratch, 1, 1) == 256);
+  CHECK(bytes_of(place.lane, place.pieces.weights.at(0)) == 256);
+  CHECK(bytes_of(place.lane, place.pieces.gradients) == 256);
+  CHECK(bytes_of(place.lane, place.pieces.states.at(1)) == 256);
+  CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 64);
+  CHECK(bytes_of(place.lane, place.pieces.reduced) == 256);
+  CHECK(bytes_of(place.lane, place.pieces.totals) == 2 * 16);
 }
 
-TEST_CASE("The usage of a place is the sum of its padded pieces") {
-  const auto usage = planned(4)[1].lane.usage();
+TEST_CASE("The usage of a place says what every category takes") {
+  const auto usage = planned()[1].lane.usage();
 
   CHECK(usage[Category::inputs] == 3 * 256);
   CHECK(usage[Category::weights] == 256);
   CHECK(usage[Category::gradients] == 256);
   CHECK(usage[Category::optimizer_state] == 3 * 256);
-  CHECK(usage[Category::activations] == 5 * 256);
-  CHECK(usage[Category::workspace] == 4 * 256);
+  CHECK(usage[Category::activations] == 6 * 256);
+  CHECK(usage[Category::workspace] == 3 * 256);  // totals, then forward's and backward's by turns
   CHECK(usage[Category::communication] == 2 * 256);
   CHECK(usage[Category::stash] == 0);
 }
 
 TEST_CASE("Only a place that can't read host memory copies its peers' gradients in") {
-  const auto places = planned(4);
+  const auto places = planned();
 
-  CHECK(bytes_of(places[0].lane, "incoming_gradients", Category::communication) == 0);
-  CHECK(bytes_of(places[1].lane, "incoming_gradients", Category::communication) == 256);
+  CHECK(bytes_of(places[0].lane, places[0].pieces.incoming) == 0);
+  CHECK(bytes_of(places[1].lane, places[1].pieces.incoming) == 256);
 }
 
 TEST_CASE("Only a place that can't read host memory has staging") {
-  const auto places = planned(4);
+  const auto places = planned();
 
-  CHECK(places[0].staging.pieces().empty());
-  const memory::ArenaLayout& staging = places[1].staging;
-  CHECK(bytes_of(staging, "inputs", Category::communication) == 6 * 4 * 4);
-  CHECK(bytes_of(staging, "targets", Category::communication) == 6 * 4);
-  CHECK(bytes_of(staging, "sample_ids", Category::communication) == 6 * 4);
-  CHECK(bytes_of(staging, "sent_gradients", Category::communication) == 256);
-  CHECK(bytes_of(staging, "totals", Category::communication) == 16);
+  CHECK(places[0].staging.total() == 0);
+  // A batch of three padded tensors, a message with the gradient, and the totals.
+  CHECK(places[1].staging.usage()[Category::communication] == 5 * 256);
 }
 
 TEST_CASE("A batch lies in staging as it lies in the lane, so that it is one copy") {
-  const PlaceMemory place = planned(4)[1];
+  const PlaceMemory place = planned()[1];
 
-  for (std::size_t piece = 0; piece < 3; ++piece) {
-    CHECK(place.lane.pieces()[piece].name == place.staging.pieces()[piece].name);
-    CHECK(place.lane.pieces()[piece].offset == place.staging.pieces()[piece].offset);
-  }
-}
-
-TEST_CASE("Without a split nothing is exchanged and the other place needs no memory") {
-  const auto places = planned(0);
-
-  CHECK_FALSE(places[0].active);
-  CHECK(places[0].lane.total() == 0);
-  CHECK(places[1].active);
-  CHECK(places[1].lane.usage()[Category::communication] == 0);
-  CHECK(bytes_of(places[1].staging, "sent_gradients", Category::communication) == 0);
-  CHECK(bytes_of(places[1].lane, "inputs", Category::inputs) == 10 * 4 * 4);
+  CHECK(place.buffers.at({BufferKind::inputs, 1, 1}).tensors ==
+        place.buffers.at({BufferKind::staging, 1, 1}).tensors);
 }
 
 TEST_CASE("Double precision doubles what depends on it") {
-  const memory::ArenaLayout lane = planned(4, DType::f64)[1].lane;
+  const PlaceMemory place = planned(DType::f64)[1];
 
-  CHECK(bytes_of(lane, "weights", Category::weights) == 512);
-  CHECK(bytes_of(lane, "inputs", Category::inputs) == 6 * 4 * 8);
-  CHECK(bytes_of(lane, "targets", Category::inputs) == 6 * 4);
-  CHECK(bytes_of(lane, "fc1/scratch", Category::workspace) == 7 * 8);
-  CHECK(bytes_of(lane, "decay_mask", Category::optimizer_state) == 64);
+  CHECK(bytes_of(place.lane, place.pieces.weights.at(0)) == 512);
+  CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 64);
 }
 
 TEST_CASE("Targets of a regression have their own shape and type") {
-  const auto lane = planned(4, DType::f32, {Shape{2}, DType::f32})[1].lane;
+  const PlaceMemory place = planned(DType::f32, {Shape{200}, DType::f32})[1];
 
-  CHECK(bytes_of(lane, "targets", Category::inputs) == 6 * 2 * 4);
+  // 6 x 200 floats are 4,800 bytes, padded to 4,864, beside inputs and ids.
+  CHECK(bytes_of(place, BufferKind::inputs, 1) == 2 * 256 + 4864);
 }
 
 TEST_CASE("An optimizer without weight decay needs no mask") {
-  const auto lane = planned(4, DType::f32, {}, false)[1].lane;
+  const PlaceMemory place = planned(DType::f32, {}, false)[1];
 
-  CHECK(bytes_of(lane, "decay_mask", Category::optimizer_state) == 0);
+  CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 0);
 }
 
-TEST_CASE("The indices a plan hands out lead to the pieces of these names") {
-  const PlaceMemory place = planned(4)[1];
-  const auto name = [&](std::size_t piece) { return place.lane.pieces().at(piece).name; };
-  const PlacePieces& pieces = place.pieces;
+TEST_CASE("Activations that are computed again take the memory of one micro-batch") {
+  const graph::Graph graph = small_mlp();
+  const Optimizer optimizer(false);
+  const MemoryRequest request{graph, optimizer, DType::f32, {}, {true, false}};
+  const auto kept = plan_memory(request, pipeline(graph, true));
+  const auto again = plan_memory(request, pipeline(graph, false));
 
-  CHECK(name(pieces.inputs) == "inputs");
-  CHECK(name(pieces.targets) == "targets");
-  CHECK(name(pieces.sample_ids) == "sample_ids");
-  CHECK(name(pieces.weights) == "weights");
-  CHECK(name(pieces.gradients) == "gradients");
-  CHECK(name(pieces.decay_mask) == "decay_mask");
-  CHECK(name(pieces.states.at(1)) == "second");
-  CHECK(name(pieces.outputs.at(1)) == "fc2/output");
-  CHECK(name(pieces.d_outputs.at(0)) == "fc1/d_output");
-  CHECK(name(pieces.workspace.at(0).at(1)) == "fc1/scratch");
-  CHECK(pieces.workspace.at(1).empty());
-  CHECK(name(pieces.sample_losses) == "sample_losses");
-  CHECK(name(pieces.sample_hits) == "sample_hits");
-  CHECK(name(pieces.totals) == "totals");
-  CHECK(name(pieces.reduced) == "reduced_gradients");
-  CHECK(name(pieces.incoming) == "incoming_gradients");
-  CHECK(place.staging.pieces().at(place.staged.gradients).name == "sent_gradients");
-  CHECK(place.staging.pieces().at(place.staged.totals).name == "totals");
+  // Stage 0 keeps five masks beside five outputs that are sent and their five gradients that are
+  // received; where it computes again, one mask.
+  CHECK(kept[0].lane.usage()[Category::activations] == 15 * 256);
+  CHECK(again[0].lane.usage()[Category::activations] == 11 * 256);
+}
+
+TEST_CASE("Buffers share memory only if every use of one ends before the other is written") {
+  const graph::Graph graph = small_mlp();
+  const Optimizer optimizer(false);
+  const MemoryRequest request{graph, optimizer, DType::f32, {}, {true, false}};
+  int shared = 0;
+  for (const bool keeps : {true, false}) {
+    const schedule::Schedule schedule = pipeline(graph, keeps);
+    const schedule::HappensBefore before(schedule);
+    const auto uses = [&](const schedule::Buffer& buffer) {
+      std::vector<schedule::TaskId> ids;
+      for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+        const schedule::Task& task = schedule.tasks[id];
+        if (std::ranges::count(task.reads, buffer) + std::ranges::count(task.writes, buffer) > 0) {
+          ids.push_back(static_cast<schedule::TaskId>(id));
+        }
+      }
+      return ids;
+    };
+    const auto all_before = [&](const schedule::Buffer& one, const schedule::Buffer& other) {
+      for (const schedule::TaskId first : uses(one)) {
+        for (const schedule::TaskId second : uses(other)) {
+          if (!before(first, second)) {
+            return false;
+          }
+        }
+      }
+      return true;
+    };
+    for (const PlaceMemory& place : plan_memory(request, schedule)) {
+      for (const auto& [one, here] : place.buffers) {
+        for (const auto& [other, there] : place.buffers) {
+          const bool apart =
+              here.offset + here.bytes <= there.offset || there.offset + there.bytes <= here.offset;
+          const bool staged = one.kind == BufferKind::message || one.kind == BufferKind::staging;
+          const bool other_staged =
+              other.kind == BufferKind::message || other.kind == BufferKind::staging;
+          if (one < other && here.piece == there.piece && staged == other_staged && !apart) {
+            ++shared;
+            CHECK((all_before(one, other) || all_before(other, one)));
+          }
+        }
+      }
+    }
+  }
+  CHECK(shared > 0);
 }
 
 }  // namespace

@@ -140,8 +140,12 @@ TEST_CASE("A written trace says what run it is of", "[train][trace]") {
 }
 
 TEST_CASE("Names that are no UTF-8 do not cost a run its trace", "[train][trace]") {
-  schedule::Schedule schedule{"toy", {"h\xffst"}, 8, {}};
-  CHECK_NOTHROW(written(train::Trace(1, 0), schedule));
+  schedule::Schedule schedule;
+  schedule.policy = "toy";
+  schedule.places = {"h\xffst"};
+  schedule.stage_of = {0};
+  schedule.batch = 8;
+  CHECK_NOTHROW(written(train::Trace(schedule::queue_count, 0), schedule));
 }
 
 TEST_CASE("Measured tasks respect the order of the schedule", "[train][trace]") {

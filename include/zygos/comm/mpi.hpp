@@ -15,8 +15,10 @@ namespace zygos::comm {
 
 /// Ranks of `communicator`, on a duplicate of it, so that no message meets one of the caller's.
 /// Collective over `communicator`; MPI must be initialised (MPI_THREAD_FUNNELED or more) and stay
-/// so until the result is destroyed, which is collective, too. All calls, this one included, come
-/// from one thread. Buffers are host memory. Throws UsageError if MPI is not initialised.
+/// so until the result is destroyed, which is collective, too: it waits up to 10 s for the other
+/// ranks, unless one has failed, so that the duplicate is freed on all or on none. All calls, this
+/// one included, come from one thread. Buffers are host memory. Throws UsageError if MPI is not
+/// initialised.
 std::unique_ptr<Communicator> mpi_communicator(MPI_Comm communicator, const Options& options = {});
 
 }  // namespace zygos::comm

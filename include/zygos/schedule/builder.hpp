@@ -115,6 +115,16 @@ class ScheduleBuilder {
     std::vector<std::int32_t> sent;                           ///< messages of send_gradients
   };
 
+  /// What follows from the links and parts for a stage, looked up once.
+  struct StageNeeds {
+    bool activations = false;        ///< of earlier stages
+    bool sends_gradients = false;    ///< to earlier stages
+    bool own_gradients = false;      ///< comes by message: of what it made itself
+    bool passing_gradients = false;  ///< comes by message: of what it read and passes on
+    std::vector<std::int32_t> parts;
+    std::vector<Place> places;
+  };
+
   PlaceState& state(Place place);
   const PlaceState& state(Place place) const;
   TaskId add(Task task);
@@ -134,17 +144,19 @@ class ScheduleBuilder {
   /// What else reading a message of `from` reads: the buffer itself if the message is no copy.
   void read_message(Task& task, const Buffer& message, const std::vector<Buffer>& source) const;
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
-  bool has_link(const std::vector<StageLink>& links, Stage from, Stage to) const;
   const StageLink* link_between(Stage from, Stage to) const;
   /// Strict mode: a place may send several partial sums.
   void count_partial_gradients();
-  /// Gradients that the stage receives: of what it made itself, and of what it read and passes on.
-  bool receives_gradients(Stage stage, bool made_there) const;
+  void find_needs();
+  const StageNeeds& needs(Place place) const;
+  /// transfer() along all of `links` that begin with the place's stage.
+  void send_along(const std::vector<StageLink>& links, Place from, MicroBatch micro_batch);
 
   Outline outline_;
   Schedule schedule_;
   std::vector<StageLink> activation_links_;
   std::vector<StageLink> gradient_links_;
+  std::vector<StageNeeds> needs_;  ///< by stage
   std::vector<PlaceState> states_;
   std::map<std::tuple<Place, Place, MicroBatch>, Buffer> on_the_way_;  ///< sent, not yet received
   std::int32_t messages_ = 0;

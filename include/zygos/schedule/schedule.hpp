@@ -25,8 +25,8 @@ struct Schedule {
   std::vector<Stage> stage_of;        ///< by place; -1: takes no part
   std::vector<bool> host_accessible;  ///< by place: it reads host memory itself, and what it has
                                       ///< can be read where it lies
-  std::int64_t batch = 0;  ///< global batch the sample ranges refer to
-  std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are added up as one
+  std::int64_t batch = 0;             ///< global batch the sample ranges refer to
+  std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are added up as one
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;          ///< of the flat gradient: what is reduced as one
@@ -56,11 +56,14 @@ struct Schedule {
 /// True for tasks that an evaluation runs as well.
 bool evaluates(const Task& task);
 
-/// Everything wrong with a schedule, each finding naming its tasks: a dependency on a task that
-/// does not exist, a cycle (with queue order counted), a buffer read before it is written, two
-/// unordered accesses to one buffer of which one writes, weights of another version than a task
-/// says it uses, an order between places that no message carries, samples lost or counted twice (by
-/// losses, and forward and backward of each node). Empty: it may run.
+/// Everything wrong with a schedule, each finding naming its tasks: indices that name nothing,
+/// fields, reads and writes that do not follow from what a task is, a cycle (with queue order
+/// counted), a buffer read before it is written, two unordered accesses to one buffer of which one
+/// writes, messages without their reader, an order between places that no message carries, and
+/// samples lost or counted twice. If none of these is found, also: weights of another version than
+/// a task needs, activations that were not kept, messages that come too late, gradients that are
+/// overwritten or not whole when an update takes them. Empty: it may run. Exact at any size; see
+/// docs/schedules.md for all of it and for its cost.
 std::vector<std::string> validate(const Schedule& schedule);
 
 }  // namespace zygos::schedule
