@@ -71,6 +71,7 @@ class Profiler {
     }
     profile_.step_overhead_s = median(std::move(overheads_));
     profile_.task_overhead_s = median(std::move(gaps_));
+    profile_.handover_s = median(std::move(handovers_));
     return std::move(profile_);
   }
 
@@ -100,6 +101,9 @@ class Profiler {
     overheads_.push_back(point.overhead_s);
     if (point.gap_s > 0.0) {
       gaps_.push_back(point.gap_s);
+    }
+    if (point.handover_s > 0.0) {
+      handovers_.push_back(point.handover_s);
     }
     return point;
   }
@@ -312,7 +316,7 @@ class Profiler {
   plan::Profile profile_;
   std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
   std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
-  std::vector<double> overheads_, gaps_;
+  std::vector<double> overheads_, gaps_, handovers_;
   double ignored_ = 0.0;
 };
 
