@@ -12,6 +12,9 @@
 #include "zygos/core/error.hpp"
 #include "zygos/plan/recommendation.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace zygos::policies {
@@ -39,6 +42,25 @@ class CoarseSplit final : public train::Policy {
     return split_at(problem, first_samples(problem, profile));
   }
 
+  train::PolicyOptions decisions(const plan::Problem& problem,
+                                 const schedule::Schedule& made) const override {
+    return needs_profile()
+               ? train::PolicyOptions{{"share", share_text(problem, made.samples_of(0).count())}}
+               : train::PolicyOptions{};
+  }
+
+  /// The best share that leaves both lanes something to do.
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* profile) const override {
+    const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+    if (profile == nullptr || problem.places.size() != 2 || problem.batch < 2 * unit) {
+      return {{}};
+    }
+    const std::int64_t best =
+        std::clamp(best_samples(problem, *profile), unit, problem.batch - unit);
+    return {{{"share", share_text(problem, best)}}};
+  }
+
  private:
   std::int64_t first_samples(const plan::Problem& problem, const plan::Profile* profile) const {
     if (options_.samples) {
@@ -50,11 +72,34 @@ class CoarseSplit final : public train::Policy {
       return *options_.samples;
     }
     if (options_.share) {
-      return std::llround(*options_.share * static_cast<double>(problem.batch));
+      return whole_chunks(problem, *options_.share * static_cast<double>(problem.batch));
     }
     ZYGOS_REQUIRE(profile != nullptr, "an automatic share needs a profile");
-    return plan::best_first_share(*profile, problem.batch,
-                                  [&](std::int64_t first) { return split_at(problem, first); });
+    return best_samples(problem, *profile);
+  }
+
+  static std::int64_t best_samples(const plan::Problem& problem, const plan::Profile& profile) {
+    const auto rounded = [&](std::int64_t first) {
+      return whole_chunks(problem, static_cast<double>(first));
+    };
+    return rounded(plan::best_first_share(profile, problem.batch, [&](std::int64_t first) {
+      return split_at(problem, rounded(first));
+    }));
+  }
+
+  /// The nearest number of samples at which strict mode lets a batch be divided.
+  static std::int64_t whole_chunks(const plan::Problem& problem, double samples) {
+    const auto unit = std::max<std::int64_t>(1, problem.chunk);
+    const std::int64_t units = std::llround(samples / static_cast<double>(unit));
+    return std::min(problem.batch, units * unit);
+  }
+
+  /// The shortest number that gives so many samples again.
+  static std::string share_text(const plan::Problem& problem, std::int64_t samples) {
+    const double share = static_cast<double>(samples) / static_cast<double>(problem.batch);
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), share).ptr;
+    return {text.data(), end};
   }
 
   static schedule::Schedule split_at(const plan::Problem& problem, std::int64_t first) {

@@ -17,8 +17,12 @@
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/recommendation.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 
 namespace zygos::policies {
@@ -101,7 +105,42 @@ class DataParallel final : public train::Policy {
     return std::move(builder).build();
   }
 
+  /// Every exchange, with equal shares and, where the lanes' speeds differ, with shares like them.
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* profile) const override {
+    std::vector<std::string> exchanges{"all_reduce"};
+    if (problem.chunk == 0) {
+      exchanges = {"ring", "all_reduce", "central"};
+    }
+    const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
+    std::vector<train::PolicyOptions> found;
+    for (const std::string& exchange : exchanges) {
+      found.push_back({{"exchange", exchange}});
+      if (!shares.empty()) {
+        found.push_back({{"exchange", exchange}, {"shares", shares}});
+      }
+    }
+    return found;
+  }
+
  private:
+  /// "[0.2, 0.8]"; empty if the speeds are nearly the same or one is not known.
+  static std::string shares_like(const plan::Problem& problem, const plan::Profile& profile) {
+    const auto rates = plan::sample_rates(profile, problem.batch);
+    const double slowest = std::ranges::min(rates);
+    if (slowest <= 0.0 || std::ranges::max(rates) < 1.1 * slowest) {
+      return {};
+    }
+    const double whole = std::accumulate(rates.begin(), rates.end(), 0.0);
+    std::string text;
+    for (const double rate : rates) {
+      std::array<char, 16> share{};
+      std::snprintf(share.data(), share.size(), "%.3g", rate / whole);
+      text += (text.empty() ? "" : ", ") + std::string(share.data());
+    }
+    return "[" + text + "]";
+  }
+
   Exchange exchange_for(const plan::Problem& problem) const {
     if (problem.chunk > 0 && options_.exchange == Exchange::central) {
       throw UsageError(

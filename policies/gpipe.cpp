@@ -26,7 +26,12 @@ class Gpipe final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const PipelineLayout layout = layout_for(keyword_text, problem, profile, options_.stages);
+    const PipelineLayout layout =
+        layout_for(keyword_text, problem, profile, options_.stages,
+                   {.micro_batches = options_.micro_batches,
+                    .in_flight = options_.recompute == Recompute::always
+                                     ? plan::for_gpipe(1)
+                                     : plan::for_gpipe(options_.micro_batches)});
     const auto micro_batches =
         divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
     const Program program = all_forward_then_all_backward();
@@ -38,6 +43,21 @@ class Gpipe final : public train::Policy {
         pipeline_outline(keyword_text, problem, layout, micro_batches));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
+  }
+
+  train::PolicyOptions decisions(const plan::Problem& problem,
+                                 const schedule::Schedule& made) const override {
+    return stage_decisions(problem, made, options_.stages);
+  }
+
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* /*profile*/) const override {
+    std::vector<train::PolicyOptions> found;
+    for (const std::int64_t count : micro_batches_to_try(problem, 2)) {
+      found.push_back({{"micro_batches", std::to_string(count)}});
+    }
+    found.push_back({{"recompute", "always"}});
+    return found;
   }
 
  private:

@@ -21,7 +21,9 @@ class LayerPlacement final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const PipelineLayout layout = layout_for(keyword_text, problem, profile, options_.stages);
+    const PipelineLayout layout =
+        layout_for(keyword_text, problem, profile, options_.stages,
+                   {.goal = plan::PartitionGoal::sum_of_stages, .in_flight = {}});
     std::vector<Program> programs(problem.places.size());
     for (const auto& places : layout.places) {
       programs[static_cast<std::size_t>(places.front())] = {forward_of(0), backward_of(0),
@@ -31,6 +33,11 @@ class LayerPlacement final : public train::Policy {
         pipeline_outline(keyword_text, problem, layout, {{0, problem.batch}}));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
+  }
+
+  train::PolicyOptions decisions(const plan::Problem& problem,
+                                 const schedule::Schedule& made) const override {
+    return stage_decisions(problem, made, options_.stages);
   }
 
  private:

@@ -25,7 +25,10 @@ class OneForwardOneBackward final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const PipelineLayout layout = layout_for(keyword_text, problem, profile, options_.stages);
+    const PipelineLayout layout = layout_for(
+        keyword_text, problem, profile, options_.stages,
+        {.micro_batches = options_.micro_batches,
+         .in_flight = plan::for_one_f_one_b(options_.recompute ? 1 : options_.micro_batches)});
     const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
     std::vector<schedule::MicroBatch> micro_batches(pieces.size());
     std::iota(micro_batches.begin(), micro_batches.end(), 0);
@@ -40,6 +43,21 @@ class OneForwardOneBackward final : public train::Policy {
     schedule::ScheduleBuilder builder(pipeline_outline(keyword_text, problem, layout, pieces));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
+  }
+
+  train::PolicyOptions decisions(const plan::Problem& problem,
+                                 const schedule::Schedule& made) const override {
+    return stage_decisions(problem, made, options_.stages);
+  }
+
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* /*profile*/) const override {
+    std::vector<train::PolicyOptions> found;
+    for (const std::int64_t count : micro_batches_to_try(problem, 4)) {
+      found.push_back({{"micro_batches", std::to_string(count)}});
+    }
+    found.push_back({{"recompute", "true"}});
+    return found;
   }
 
  private:

@@ -192,7 +192,6 @@ std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& 
 }
 
 std::vector<NodeRange> stages_for(const std::string& policy, const plan::Problem& problem,
-                                  const plan::Profile* /*profile*/,
                                   const std::vector<std::string>& cuts, std::size_t count) {
   if (count > problem.model.nodes.size()) {
     throw UsageError(said_by(policy) + std::to_string(count) + " stages need as many layers; the " +

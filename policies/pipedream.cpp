@@ -54,7 +54,10 @@ class PipeDream final : public train::Policy {
           "updates after each micro-batch; choose a synchronous policy or leave strict mode");
     }
     const PipelineLayout layout =
-        layout_for(keyword_text, problem, profile, options_.stages, options_.replicas);
+        layout_for(keyword_text, problem, profile, options_.stages,
+                   {.micro_batches = options_.micro_batches,
+                    .in_flight = plan::for_pipedream(options_.micro_batches)},
+                   options_.replicas);
     const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
     check_replicas(layout);
     schedule::ScheduleBuilder builder(
@@ -84,6 +87,20 @@ class PipeDream final : public train::Policy {
       }
     }
     return std::move(builder).build();
+  }
+
+  train::PolicyOptions decisions(const plan::Problem& problem,
+                                 const schedule::Schedule& made) const override {
+    return stage_decisions(problem, made, options_.stages);
+  }
+
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* /*profile*/) const override {
+    std::vector<train::PolicyOptions> found;
+    for (const std::int64_t count : micro_batches_to_try(problem, 8)) {
+      found.push_back({{"micro_batches", std::to_string(count)}});
+    }
+    return found.empty() ? std::vector<train::PolicyOptions>{{}} : found;
   }
 
  private:

@@ -42,7 +42,10 @@ class PipeDream2bw final : public train::Policy {
           "strict mode adds up the gradient of a whole batch in one tree, and this policy "
           "updates several times; choose a synchronous policy or leave strict mode");
     }
-    const PipelineLayout layout = layout_for(keyword_text, problem, profile, options_.stages);
+    const PipelineLayout layout = layout_for(
+        keyword_text, problem, profile, options_.stages,
+        {.micro_batches = options_.updates * std::max<std::int64_t>(1, options_.accumulate),
+         .in_flight = two_versions});
     const std::size_t group = group_for(layout);
     const auto pieces =
         divide(keyword_text, problem, {0, problem.batch},
@@ -67,9 +70,19 @@ class PipeDream2bw final : public train::Policy {
     return std::move(builder).build();
   }
 
+  train::PolicyOptions decisions(const plan::Problem& problem,
+                                 const schedule::Schedule& made) const override {
+    return stage_decisions(problem, made, options_.stages);
+  }
+
  private:
   [[noreturn]] static void refuse(const std::string& why) {
     throw UsageError("policy 'pipedream_2bw': " + why);
+  }
+
+  /// A stage's own micro-batch and those of the stages behind it.
+  static plan::InFlight two_versions(const plan::StageChoice& choice) {
+    return {.micro_batches = choice.places_behind + 1, .versions = 2};
   }
 
   std::size_t group_for(const PipelineLayout& layout) const {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 namespace zygos::policies {
@@ -192,58 +191,6 @@ Place PipelineLayout::place_of(Stage stage, MicroBatch micro_batch) const {
   return replicas[static_cast<std::size_t>(micro_batch) % replicas.size()];
 }
 
-bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes) {
-  return model.parameters_of(nodes).count() > 0;
-}
-
-PipelineLayout layout_for(const std::string& policy, const plan::Problem& problem,
-                          const plan::Profile* profile, const StageOptions& options,
-                          const std::vector<std::int64_t>& replicas) {
-  const auto lanes = lanes_for(policy, problem, options.lanes);
-  const std::size_t count = !options.cuts.empty() ? options.cuts.size() + 1
-                            : !replicas.empty()   ? replicas.size()
-                                                  : lanes.size();
-  const auto used = replicas.empty()
-                        ? static_cast<std::int64_t>(count)
-                        : std::accumulate(replicas.begin(), replicas.end(), std::int64_t{0});
-  if (!replicas.empty() && replicas.size() != count) {
-    throw UsageError("policy '" + policy + "': replicas has " + std::to_string(replicas.size()) +
-                     " numbers, and the cuts make " + std::to_string(count) +
-                     " stages; give one number per stage");
-  }
-  if (used > static_cast<std::int64_t>(lanes.size())) {
-    throw UsageError("policy '" + policy + "': its " + std::to_string(count) + " stages need " +
-                     std::to_string(used) + " lanes and are given " + std::to_string(lanes.size()) +
-                     "; the run has " + lanes_text(problem) +
-                     ". Cut less often or name more lanes");
-  }
-  PipelineLayout layout;
-  layout.stages = stages_for(policy, problem, profile, options.cuts, count);
-  auto lane = lanes.begin();
-  for (std::size_t stage = 0; stage < count; ++stage) {
-    const auto end = lane + static_cast<std::ptrdiff_t>(replicas.empty() ? 1 : replicas[stage]);
-    layout.places.emplace_back(lane, end);
-    lane = end;
-  }
-  return layout;
-}
-
-schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,
-                                   const PipelineLayout& layout,
-                                   std::vector<schedule::SampleRange> micro_batches,
-                                   std::vector<schedule::SampleRange> updates) {
-  schedule::Outline outline = outline_of(policy, problem);
-  outline.stages = layout.stages;
-  outline.micro_batches = std::move(micro_batches);
-  outline.updates = std::move(updates);
-  for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
-    for (const Place place : layout.places[stage]) {
-      outline.places[static_cast<std::size_t>(place)].stage = static_cast<Stage>(stage);
-    }
-  }
-  return outline;
-}
-
 Move forward_of(MicroBatch micro_batch, bool keeps) {
   return {Move::Kind::forward, micro_batch, keeps, {}, false};
 }
@@ -310,31 +257,6 @@ std::int32_t mark_stashes(Program& program, std::int32_t last) {
 void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
                   const std::vector<Program>& programs) {
   Weaver(builder, layout, programs).run();
-}
-
-void add_stage_keys(deck::Schema& schema) {
-  schema
-      .texts("cuts",
-             "The layers that begin a stage, the first stage left out; auto: chosen so that the "
-             "slowest stage is as fast as can be, with as many stages as lanes.")
-      .or_word("auto")
-      .fallback("auto")
-      .example("[dense3]");
-  schema.texts("lanes", "Lanes of the stages, in their order; all of the run's if not given.")
-      .length(2)
-      .optional()
-      .example("[device, host]");
-}
-
-StageOptions stage_options(const deck::Section& section) {
-  StageOptions options;
-  if (!section.is_word("cuts", "auto")) {
-    options.cuts = section.texts("cuts");
-  }
-  if (section.has("lanes")) {
-    options.lanes = section.texts("lanes");
-  }
-  return options;
 }
 
 }  // namespace zygos::policies

@@ -8,6 +8,8 @@
 
 #include "policy_files.hpp"
 
+#include "zygos/plan/partition.hpp"
+
 #include <optional>
 
 namespace zygos::policies {
@@ -26,10 +28,22 @@ struct PipelineLayout {
 bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes);
 
 /// Stages on the lanes that `options` names, one after the other; `replicas` says how many lanes
-/// each stage has, one unless told. UsageError for what does not fit.
+/// each stage has, one unless told. UsageError for what does not fit. Where the options leave cuts
+/// and lanes open and all lanes were measured, stages and their lanes are what plan::partition()
+/// makes of `request`; MemoryError if it finds no division within the lanes' budgets.
 PipelineLayout layout_for(const std::string& policy, const plan::Problem& problem,
                           const plan::Profile* profile, const StageOptions& options,
+                          plan::PartitionRequest request = {},
                           const std::vector<std::int64_t>& replicas = {});
+
+/// The options `cuts` and `lanes` that give the stages of this schedule, where `options` leave the
+/// cuts open.
+train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedule::Schedule& made,
+                                     const StageOptions& options);
+
+/// Numbers of micro-batches for a planner to try: powers of two from `least` to 16, as far as the
+/// batch can be divided.
+std::vector<std::int64_t> micro_batches_to_try(const plan::Problem& problem, std::int64_t least);
 
 /// Outline of a pipeline; updates: all samples at once unless given.
 schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,

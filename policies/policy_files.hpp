@@ -44,7 +44,6 @@ std::vector<schedule::SampleRange> divide(const std::string& policy, const plan:
 /// of that name in `cuts`; no cuts: so that the slowest stage is as fast as can be. UsageError for
 /// an unknown name, cuts out of order, and more stages than layers.
 std::vector<schedule::NodeRange> stages_for(const std::string& policy, const plan::Problem& problem,
-                                            const plan::Profile* profile,
                                             const std::vector<std::string>& cuts,
                                             std::size_t count);
 

@@ -20,6 +20,15 @@ class Single final : public train::Policy {
     return whole_batch_on("single", problem, place_in(problem));
   }
 
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* /*profile*/) const override {
+    std::vector<train::PolicyOptions> found;
+    for (const plan::PlaceInfo& place : problem.places) {
+      found.push_back({{"lane", place.name}});
+    }
+    return found;
+  }
+
  private:
   schedule::Place place_in(const plan::Problem& problem) const {
     std::string names;

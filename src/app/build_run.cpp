@@ -7,6 +7,7 @@
 #include "app/lane_choice.hpp"
 #include "app/load_data.hpp"
 #include "app/rank_lanes.hpp"
+#include "app/run_plan.hpp"
 #include "app/training_run.hpp"
 
 #include "zygos/nn/registry.hpp"
@@ -127,13 +128,8 @@ void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
 
 /// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
 void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
-  const auto problem =
-      train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
-  const auto probe = setup.policy->needs_profile()
-                         ? policies::coarse_split({.share = {}, .samples = 0})
-                         : setup.policy;
   try {
-    static_cast<void>(probe->schedule(problem, nullptr));
+    static_cast<void>(unmeasured_schedule(setup));
   } catch (const UsageError& refusal) {
     deck::Findings findings = checked.deck.findings();
     findings.error(checked.spec.policy.position(), refusal.what());
@@ -160,6 +156,7 @@ RunSetup parts_of(const CheckedDeck& checked) {
       made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);
   setup.trainer = trainer_options(spec);
+  setup.chunk = spec.train.chunk;
   setup.keep = spec.checkpoint.keep;
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
   std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);

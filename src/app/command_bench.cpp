@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/build_run.hpp"
 #include "app/commands.hpp"
+#include "app/placement.hpp"
+#include "app/run_plan.hpp"
 #include "app/run_report.hpp"
-#include "app/split_plan.hpp"
 #include "app/text.hpp"
 
 #include "zygos/io/batching.hpp"
@@ -18,6 +19,8 @@
 namespace zygos::app {
 
 namespace {
+
+std::int64_t steps_of(const Invocation& invocation) { return invocation.steps.value_or(100); }
 
 /// Wall seconds of consecutive steps over the data set in its own order.
 class StepTimer {
@@ -110,10 +113,11 @@ Timing timing_of(const std::vector<double>& seconds, const RunSetup& setup, bool
 }
 
 std::string timing_text(const Timing& timing, const Invocation& invocation) {
-  return fmt::format(
-      "{} {}: median {}, least {}, {} samples/s, {:.3g} GFLOP/s", text_of_count(invocation.steps),
-      invocation.forward ? "forward passes" : "training steps", text_of_seconds(timing.median_s),
-      text_of_seconds(timing.minimum_s), text_of_rate(timing.samples_per_s), timing.gflops);
+  return fmt::format("{} {}: median {}, least {}, {} samples/s, {:.3g} GFLOP/s",
+                     text_of_count(steps_of(invocation)),
+                     invocation.forward ? "forward passes" : "training steps",
+                     text_of_seconds(timing.median_s), text_of_seconds(timing.minimum_s),
+                     text_of_rate(timing.samples_per_s), timing.gflops);
 }
 
 nlohmann::json timing_json(const Timing& timing, const Invocation& invocation,
@@ -121,7 +125,7 @@ nlohmann::json timing_json(const Timing& timing, const Invocation& invocation,
   return {{"deck", setup.name},
           {"median_step_s", timing.median_s},
           {"min_step_s", timing.minimum_s},
-          {"steps", invocation.steps},
+          {"steps", steps_of(invocation)},
           {"batch", setup.trainer.batch},
           {"samples_per_s", timing.samples_per_s},
           {"threads", host_threads(setup)},
@@ -138,7 +142,7 @@ ExitCode run_bench(const Invocation& invocation, Console& console) {
   RunSetup setup =
       build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
   say_setup(setup, console);
-  const schedule::Schedule schedule = schedule_of(setup);
+  const schedule::Schedule schedule = plan_schedule(setup, console).schedule;
   train::EngineOptions options = setup.engine_options();
   options.trace_capacity = 0;
   options.time_every_task = false;
@@ -147,8 +151,8 @@ ExitCode run_bench(const Invocation& invocation, Console& console) {
   engine.initialise();
   StepTimer timer(setup, engine, invocation.forward);
   timer.time(invocation.warmup);
-  const Timing timing = timing_of(timer.time(invocation.steps), setup, invocation.forward);
-  console.say(timing_text(timing, invocation) + "; " + split_text(setup, schedule));
+  const Timing timing = timing_of(timer.time(steps_of(invocation)), setup, invocation.forward);
+  console.say(timing_text(timing, invocation) + "; " + placement_text(*setup.graph, schedule));
   if (console.wants_json()) {
     console.json(timing_json(timing, invocation, setup, schedule));
   }

@@ -3,7 +3,7 @@
 #include "app/build_run.hpp"
 #include "app/commands.hpp"
 #include "app/resume_rules.hpp"
-#include "app/split_plan.hpp"
+#include "app/run_plan.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -34,9 +34,9 @@ Subject subject_of(const Invocation& invocation) {
   return {std::move(deck), std::move(folder)};
 }
 
-train::Evaluation measure(RunSetup& setup, const io::Checkpoint& checkpoint) {
-  const SplitPlan split = recall_split(setup, checkpoint);
-  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, split.schedule, setup.target,
+train::Evaluation measure(RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
+  const RunPlan plan = recall_plan(setup, checkpoint, console);
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, plan.schedule, setup.target,
                        setup.engine_options());
   engine.restore(checkpoint);
   return train::evaluate(engine, *setup.test);
@@ -55,7 +55,7 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     throw CheckpointError(fmt::format("{} holds no checkpoint; train first",
                                       (subject.folder / "checkpoints").string()));
   }
-  const train::Evaluation result = measure(setup, *checkpoint);
+  const train::Evaluation result = measure(setup, *checkpoint, console);
   std::string text = fmt::format("{} at step {}: test loss {:.5g}", subject.folder.string(),
                                  text_of_count(checkpoint->step), result.loss);
   nlohmann::json object{{"checkpoint", checkpoint->path.string()},

@@ -77,6 +77,17 @@ void add_bench(CLI::App& command, Invocation& to) {
   command.add_flag("--forward", to.forward, "Time the forward pass only");
 }
 
+void add_compare(CLI::App& command, Invocation& to) {
+  command
+      .add_option(
+          "--policies", to.policies,
+          "Policies with their options, such as single,gpipe:micro_batches=4,recompute=always")
+      ->required()
+      ->type_name("a,b,c");
+  const auto count = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description("");
+  command.add_option("--steps", to.steps, "Steps of each (60)")->check(count)->type_name("N");
+}
+
 void add_simulate(CLI::App& command, Invocation& to) {
   command.add_option("--workers", to.workers, "Workers, up to 10,000 (8)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}).description(""))
@@ -89,8 +100,8 @@ void add_simulate(CLI::App& command, Invocation& to) {
 
 void add_own_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
-  const bool takes_deck =
-      name == "train" || name == "check" || name == "plan" || name == "simulate" || name == "bench";
+  const bool takes_deck = name == "train" || name == "check" || name == "plan" ||
+                          name == "compare" || name == "simulate" || name == "bench";
   if (takes_deck) {
     add_target(command, to, "DECK", "Input deck (YAML)");
   } else if (name == "resume") {
@@ -124,8 +135,16 @@ void add_own_options(CLI::App& command, Invocation& to) {
   if (name == "train") {
     command.add_flag("--fresh", to.fresh, "Start anew; the old folder is kept under another name");
   }
+  if (name == "train" || name == "resume" || name == "plan" || name == "compare" ||
+      name == "simulate") {
+    command.add_flag("--fresh-profile", to.fresh_profile,
+                     "Measure the lanes anew instead of using the profile kept from before");
+  }
   if (name == "bench") {
     add_bench(command, to);
+  }
+  if (name == "compare") {
+    add_compare(command, to);
   }
   if (name == "simulate") {
     add_simulate(command, to);

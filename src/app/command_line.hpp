@@ -21,14 +21,16 @@ struct Invocation {
   std::optional<int> threads;          ///< of the host lane
   std::string run_dir;
   bool fresh = false;
-  std::int64_t steps = 100;  ///< bench
-  std::int64_t warmup = 10;  ///< bench
-  bool forward = false;      ///< bench
-  std::int64_t workers = 8;  ///< simulate
-  std::string link;          ///< simulate: "bandwidth,latency"; empty: as measured
-  std::string kind = "mlp";  ///< init
-  bool markdown = false;     ///< schema
-  std::string output;        ///< report
+  bool fresh_profile = false;           ///< train, resume, plan, compare, simulate
+  std::string policies;                 ///< compare
+  std::optional<std::int64_t> steps{};  ///< bench, compare
+  std::int64_t warmup = 10;             ///< bench
+  bool forward = false;                 ///< bench
+  std::int64_t workers = 8;             ///< simulate
+  std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
+  std::string kind = "mlp";             ///< init
+  bool markdown = false;                ///< schema
+  std::string output;                   ///< report
   ConsoleOptions console;
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };

@@ -46,7 +46,8 @@ ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks&
     refuse_changed_deck(deck, *checkpoint);
   });
   share_checkpoint(checkpoint, ranks);
-  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, console, ranks);
+  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, invocation.fresh_profile,
+                         console, ranks);
 }
 
 }  // namespace zygos::app

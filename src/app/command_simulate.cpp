@@ -6,8 +6,8 @@
 #include "app/commands.hpp"
 #include "app/link_option.hpp"
 #include "app/plan_report.hpp"
+#include "app/profile_cache.hpp"
 #include "app/run_report.hpp"
-#include "app/split_plan.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 
@@ -44,8 +44,7 @@ class Cluster {
         profile_(profile),
         place_(place),
         cluster_(cluster),
-        problem_(train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target,
-                                   setup.trainer.batch)) {}
+        problem_(setup.problem()) {}
 
   std::vector<Row> rows() {
     add_data_parallel("single", 1, problem_.batch);
@@ -179,9 +178,7 @@ ExitCode run_simulate(const Invocation& invocation, Console& console) {
       build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
   say_setup(setup, console);
   console.note("");
-  console.status("measuring the lanes ...");
-  const LogSink progress = [&](LogLevel, std::string_view line) { console.detail(line); };
-  const plan::Profile profile = train::measure_profile(profile_request(setup, progress));
+  const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
   const schedule::Place place = fastest_place(profile, setup.trainer.batch);
   const std::string& lane = (*setup.lanes)[static_cast<std::size_t>(place)].name();
   Cluster cluster(setup, profile, place, {invocation.workers, link});

@@ -26,7 +26,8 @@ ExitCode run_train(const Invocation& invocation, Console& console, const Ranks& 
     }
   });
   share_checkpoint(checkpoint, ranks);
-  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, console, ranks);
+  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, invocation.fresh_profile,
+                         console, ranks);
 }
 
 }  // namespace zygos::app

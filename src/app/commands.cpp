@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 13> table{{
+  static constexpr std::array<Command, 14> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -16,8 +16,11 @@ std::span<const Command> commands() {
        "zygos eval runs/mnist_mlp", run_eval},
       {"check", "Check a deck, its shapes and its memory without training",
        "zygos check inputs/mnist_mlp.yaml", run_check},
-      {"plan", "Measure the lanes briefly, predict every split and recommend one",
+      {"plan", "Predict every policy from a profile of the lanes and recommend one",
        "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"compare", "Train several policies side by side, predicted beside measured",
+       "zygos compare inputs/mnist_mlp.yaml --policies single,coarse_split,gpipe:micro_batches=4",
+       run_compare},
       {"simulate", "Predict the deck on many workers like the fastest lane",
        "zygos simulate inputs/mlp_deep.yaml --workers 16 --link '12 GB/s,5 us'", run_simulate},
       {"bench", "Time training steps with the data already in memory",

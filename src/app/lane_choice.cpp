@@ -16,7 +16,8 @@ void choose_kind(LaneRequest& request, const Machine& machine) {
   if (!request.any_device) {
     return;
   }
-  request.spec.kind = machine.devices > 0 ? lane::Kind::device : lane::Kind::emulated;
+  request.spec.kind =
+      machine.devices > request.spec.device_id ? lane::Kind::device : lane::Kind::emulated;
   if (request.spec.kind == lane::Kind::device) {
     // Link and slow-down describe the emulation; a real device has its own.
     request.spec.link = {};

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan_report.hpp"
 
+#include "app/placement.hpp"
+#include "app/plan_ways.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 
 #include "zygos/memory/bytes.hpp"
+#include "zygos/plan/staleness.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <sstream>
 
 namespace zygos::app {
@@ -24,64 +28,75 @@ std::vector<bool> host_accessible(const lane::LaneSet& lanes) {
   return result;
 }
 
-/// Whole idle time of a step: of the places that take part, as a share of their time.
-double idle_share(const plan::Candidate& candidate) {
-  const auto active = candidate.schedule.active_places();
-  double idle = 0.0;
-  for (const schedule::Place place : active) {
-    idle += candidate.simulation.idle_s[static_cast<std::size_t>(place)];
+/// Batches that are copied into lanes with memory of their own.
+std::int64_t copied_bytes(const schedule::Schedule& schedule) {
+  std::int64_t bytes = 0;
+  for (const schedule::Task& task : schedule.tasks) {
+    bytes += task.kind == schedule::TaskKind::copy ? task.bytes : 0;
   }
-  const double total = candidate.simulation.makespan_s * static_cast<double>(active.size());
-  return total > 0.0 ? idle / total : 0.0;
+  return bytes;
 }
 
-nlohmann::json row_of(const plan::Candidate& candidate, const PlanSubject& subject) {
-  const Traffic traffic = traffic_of(candidate.schedule);
+nlohmann::json options_json(const train::PolicyOptions& options) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [key, value] : options) {
+    object[key] = value;
+  }
+  return object;
+}
+
+nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
+                      const PlanSubject& subject) {
   nlohmann::json samples = nlohmann::json::object();
   for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
     samples[subject.lanes[place].name()] = candidate.samples[place];
   }
+  const train::PolicyOptions options = merged(way.choice.options, way.decisions);
   return {{"policy", candidate.policy},
+          {"deck", PolicyChoice{way.choice.keyword, options}.deck_line()},
+          {"options", options_json(options)},
           {"samples", samples},
+          {"placement", placement_json(subject.graph, candidate.schedule)},
           {"step_s", {{"predicted", candidate.step_s}}},
           {"speedup", {{"predicted", candidate.speedup}}},
-          {"idle", idle_share(candidate)},
-          {"bytes", traffic.bytes},
-          {"messages", traffic.messages},
+          {"idle", candidate.idle_share()},
+          {"bytes", candidate.bytes()},
+          {"messages", candidate.messages()},
+          {"copied_bytes", copied_bytes(candidate.schedule)},
+          {"staleness", plan::largest_staleness(candidate.schedule)},
+          {"synchronous", plan::is_synchronous(candidate.schedule)},
+          {"reason", candidate.reason},
           {"peak_bytes", memory_json(memory_of(candidate.schedule, subject), subject)}};
 }
 
-std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best,
-                                  const PlanSubject& subject) {
-  const auto memory = memory_of(candidate.schedule, subject);
-  std::vector<std::string> cells{best ? "*" : "", candidate.policy};
-  for (const std::int64_t samples : candidate.samples) {
-    cells.push_back(samples == 0 ? "-" : text_of_count(samples));
+/// More lanes than this are not shown one by one.
+constexpr std::size_t most_memory_columns = 3;
+
+std::vector<std::string> memory_cells(const plan::Candidate& candidate) {
+  std::vector<std::string> cells;
+  std::size_t most = 0;
+  for (const memory::Usage& usage : candidate.peak) {
+    most = std::max(most, usage.total());
+    cells.push_back(usage.total() == 0 ? "-" : memory::text_of_bytes(usage.total()));
   }
-  const Traffic traffic = traffic_of(candidate.schedule);
-  cells.push_back(text_of_seconds(candidate.step_s));
-  cells.push_back(text_of_speedup(candidate.speedup));
-  cells.push_back(fmt::format("{:.0f} %", 100.0 * idle_share(candidate)));
-  cells.push_back(memory::text_of_bytes(static_cast<std::size_t>(traffic.bytes)));
-  for (const auto& place : memory) {
-    const std::size_t bytes = place.active ? place.lane.total() + place.staging.total() : 0;
-    cells.push_back(bytes == 0 ? "-" : memory::text_of_bytes(bytes));
-  }
+  return cells.size() > most_memory_columns ? std::vector{memory::text_of_bytes(most)} : cells;
+}
+
+std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best) {
+  std::vector<std::string> cells{best ? "*" : "",
+                                 candidate.policy,
+                                 text_of_seconds(candidate.step_s),
+                                 text_of_speedup(candidate.speedup),
+                                 fmt::format("{:.0f} %", 100.0 * candidate.idle_share()),
+                                 memory::text_of_bytes(static_cast<std::size_t>(candidate.bytes())),
+                                 text_of_count(candidate.messages()),
+                                 std::to_string(plan::largest_staleness(candidate.schedule))};
+  const auto memory = memory_cells(candidate);
+  cells.insert(cells.end(), memory.begin(), memory.end());
   return cells;
 }
 
 }  // namespace
-
-Traffic traffic_of(const schedule::Schedule& schedule) {
-  Traffic traffic{schedule.traffic_bytes(), schedule.traffic_messages()};
-  for (const schedule::Task& task : schedule.tasks) {
-    if (task.kind == schedule::TaskKind::copy) {
-      traffic.bytes += task.bytes;
-      ++traffic.messages;
-    }
-  }
-  return traffic;
-}
 
 std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
                                          const PlanSubject& subject) {
@@ -90,34 +105,45 @@ std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
                            schedule);
 }
 
-std::string plan_table(const plan::Recommendation& recommendation, const PlanSubject& subject) {
+std::string plan_table(const Ways& ways, const PlanSubject& subject) {
   using Align = Table::Align;
   std::vector<Table::Column> columns{{""}, {"policy"}};
-  for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
-    columns.push_back({subject.lanes[place].name(), Align::right});
-  }
-  for (const char* head : {"step", "speed-up", "idle", "moved"}) {
+  for (const char* head : {"step", "speed-up", "idle", "moved", "messages", "stale"}) {
     columns.push_back({head, Align::right});
   }
-  for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
-    columns.push_back({"memory " + subject.lanes[place].name(), Align::right});
+  if (subject.lanes.size() > most_memory_columns) {
+    columns.push_back({"memory, most of a lane", Align::right});
+  } else {
+    for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
+      columns.push_back({"memory " + subject.lanes[place].name(), Align::right});
+    }
   }
   Table table(columns);
-  for (std::size_t i = 0; i < recommendation.candidates.size(); ++i) {
-    table.add(cells_of(recommendation.candidates[i], i == recommendation.best, subject));
+  for (const std::size_t i : ways.found.order) {
+    table.add(cells_of(ways.found.candidates[i], i == ways.found.best));
   }
   return table.text();
 }
 
-nlohmann::json plan_json(const plan::Recommendation& recommendation, const PlanSubject& subject) {
+nlohmann::json plan_json(const Ways& ways, const PlanSubject& subject) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const auto& candidate : recommendation.candidates) {
-    rows.push_back(row_of(candidate, subject));
+  for (const std::size_t i : ways.found.order) {
+    rows.push_back(row_of(ways.found.candidates[i], ways.ways[i], subject));
   }
-  return {{"rows", rows},
-          {"recommended", recommendation.candidates[recommendation.best].policy},
-          {"upper_bound", recommendation.upper_bound},
-          {"reason", recommendation.reason}};
+  nlohmann::json refusals = nlohmann::json::array();
+  for (const plan::Refusal& refusal : ways.found.refusals) {
+    refusals.push_back({{"policy", refusal.policy}, {"reason", refusal.reason}});
+  }
+  const Way& best = ways.ways[ways.found.best];
+  return {
+      {"rows", rows},
+      {"refusals", refusals},
+      {"recommended", ways.found.candidates[ways.found.best].policy},
+      {"deck",
+       PolicyChoice{best.choice.keyword, merged(best.choice.options, best.decisions)}.deck_line()},
+      {"upper_bound", ways.found.upper_bound},
+      {"reason", ways.found.reason},
+      {"remarks", ways.remarks}};
 }
 
 std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject) {

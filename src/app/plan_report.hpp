@@ -18,11 +18,7 @@
 
 namespace zygos::app {
 
-/// What crosses lanes' links in one step: batches copied in, and messages between places.
-struct Traffic {
-  std::int64_t bytes = 0;
-  std::int64_t messages = 0;
-};
+struct Ways;
 
 /// What the report needs of a run; borrowed.
 struct PlanSubject {
@@ -33,15 +29,14 @@ struct PlanSubject {
   plan::TargetSpec target;
 };
 
-Traffic traffic_of(const schedule::Schedule& schedule);
 /// Memory of every place under a schedule: lane plus staging.
 std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
                                          const PlanSubject& subject);
 
-/// The table of candidates with the recommended one marked.
-std::string plan_table(const plan::Recommendation& recommendation, const PlanSubject& subject);
-/// {"rows": [...], "recommended": ..., "reason": ...}
-nlohmann::json plan_json(const plan::Recommendation& recommendation, const PlanSubject& subject);
+/// The table of candidates, fastest first, with the recommended one marked.
+std::string plan_table(const Ways& ways, const PlanSubject& subject);
+/// {"rows": [...], "refusals": [...], "recommended": ..., "deck": ..., "reason": ...}
+nlohmann::json plan_json(const Ways& ways, const PlanSubject& subject);
 
 /// The table of bytes per lane and category.
 std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject);

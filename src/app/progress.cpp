@@ -27,9 +27,15 @@ std::string position(const train::Event& event, const ProgressFacts& facts) {
 std::string rates(const train::Event& event, const ProgressFacts& facts) {
   std::string text = fmt::format("{} samples/s", text_of_rate(event.samples_per_s));
   std::string parts;
-  for (std::size_t place = 0; place < event.lane_samples_per_s.size(); ++place) {
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : " + ", facts.lanes[place],
-                         text_of_rate(event.lane_samples_per_s[place]));
+  for (const schedule::Place place : facts.shown) {
+    const auto index = static_cast<std::size_t>(place);
+    if (index < event.lane_samples_per_s.size()) {
+      parts += fmt::format("{}{} {}",
+                           parts.empty()  ? ""
+                           : facts.staged ? " -> "
+                                          : " + ",
+                           facts.lanes[index], text_of_rate(event.lane_samples_per_s[index]));
+    }
   }
   return parts.empty() ? text : text + " (" + parts + ")";
 }

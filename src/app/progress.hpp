@@ -17,8 +17,10 @@ namespace zygos::app {
 
 /// What a progress line needs to know of the run besides the event.
 struct ProgressFacts {
-  std::vector<std::string> lanes;  ///< names by place
-  std::size_t bytes = 0;           ///< of all lanes together
+  std::vector<std::string> lanes;      ///< names by place
+  std::vector<schedule::Place> shown;  ///< who works, in order of stages
+  bool staged = false;                 ///< samples go from one to the next, instead of being shared
+  std::size_t bytes = 0;               ///< of all lanes together
   std::optional<std::int64_t> epochs;
   bool classifies = true;  ///< accuracy means something
 };

@@ -13,9 +13,9 @@ namespace {
 /// What decides the numbers a run learns. Everything else (threads, reports, checkpoints, length)
 /// may change on the way.
 const std::vector<std::string>& binding_keys() {
-  static const std::vector<std::string> keys{"seed",        "precision",     "data",
-                                             "model",       "optimizer",     "policy",
-                                             "train.batch", "train.shuffle", "train.drop_last"};
+  static const std::vector<std::string> keys{
+      "seed",   "precision",   "data",          "model",           "optimizer",
+      "policy", "train.batch", "train.shuffle", "train.drop_last", "train.strict"};
   return keys;
 }
 

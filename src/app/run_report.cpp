@@ -3,7 +3,10 @@
 #include "app/run_report.hpp"
 
 #include "app/build_facts.hpp"
+#include "app/build_run.hpp"
+#include "app/placement.hpp"
 #include "app/plan_report.hpp"
+#include "app/policy_choice.hpp"
 #include "app/text.hpp"
 
 #include "zygos/memory/bytes.hpp"
@@ -74,32 +77,62 @@ nlohmann::json facts_json(const Facts& facts) {
   return object;
 }
 
-nlohmann::json rates_json(const RunSetup& setup, const SplitPlan& split, double total) {
+nlohmann::json rates_json(const RunSetup& setup, const RunPlan& plan, double total) {
   nlohmann::json lanes = nlohmann::json::object();
-  const auto samples = samples_per_place(split.schedule);
+  const auto samples = samples_per_place(plan.schedule);
   for (std::size_t place = 0; place < samples.size(); ++place) {
     lanes[(*setup.lanes)[place].name()] =
-        total * static_cast<double>(samples[place]) / static_cast<double>(split.schedule.batch);
+        total * static_cast<double>(samples[place]) / static_cast<double>(plan.schedule.batch);
   }
   return {{"total", total}, {"lanes", lanes}};
 }
 
-nlohmann::json gain_json(const SplitPlan& split, const RunEnd& end) {
-  if (!split.prediction) {
+std::size_t allocated_bytes(const std::vector<train::LaneUsage>& lanes) {
+  std::size_t bytes = 0;
+  for (const train::LaneUsage& lane : lanes) {
+    bytes += lane.bytes;
+  }
+  return bytes;
+}
+
+std::size_t planned_bytes(const std::vector<plan::PlaceMemory>& places) {
+  std::size_t bytes = 0;
+  for (const plan::PlaceMemory& place : places) {
+    bytes += place.lane.total() + place.staging.total();
+  }
+  return bytes;
+}
+
+nlohmann::json gain_json(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
+  if (!plan.prediction) {
     return nullptr;
   }
-  const Prediction& said = *split.prediction;
-  nlohmann::json gain{{"predicted", number_or_null(said.speedup)},
-                      {"measured", nullptr},
-                      {"upper_bound", number_or_null(said.upper_bound)},
-                      {"step_s", {{"predicted", said.step_s}, {"measured", nullptr}}},
-                      {"recommended", said.worthwhile},
-                      {"reason", said.reason}};
+  const Prediction& said = *plan.prediction;
+  const auto memory = memory_of(plan.schedule, plan_subject(setup));
+  nlohmann::json gain{
+      {"predicted", number_or_null(said.speedup)},
+      {"measured", nullptr},
+      {"upper_bound", number_or_null(said.upper_bound)},
+      {"step_s", {{"predicted", said.step_s}, {"measured", nullptr}}},
+      {"idle", {{"predicted", said.idle}, {"measured", nullptr}}},
+      {"peak_bytes",
+       {{"predicted", planned_bytes(memory)}, {"measured", allocated_bytes(end.memory)}}},
+      {"recommended", said.worthwhile},
+      {"reason", said.reason}};
   if (end.gain) {
     gain["measured"] = number_or_null(end.gain->speedup);
-    gain["step_s"]["measured"] = number_or_null(end.gain->split_step_s);
+    gain["step_s"]["measured"] = number_or_null(end.gain->step_s);
+    gain["idle"]["measured"] = end.gain->idle;
   }
   return gain;
+}
+
+nlohmann::json decisions_json(const train::PolicyOptions& decisions) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [key, value] : decisions) {
+    object[key] = value;
+  }
+  return object;
 }
 
 /// "host alone 0.67 ms, device alone 0.70 ms"
@@ -129,18 +162,6 @@ std::string bytes_text(const std::vector<train::LaneUsage>& lanes) {
 }
 
 }  // namespace
-
-std::string split_text(const RunSetup& setup, const schedule::Schedule& schedule) {
-  std::string text;
-  const auto samples = samples_per_place(schedule);
-  for (std::size_t place = 0; place < samples.size(); ++place) {
-    if (samples[place] > 0) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : " + ", (*setup.lanes)[place].name(),
-                          text_of_count(samples[place]));
-    }
-  }
-  return text + fmt::format(" of {} samples", text_of_count(schedule.batch));
-}
 
 std::string lane_text(const lane::LaneSpec& spec) {
   if (spec.kind == lane::Kind::device) {
@@ -182,30 +203,34 @@ void say_setup(const RunSetup& setup, Console& console) {
   note_field(console, "lanes", lanes);
 }
 
-void say_split(const RunSetup& setup, const SplitPlan& split, Console& console) {
-  note_field(console, "split",
-             fmt::format("{} ({})", split_text(setup, split.schedule), split.schedule.policy));
+void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
+  note_field(
+      console, "places",
+      fmt::format("{} ({})", placement_text(*setup.graph, plan.schedule), plan.schedule.policy));
   if (setup.on_several_ranks() && setup.policy->needs_profile()) {
     note_field(
         console, "note",
         "lanes of several ranks are not measured: a share that the deck leaves open is equal");
   }
-  if (!split.prediction) {
+  if (!plan.decisions.empty()) {
+    note_field(console, "decided", PolicyChoice{plan.schedule.policy, plan.decisions}.deck_line());
+  }
+  if (!plan.prediction) {
     return;
   }
-  note_field(console, "predicted", prediction_text(setup, *split.prediction));
-  if (!split.prediction->worthwhile) {
+  note_field(console, "predicted", prediction_text(setup, *plan.prediction));
+  if (!plan.prediction->worthwhile) {
     note_field(console, "advice",
-               wrapped("The planner would not split this run, the deck asks for "
+               wrapped("The planner would not use several lanes for this run, the deck asks for "
                        "it. " +
-                       split.prediction->reason));
+                       plan.prediction->reason));
   }
 }
 
-nlohmann::json summary_of(const RunSetup& setup, const SplitPlan& split, const RunEnd& end) {
+nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
   const train::Event& last = end.last;
   nlohmann::json samples = nlohmann::json::object();
-  const auto per_place = samples_per_place(split.schedule);
+  const auto per_place = samples_per_place(plan.schedule);
   for (std::size_t place = 0; place < per_place.size(); ++place) {
     samples[(*setup.lanes)[place].name()] = per_place[place];
   }
@@ -219,12 +244,14 @@ nlohmann::json summary_of(const RunSetup& setup, const SplitPlan& split, const R
                          {"loss", last.loss},
                          {"weights_xxh64", end.weights_xxh64},
                          {"parameters", setup.graph->parameter_count()},
-                         {"policy", split.schedule.policy},
+                         {"policy", plan.schedule.policy},
+                         {"decisions", decisions_json(plan.decisions)},
+                         {"placement", placement_json(*setup.graph, plan.schedule)},
                          {"samples", samples},
-                         {"samples_per_s", rates_json(setup, split, end.samples_per_s)},
+                         {"samples_per_s", rates_json(setup, plan, end.samples_per_s)},
                          {"median_step_s", last.median_step_s},
                          {"seconds", last.seconds},
-                         {"gain", gain_json(split, end)},
+                         {"gain", gain_json(setup, plan, end)},
                          {"peak_bytes", usage_json(end.memory)}};
   if (setup.on_several_ranks()) {
     summary["ranks"] = setup.communicator->size();
@@ -238,7 +265,7 @@ nlohmann::json summary_of(const RunSetup& setup, const SplitPlan& split, const R
   return summary;
 }
 
-void say_end(const RunSetup& setup, const SplitPlan& split, const RunEnd& end, Console& console) {
+void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console) {
   const train::Event& last = end.last;
   std::string result = fmt::format("{} steps, loss {:.5g}", text_of_count(last.step), last.loss);
   if (last.evaluation.samples > 0) {
@@ -252,18 +279,19 @@ void say_end(const RunSetup& setup, const SplitPlan& split, const RunEnd& end, C
                         text_of_seconds(last.median_step_s), text_of_seconds(last.seconds)));
   say_field(console, "memory", bytes_text(end.memory));
   say_field(console, "weights", "xxh64 " + end.weights_xxh64);
-  if (!split.prediction || !end.gain) {
+  if (!plan.prediction || !end.gain) {
     return;
   }
-  say_field(console, "split", split_text(setup, split.schedule));
-  say_field(console, "gain",
-            fmt::format("predicted {}  {}\nmeasured  {}  {} a step; {}",
-                        text_of_speedup(split.prediction->speedup),
-                        text_of_seconds(split.prediction->step_s) + " a step; " +
-                            alone_text(setup, split.prediction->single_step_s),
-                        text_of_speedup(end.gain->speedup), text_of_seconds(end.gain->split_step_s),
-                        alone_text(setup, end.gain->single_step_s)));
-  say_field(console, "planner", wrapped(split.prediction->reason));
+  say_field(console, "places", placement_text(*setup.graph, plan.schedule));
+  say_field(
+      console, "gain",
+      fmt::format(
+          "predicted {}  {} a step, idle {:.0f} %; {}\nmeasured  {}  {} a step, idle {:.0f} %; {}",
+          text_of_speedup(plan.prediction->speedup), text_of_seconds(plan.prediction->step_s),
+          100.0 * plan.prediction->idle, alone_text(setup, plan.prediction->single_step_s),
+          text_of_speedup(end.gain->speedup), text_of_seconds(end.gain->step_s),
+          100.0 * end.gain->idle, alone_text(setup, end.gain->single_step_s)));
+  say_field(console, "planner", wrapped(plan.prediction->reason));
 }
 
 }  // namespace zygos::app

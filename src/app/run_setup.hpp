@@ -10,6 +10,7 @@
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/memory_plan.hpp"
 #include "zygos/train/policy.hpp"
+#include "zygos/train/profiler.hpp"
 #include "zygos/train/trainer.hpp"
 
 #include <cstdint>
@@ -36,12 +37,16 @@ struct RunSetup {
   std::optional<io::Dataset> test;
   std::vector<std::uint32_t> first_batch;  ///< sample ids that measurements are made with
   train::TrainerOptions trainer;
-  int keep = 3;  ///< checkpoints
-
+  std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
+  int keep = 3;                                ///< checkpoints
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
 
+  /// What policies may know of the run.
+  plan::Problem problem() const {
+    return train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
+  }
   bool on_several_ranks() const { return communicator != nullptr; }
   train::EngineOptions engine_options() const {
     train::EngineOptions options;

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/training_run.hpp"
 
+#include "app/build_run.hpp"
 #include "app/metrics_log.hpp"
+#include "app/placement.hpp"
+#include "app/plan_report.hpp"
+#include "app/profile_cache.hpp"
 #include "app/progress.hpp"
 #include "app/report_page.hpp"
+#include "app/run_plan.hpp"
 #include "app/run_report.hpp"
 #include "app/signals.hpp"
-#include "app/split_plan.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -66,13 +70,13 @@ class Pace {
 class TrainingRun {
  public:
   /// `folder`: null where another rank keeps the books.
-  TrainingRun(RunSetup& setup, const RunFolder* folder, const SplitPlan& split, Console& console)
+  TrainingRun(RunSetup& setup, const RunFolder* folder, const RunPlan& plan, Console& console)
       : setup_(setup),
         folder_(folder),
-        split_(split),
+        plan_(plan),
         console_(console),
         engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
-                                                split.schedule, setup.target,
+                                                plan.schedule, setup.target,
                                                 setup.engine_options())),
         store_(store_in(folder, setup.keep, console)),
         trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
@@ -101,7 +105,7 @@ class TrainingRun {
 
   train::TrainerOptions options() const {
     train::TrainerOptions options = setup_.trainer;
-    options.facts = facts_of(split_);
+    options.facts = facts_of(plan_);
     options.facts["deck"] = setup_.resolved_deck;
     options.facts["data_xxh64"] = hash_of(setup_.training);
     return options;
@@ -109,9 +113,9 @@ class TrainingRun {
 
   ProgressFacts progress_facts() const {
     ProgressFacts facts;
-    for (std::size_t place = 0; place < setup_.lanes->size(); ++place) {
-      facts.lanes.push_back((*setup_.lanes)[place].name());
-    }
+    facts.lanes = plan_.schedule.places;
+    facts.shown = in_order_of_stages(plan_.schedule);
+    facts.staged = plan_.schedule.stages.size() > 1;
     for (const train::LaneUsage& usage : engine_->memory()) {
       facts.bytes += usage.bytes;
     }
@@ -168,8 +172,11 @@ class TrainingRun {
       return;
     }
     std::ofstream trace(folder_->trace());
-    train::write_trace(trace, engine_->trace(), split_.schedule,
-                       split_.simulation ? &*split_.simulation : nullptr);
+    const auto memory =
+        plan::memory_over_time(memory_of(plan_.schedule, plan_subject(setup_)),
+                               train::newest_step(engine_->trace(), plan_.schedule));
+    train::write_trace(trace, engine_->trace(), plan_.schedule,
+                       plan_.simulation ? &*plan_.simulation : nullptr, memory);
     if (!trace) {
       console_.warn("cannot write " + folder_->trace().string());
     }
@@ -177,21 +184,20 @@ class TrainingRun {
 
   RunSetup& setup_;
   const RunFolder* folder_;
-  const SplitPlan& split_;
+  const RunPlan& plan_;
   Console& console_;
   std::unique_ptr<train::Engine> engine_;
   std::optional<io::CheckpointStore> store_;
   train::Trainer trainer_;
 };
 
-std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const SplitPlan& split,
-                                           Console& console) {
+std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& plan, Console& console) {
   // On several ranks nothing is measured: that is done by one process, on all lanes.
-  if (!split.prediction || split.schedule.active_places().size() < 2 || setup.on_several_ranks()) {
+  if (!plan.prediction || plan.schedule.active_places().size() < 2 || setup.on_several_ranks()) {
     return std::nullopt;
   }
-  console.detail("measuring the gain of the split");
-  return train::measure_gain(profile_request(setup, {}), split.schedule);
+  console.detail("measuring step and gain");
+  return train::measure_gain(profile_request(setup, {}), plan.schedule);
 }
 
 /// The run is done by then: nothing that goes wrong here may change how it ends.
@@ -221,13 +227,13 @@ void keep_deck(const RunSetup& setup, const RunFolder* folder) {
   }
 }
 
-void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const SplitPlan& split,
+void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunPlan& plan,
                       const RunEnd& end, Console& console) {
-  nlohmann::json summary = summary_of(setup, split, end);
+  nlohmann::json summary = summary_of(setup, plan, end);
   io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
   write_report(folder, console);
   console.note("");
-  say_end(setup, split, end, console);
+  say_end(setup, plan, end, console);
   console.note(console.tinted(Tint::bold, fmt::format("{:<11}", "files")) + folder.path().string());
   if (console.wants_json()) {
     summary["run_dir"] = folder.path().string();
@@ -238,10 +244,10 @@ void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const Spli
 }  // namespace
 
 ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
-                         const std::optional<io::Checkpoint>& checkpoint, Console& console,
-                         const Ranks& ranks) {
+                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         Console& console, const Ranks& ranks) {
   SignalGuard signals;
-  const SplitPlan split = ranks.together([&] {
+  const RunPlan plan = ranks.together([&] {
     if (checkpoint) {
       refuse_other_data(setup, *checkpoint);
       console.note(fmt::format("continuing {} at step {}", folder ? folder->path().string() : "",
@@ -249,22 +255,23 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
     }
     keep_deck(setup, folder);
     say_setup(setup, console);
-    return checkpoint ? recall_split(setup, *checkpoint) : decide_split(setup, {});
+    return checkpoint ? recall_plan(setup, *checkpoint, console)
+                      : plan_run(setup, fresh_profile, console);
   });
-  say_split(setup, split, console);
+  say_plan(setup, plan, console);
   console.note("");
   RunEnd end;
   {
-    const auto run = ranks.together(
-        [&] { return std::make_unique<TrainingRun>(setup, folder, split, console); });
+    const auto run =
+        ranks.together([&] { return std::make_unique<TrainingRun>(setup, folder, plan, console); });
     end = run->run(checkpoint, signals);
   }
   const bool finished = end.last.kind == train::EventKind::finished;
   if (finished) {
-    end.gain = gain_of(setup, split, console);
+    end.gain = gain_of(setup, plan, console);
   }
   if (folder != nullptr) {
-    say_and_keep_end(setup, *folder, split, end, console);
+    say_and_keep_end(setup, *folder, plan, end, console);
   }
   return finished ? ExitCode::done : ExitCode::stopped;
 }

@@ -17,8 +17,8 @@ namespace zygos::app {
 /// metrics, checkpoints, trace and summary in the folder. What `train` and `resume` share.
 /// Collective; `folder` is null on all ranks but the first, `checkpoint` the same on all.
 ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
-                         const std::optional<io::Checkpoint>& checkpoint, Console& console,
-                         const Ranks& ranks);
+                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         Console& console, const Ranks& ranks);
 
 /// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with.
 std::string hash_of(const io::Dataset& data);

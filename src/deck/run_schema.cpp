@@ -147,6 +147,14 @@ Schema lane_schema() {
       .in_range(1, 1e6)
       .fallback(1.0);
   schema.integer("device_id", "Number of the GPU.").in_range(0, 1023).fallback(0);
+  schema
+      .integer(
+          "count",
+          "Lanes of this description; more than one are named <name>0, <name>1 and so on, GPUs "
+          "numbered from device_id.")
+      .in_range(1, 1024)
+      .fallback(1)
+      .example("4");
   return schema;
 }
 
@@ -170,6 +178,15 @@ Schema train_schema() {
   schema.boolean("shuffle", "Whether every epoch has its own order.").fallback(true);
   schema.boolean("drop_last", "Whether an epoch's incomplete last batch is left out.")
       .fallback(false);
+  schema
+      .integer("strict",
+               "Samples of a chunk: gradients are added up chunk by chunk in a fixed tree, so no "
+               "synchronous policy changes a bit of the result; auto: a sixteenth of the batch.")
+      .in_range(1, 1e9)
+      .or_word("off")
+      .or_word("auto")
+      .fallback("off")
+      .example("auto");
   add_every(schema, "report_every", "How often progress is reported.").fallback("100 steps");
   add_every(schema, "evaluate_every", "How often the test data is evaluated.").fallback("1 epoch");
   return schema;

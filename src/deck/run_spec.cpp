@@ -5,6 +5,7 @@
 #include "zygos/deck/run_schema.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace zygos::deck {
 namespace {
@@ -178,12 +179,35 @@ LaneSpec lane_of(const Section& section, Findings& findings) {
   return lane;
 }
 
+/// One lane keeps its name, several get numbers.
+void add_copies(const LaneSpec& lane, std::int64_t count, std::vector<LaneSpec>& lanes) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    LaneSpec copy = lane;
+    if (count > 1) {
+      copy.name += std::to_string(i);
+      copy.device_id += static_cast<int>(i);
+    }
+    lanes.push_back(std::move(copy));
+  }
+}
+
+void refuse_same_names(const std::vector<LaneSpec>& lanes, Findings& findings) {
+  std::set<std::string> names;
+  for (const LaneSpec& lane : lanes) {
+    if (!names.insert(lane.name).second) {
+      findings.error(lane.position, "there are two lanes called '" + lane.name + "'",
+                     "'count' numbers the lanes of a description from 0; rename one of them");
+    }
+  }
+}
+
 std::vector<LaneSpec> lanes_of(const Section& root, Findings& findings) {
   std::vector<LaneSpec> lanes;
   const LaneSpec* host = nullptr;
   for (const Section& section : root.sections("lanes")) {
-    lanes.push_back(lane_of(section, findings));
+    add_copies(lane_of(section, findings), section.integer("count"), lanes);
   }
+  refuse_same_names(lanes, findings);
   if (lanes.empty()) {
     findings.error(root.position("lanes"), "'lanes' has no lane",
                    "name at least one, or leave 'lanes' out for a host and a device");
@@ -240,6 +264,11 @@ TrainSpec train_of(const Section& section, Findings& findings) {
   train.batch = section.integer("batch");
   train.shuffle = section.boolean("shuffle");
   train.drop_last = section.boolean("drop_last");
+  if (section.is_word("strict", "auto")) {
+    train.chunk = (train.batch + 15) / 16;
+  } else if (!section.is_word("strict", "off")) {
+    train.chunk = std::min(section.integer("strict"), train.batch);
+  }
   train.report = every_of(section, "report_every");
   train.evaluate = every_of(section, "evaluate_every");
   train.batch_position = section.position("batch");

@@ -183,7 +183,7 @@ Profile worker_profile(const Profile& profile, Place place, const Cluster& clust
       one.alone.others[kind] = link;
     }
   }
-  return {{std::move(one)}, profile.step_overhead_s, profile.task_overhead_s};
+  return {{std::move(one)}, profile.step_overhead_s, profile.task_overhead_s, profile.handover_s};
 }
 
 Profile replicated(const Profile& profile, Place place, const Cluster& cluster) {

@@ -108,6 +108,7 @@ Profile profile_of(const json& object) {
   Profile profile;
   profile.step_overhead_s = seconds_from(object.at("step_overhead_s"));
   profile.task_overhead_s = seconds_from(object.at("task_overhead_s"));
+  profile.handover_s = seconds_from(object.at("handover_s"));
   for (const json& place : object.at("places")) {
     profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together")),
                               place.at("host_accessible").get<bool>()});
@@ -151,6 +152,7 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
                     {"identity", json_of(identity)},
                     {"step_overhead_s", profile.step_overhead_s},
                     {"task_overhead_s", profile.task_overhead_s},
+                    {"handover_s", profile.handover_s},
                     {"places", std::move(places)}};
   return object.dump(1) + "\n";
 }

@@ -217,7 +217,11 @@ Recommendation recommend(const Problem& problem, const Profile& profile,
                          std::vector<Candidate> candidates, double threshold) {
   ZYGOS_REQUIRE(!candidates.empty(), "there is nothing to recommend from");
   const auto single = fastest(candidates, [](const Candidate& one) { return !is_split(one); });
-  const auto split = fastest(candidates, is_split);
+  auto split =
+      fastest(candidates, [](const Candidate& one) { return is_split(one) && one.eligible; });
+  if (!single && !split) {
+    split = fastest(candidates, is_split);
+  }
   for (Candidate& candidate : candidates) {
     candidate.speedup = single ? candidates[*single].step_s / candidate.step_s : 1.0;
     candidate.reason = line_of(problem, candidate);

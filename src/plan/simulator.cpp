@@ -7,6 +7,7 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace zygos::plan {
@@ -17,6 +18,11 @@ using schedule::Schedule;
 using schedule::Task;
 using schedule::TaskId;
 
+std::size_t line_of(const Task& task) {
+  return static_cast<std::size_t>(task.place) * schedule::queue_count +
+         static_cast<std::size_t>(task.queue);
+}
+
 /// Calls f(earlier, later) for everything a schedule orders directly.
 template <class F>
 void for_each_order(const Schedule& schedule, F&& f) {
@@ -26,8 +32,7 @@ void for_each_order(const Schedule& schedule, F&& f) {
     for (const TaskId before : task.after) {
       f(static_cast<std::size_t>(before), id);
     }
-    TaskId& previous = last[static_cast<std::size_t>(task.place) * schedule::queue_count +
-                            static_cast<std::size_t>(task.queue)];
+    TaskId& previous = last[line_of(task)];
     if (previous >= 0) {
       f(static_cast<std::size_t>(previous), id);
     }
@@ -83,19 +88,22 @@ class SharedMachine {
   Simulation run() {
     for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
       if (links_.open[id] == 0) {
-        start(id);
+        start(id, 0.0);
       }
     }
     while (!running_.empty()) {
       const auto first = std::ranges::min_element(
-          running_, {}, [&](const Running& task) { return task.left * pace(task); });
-      const double passed = first->left * pace(*first);
-      now_ += passed;
+          running_, {}, [&](const Running& task) { return to_go_s(task); });
+      const double passed_s = to_go_s(*first);
+      now_ += passed_s;
       for (Running& task : running_) {
-        const double whole = pace(task);
-        task.left = whole > 0.0 ? std::max(0.0, task.left - passed / whole) : 0.0;
+        advance(task, passed_s);
       }
-      end(first);
+      if (first->waiting_s > 0.0) {
+        begin(*first);
+      } else {
+        end(first);
+      }
     }
     require_all(ended_, schedule_);
     sum_up(schedule_, out_);
@@ -105,7 +113,8 @@ class SharedMachine {
  private:
   struct Running {
     std::size_t id = 0;
-    double left = 1.0;  ///< share of the work
+    double waiting_s = 0.0;  ///< until it begins
+    double left = 1.0;       ///< share of the work
     double alone_s = 0.0;
     double together_s = 0.0;
   };
@@ -132,11 +141,35 @@ class SharedMachine {
     }
   }
 
-  void start(std::size_t id) {
+  /// Until it begins, or else until it ends.
+  double to_go_s(const Running& running) const {
+    return running.waiting_s > 0.0 ? running.waiting_s : running.left * pace(running);
+  }
+
+  /// Whoever comes to the end of its wait is left a little above zero, for begin() to see.
+  void advance(Running& running, double passed_s) {
+    if (running.waiting_s > 0.0) {
+      running.waiting_s =
+          std::max(running.waiting_s - passed_s, std::numeric_limits<double>::min());
+      return;
+    }
+    const double whole_s = pace(running);
+    running.left = whole_s > 0.0 ? std::max(0.0, running.left - passed_s / whole_s) : 0.0;
+  }
+
+  void start(std::size_t id, double after_s) {
     const Task& task = schedule_.tasks[id];
-    out_.tasks[id].start_s = now_;
-    running_.push_back({id, 1.0, profile_.seconds(task, false), profile_.seconds(task, true)});
-    count(task, 1);
+    running_.push_back(
+        {id, after_s, 1.0, profile_.seconds(task, false), profile_.seconds(task, true)});
+    if (after_s <= 0.0) {
+      begin(running_.back());
+    }
+  }
+
+  void begin(Running& running) {
+    running.waiting_s = 0.0;
+    out_.tasks[running.id].start_s = now_;
+    count(task_of(running), 1);
   }
 
   void end(std::vector<Running>::iterator running) {
@@ -147,8 +180,10 @@ class SharedMachine {
     out_.tasks[id].end_s = now_;
     ++ended_;
     for (const TaskId later : links_.next(id)) {
-      if (--links_.open[static_cast<std::size_t>(later)] == 0) {
-        start(static_cast<std::size_t>(later));
+      const auto index = static_cast<std::size_t>(later);
+      if (--links_.open[index] == 0) {
+        const bool handed_over = line_of(schedule_.tasks[index]) != line_of(schedule_.tasks[id]);
+        start(index, handed_over ? profile_.handover_s : 0.0);
       }
     }
   }

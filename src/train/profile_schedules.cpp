@@ -76,6 +76,7 @@ schedule::Schedule lonely_schedule(const plan::Problem& problem, Place place, bo
                                    bool versions) {
   schedule::Outline outline = outline_of(problem);
   outline.places[static_cast<std::size_t>(place)].stage = 0;
+  outline.chunk = by_node ? 0 : problem.chunk;  // a tree is made of whole passes
   ScheduleBuilder builder(std::move(outline));
   if (versions) {
     builder.keep_versions(place, 2);
@@ -104,6 +105,11 @@ schedule::Schedule side_by_side_schedule(const plan::Problem& problem,
       outline.batch += size;
     }
   }
+  const bool whole_chunks =
+      problem.chunk > 0 && std::ranges::all_of(outline.micro_batches, [&](auto samples) {
+        return samples.begin % problem.chunk == 0;
+      });
+  outline.chunk = whole_chunks ? problem.chunk : 0;
   ScheduleBuilder builder(std::move(outline));
   schedule::MicroBatch next = 0;
   std::vector<Place> active;

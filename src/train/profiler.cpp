@@ -50,7 +50,7 @@ class Profiler {
   explicit Profiler(const ProfileRequest& request)
       : request_(request),
         problem_(problem_of(request.graph, request.lanes, request.options.dtype, request.target,
-                            request.batch.samples())),
+                            request.batch.samples(), request.chunk)),
         base_(problem_.places.size()),
         largest_(problem_.places.size(), 0) {
     profile_.places.resize(problem_.places.size());
@@ -71,6 +71,7 @@ class Profiler {
     }
     profile_.step_overhead_s = median(std::move(overheads_));
     profile_.task_overhead_s = median(std::move(gaps_));
+    profile_.handover_s = median(std::move(handovers_));
     return std::move(profile_);
   }
 
@@ -100,6 +101,9 @@ class Profiler {
     overheads_.push_back(point.overhead_s);
     if (point.gap_s > 0.0) {
       gaps_.push_back(point.gap_s);
+    }
+    if (point.handover_s > 0.0) {
+      handovers_.push_back(point.handover_s);
     }
     return point;
   }
@@ -312,14 +316,14 @@ class Profiler {
   plan::Profile profile_;
   std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
   std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
-  std::vector<double> overheads_, gaps_;
+  std::vector<double> overheads_, gaps_, handovers_;
   double ignored_ = 0.0;
 };
 
 }  // namespace
 
 plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
-                         const plan::TargetSpec& target, std::int64_t batch) {
+                         const plan::TargetSpec& target, std::int64_t batch, std::int64_t chunk) {
   plan::Problem problem;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     const lane::Lane& lane = lanes[place];
@@ -327,6 +331,7 @@ plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, 
         {lane.name(), lane.spec().kind, lane.host_accessible(), lane.spec().budget_bytes});
   }
   problem.batch = batch;
+  problem.chunk = chunk;
   problem.model = plan::outline_of(graph, dtype, target);
   return problem;
 }

@@ -78,6 +78,7 @@ class Summary {
       }
     }
     overheads_.push_back(wall_s - (last_s - first_s));
+    add_handovers(step);
   }
 
   void finish(MeasuredPoint& point) {
@@ -87,9 +88,31 @@ class Summary {
     }
     point.overhead_s = std::max(0.0, median(std::move(overheads_)));
     point.gap_s = std::max(0.0, median(std::move(gaps_)));
+    point.handover_s = std::max(0.0, median(std::move(handovers_)));
   }
 
  private:
+  void add_handovers(const StepRecords& step) {
+    std::vector<double> ended_s(schedule_.tasks.size(), -1.0);
+    for (const auto& records : step) {
+      for (const TaskRecord& record : records) {
+        ended_s[static_cast<std::size_t>(record.task)] = record.end_s;
+      }
+    }
+    for (const auto& records : step) {
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        double others_s = -1.0;
+        for (const auto before : schedule_.tasks[static_cast<std::size_t>(records[i].task)].after) {
+          others_s = std::max(others_s, ended_s[static_cast<std::size_t>(before)]);
+        }
+        const double own_s = i > 0 ? records[i - 1].end_s : 0.0;
+        if (others_s > own_s) {
+          handovers_.push_back(records[i].start_s - others_s);
+        }
+      }
+    }
+  }
+
   void add_record(const TaskRecord& record, const StepRecords& step, std::size_t place) {
     const auto id = static_cast<std::size_t>(record.task);
     task_s_[id].push_back(record.end_s - record.start_s);
@@ -102,7 +125,7 @@ class Summary {
   const Schedule& schedule_;
   std::size_t others_;
   std::vector<std::vector<double>> task_s_, accompanied_s_;
-  std::vector<double> overheads_, gaps_;
+  std::vector<double> overheads_, gaps_, handovers_;
 };
 
 }  // namespace

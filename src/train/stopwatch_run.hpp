@@ -16,6 +16,8 @@ struct MeasuredPoint {
   std::vector<double> step_s;         ///< every step, in order
   double overhead_s = 0.0;            ///< median of a step, outside its tasks
   double gap_s = 0.0;                 ///< median between consecutive tasks of a place's kernels
+  double handover_s = 0.0;            ///< median from the end of a task on one line to the start of
+                                      ///< one on another that waited for nothing else; 0: none did
 };
 
 /// Runs steps for about `seconds` (and at least three) after two to warm up.

@@ -58,7 +58,7 @@ nlohmann::json facts_of(const schedule::Schedule& schedule) {
           {"batch", schedule.batch}};
 }
 
-/// What a place does one after the other shares a track. All tasks of a place do, so far.
+/// What a place does one after the other shares a track.
 std::size_t queue_of(const schedule::Task& task) { return static_cast<std::size_t>(task.queue); }
 
 std::size_t track_of(const schedule::Task& task) {
@@ -109,8 +109,8 @@ void name_tracks(EventWriter& writer, const schedule::Schedule& schedule, int pr
 }
 
 void write_memory(EventWriter& writer, const schedule::Schedule& schedule,
-                  std::span<const MemorySample> samples) {
-  for (const MemorySample& sample : samples) {
+                  std::span<const plan::MemorySample> samples) {
+  for (const plan::MemorySample& sample : samples) {
     nlohmann::json bytes = nlohmann::json::object();
     for (const memory::Category category : memory::all_categories) {
       bytes[std::string(memory::name_of(category))] = sample.usage[category];
@@ -162,8 +162,31 @@ void Trace::clear() noexcept {
   }
 }
 
+std::vector<plan::TaskTime> newest_step(const Trace& trace, const schedule::Schedule& schedule) {
+  struct Step {
+    std::size_t tasks = 0;
+    std::vector<plan::TaskTime> times;
+  };
+  std::map<std::uint64_t, Step> steps;
+  for (std::size_t line = 0; line < schedule.places.size() * schedule::queue_count; ++line) {
+    for (const TaskRecord& record : trace.of(line)) {
+      Step& step = steps[record.step];
+      step.times.resize(schedule.tasks.size());
+      step.times[static_cast<std::size_t>(record.task)] = {record.start_s, record.end_s};
+      ++step.tasks;
+    }
+  }
+  steps.erase(0);  // evaluations
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (step->second.tasks == schedule.tasks.size()) {
+      return std::move(step->second.times);
+    }
+  }
+  return {};
+}
+
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
-                 const plan::Simulation* predicted, std::span<const MemorySample> memory) {
+                 const plan::Simulation* predicted, std::span<const plan::MemorySample> memory) {
   EventWriter writer(out, facts_of(schedule));
   name_tracks(writer, schedule, measured_process, "measured");
   double origin_s = 0.0;

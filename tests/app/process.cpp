@@ -35,15 +35,32 @@ void check(int failure, const char* what) {
   }
 }
 
+/// This process's, with a cache folder of the test's own: nobody's profiles are read or written.
+std::vector<std::string> environment_in(const fs::path& directory) {
+  std::vector<std::string> variables{"XDG_CACHE_HOME=" + fs::absolute(directory / "cache").string()};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string text = *variable;
+    if (!text.starts_with("XDG_CACHE_HOME=")) {
+      variables.push_back(text);
+    }
+  }
+  return variables;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
             const fs::path& directory, const fs::path& out, const fs::path& err) {
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) {
-    pointers.push_back(word.data());
-  }
-  pointers.push_back(nullptr);
+  std::vector<std::string> variables = environment_in(directory);
   posix_spawn_file_actions_t actions;
   check(posix_spawn_file_actions_init(&actions), "posix_spawn_file_actions_init");
   const int flags = O_WRONLY | O_CREAT | O_TRUNC;
@@ -53,7 +70,8 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   pid_t pid = -1;
   const int failure =
-      posix_spawnp(&pid, program.c_str(), &actions, nullptr, pointers.data(), environ);
+      posix_spawnp(&pid, program.c_str(), &actions, nullptr,
+                                   pointers_to(words).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   check(failure, "posix_spawnp");
   return pid;

@@ -19,7 +19,8 @@ struct Outcome {
   std::string err;
 };
 
-/// Runs in `directory`; output goes to files there, so that a killed child can't block anybody.
+/// Runs in `directory`; output goes to files there, so that a killed child can't block anybody, and
+/// caches to directory/cache.
 class Process {
  public:
   /// `program`: a path, or a name to find in PATH.

@@ -58,26 +58,6 @@ TEST_CASE("the resolved deck is a deck with the same meaning") {
   CHECK(without_origins(again["resolved"]) == without_origins(resolved));
 }
 
-TEST_CASE("plan gives rows for both lanes and the split, and recommends one of them") {
-  const Scratch scratch;
-  write_tiny_deck(scratch.path());
-
-  const nlohmann::json plan = json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
-
-  REQUIRE(plan["rows"].size() == 3);
-  bool recommended = false;
-  for (const auto& row : plan["rows"]) {
-    for (const char* field :
-         {"policy", "step_s", "peak_bytes", "bytes", "messages", "idle", "speedup"}) {
-      CHECK(row.contains(field));
-    }
-    recommended = recommended || row["policy"] == plan["recommended"];
-  }
-  CHECK(recommended);
-  CHECK(plan["reason"].get<std::string>().size() > 20);
-  CHECK(plan["rows"][2]["bytes"] > plan["rows"][0]["bytes"]);
-}
-
 TEST_CASE("bench times steps and forward passes") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

@@ -22,7 +22,7 @@ train::Event some_event() {
 }
 
 ProgressFacts some_facts() {
-  return {.lanes = {"host", "device"}, .bytes = 1536, .epochs = 5, .classifies = true};
+  return {.lanes = {"host", "device"}, .shown = {0, 1}, .bytes = 1536, .epochs = 5, .classifies = true};
 }
 
 }  // namespace
@@ -39,6 +39,15 @@ TEST_CASE("a narrow terminal shows step, loss and rates before everything else")
   CHECK(narrow ==
         "120/3000  loss 0.0621    54,321 samples/s (host 20,100 + device 34,221)  12.0 s left");
   CHECK(status_line(some_event(), some_facts(), 400) == progress_line(some_event(), some_facts()));
+}
+
+TEST_CASE("the rates of a pipeline stand in the order of its stages and are no sum") {
+  ProgressFacts facts = some_facts();
+  facts.shown = {1, 0};
+  facts.staged = true;
+
+  CHECK(progress_line(some_event(), facts).find("(device 34,221 -> host 20,100)") !=
+        std::string::npos);
 }
 
 TEST_CASE("regression has no accuracy") {

@@ -81,6 +81,42 @@ TEST_CASE("everything a lane can say arrives", "[deck]") {
   CHECK(run.lanes[2].device_id == 1);
 }
 
+TEST_CASE("a lane of which there are several gets numbers", "[deck]") {
+  const RunSpec run = spec_of(
+      {"lanes={host: {kind: host}, w: {kind: emulated, count: 3, slowdown: 2}, gpu: {kind: device, "
+       "count: 2, device_id: 4}}",
+       "policy=single"});
+
+  std::vector<std::string> names;
+  for (const deck::LaneSpec& lane : run.lanes) {
+    names.push_back(lane.name);
+  }
+  CHECK(names == std::vector<std::string>{"host", "w0", "w1", "w2", "gpu0", "gpu1"});
+  CHECK(run.lanes[3].slowdown == 2.0);
+  CHECK(run.lanes[4].device_id == 4);
+  CHECK(run.lanes[5].device_id == 5);
+}
+
+TEST_CASE("two lanes of one name and several hosts are refused", "[deck]") {
+  CHECK(first_finding({"lanes={w: {kind: emulated, count: 2}, w1: {kind: emulated}}",
+                       "policy=single"})
+            .find("there are two lanes called 'w1'") != std::string::npos);
+  CHECK(first_finding({"lanes={cpu: {kind: host, count: 2}}", "policy=single"})
+            .find("lane 'cpu1' is the second host lane after 'cpu0'") != std::string::npos);
+  CHECK_FALSE(first_finding({"lanes={w: {kind: emulated, count: 0}}", "policy=single"}).empty());
+}
+
+TEST_CASE("strict mode has chunks of a sixteenth of the batch unless told", "[deck]") {
+  CHECK(spec_of().train.chunk == 0);
+  CHECK(spec_of({"train.strict=off"}).train.chunk == 0);
+  CHECK(spec_of({"train.batch=100", "train.strict=auto"}).train.chunk == 7);
+  CHECK(spec_of({"train.batch=96", "train.strict=auto"}).train.chunk == 6);
+  CHECK(spec_of({"train.batch=100", "train.strict=25"}).train.chunk == 25);
+  CHECK(spec_of({"train.batch=100", "train.strict=400"}).train.chunk == 100);
+  CHECK_FALSE(first_finding({"train.strict=0"}).empty());
+  CHECK_FALSE(first_finding({"train.strict=yes"}).empty());
+}
+
 TEST_CASE("data files are relative to the deck's folder", "[deck]") {
   const Deck deck = Deck::parse(test::sample_deck, "inputs/run.yaml", test::sample_schema(),
                                 {"data={format: hdf5, train: {file: d/a.h5}, scale: 0.5}"});

@@ -30,6 +30,7 @@ Profile sample() {
   profile.places[1].together.pass_s = 2e-6;
   profile.step_overhead_s = 1.25e-5;
   profile.task_overhead_s = 3e-7;
+  profile.handover_s = 7e-6;
   return profile;
 }
 
@@ -58,6 +59,7 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(profile_text(after, here, date) == profile_text(before, here, date));
   CHECK(after.step_overhead_s == before.step_overhead_s);
   CHECK(after.task_overhead_s == before.task_overhead_s);
+  CHECK(after.handover_s == before.handover_s);
   REQUIRE(after.places.size() == 2);
   CHECK(after.places[0].host_accessible);
   CHECK(after.places[0].together.empty());

@@ -159,6 +159,16 @@ TEST_CASE("Costs of places that work together are used only while both do") {
              WithinRel(40.0 + (90.0 - 40.0 / 3.0) + 0.5));
 }
 
+TEST_CASE("A task that waited for another queue starts a little later") {
+  // Forward and backward of a micro-batch cross the cut once each, by a send and a receive.
+  Profile profile = test::linear_profile(6.0, 3.0);
+  profile.handover_s = 0.25;
+
+  CHECK_THAT(simulate(test::pipeline_schedule(2, 1), profile).makespan_s,
+             WithinRel(8.0 + 6 * 0.25));
+  CHECK_THAT(simulate(test::split_schedule(100, 100), profile).makespan_s, WithinRel(600.0));
+}
+
 TEST_CASE("Places that take turns are not slowed by each other") {
   Profile profile = test::linear_profile(6.0, 3.0);
   for (PlaceProfile& place : profile.places) {

@@ -12,15 +12,7 @@ using namespace zygos;
 
 train::ProfileRequest request_for(test::SmallRun& run) {
   train::EngineOptions options = run.options;
-  return {run.graph,
-          *run.optimizer,
-          run.lanes,
-          {},
-          options,
-          run.batch(),
-          [&run](std::int64_t first) { return run.split(first); },
-          0.005,
-          {}};
+  return {run.graph, *run.optimizer, run.lanes, {}, options, run.batch(), 0.005, {}, 0};
 }
 
 }  // namespace
@@ -46,11 +38,51 @@ TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a 
   REQUIRE_THROWS_AS(run.engine(run.split(0)), MemoryError);
   REQUIRE_NOTHROW(run.engine(run.split(60)));
 
-  const auto result = train::make_plan(request_for(run));
+  const plan::Profile profile = train::measure_profile(request_for(run));
 
-  for (const auto& candidate : result.recommendation.candidates) {
-    CHECK(candidate.policy != "single(device)");
+  CHECK_FALSE(profile.places[0].alone.empty());
+  CHECK(profile.places[1].alone.empty());
+  CHECK(plan::simulate(run.split(60), profile).makespan_s > 0.0);
+  const train::MeasuredGain gain = train::measure_gain(request_for(run), run.split(60));
+  CHECK(gain.single_step_s[0] > 0.0);
+  CHECK(gain.single_step_s[1] == 0.0);
+  CHECK(gain.step_s > 0.0);
+}
+
+TEST_CASE("A profile is corrected by what a split takes, and not by one that does not fit",
+          "[train][profiler]") {
+  auto specs = test::host_and_device();
+  specs[1].budget_bytes = 36000;
+  test::SmallRun run(specs, DType::f64, 80);
+  plan::Profile profile = train::measure_profile(request_for(run));
+  for (auto& place : profile.places) {
+    place.together.others[schedule::TaskKind::update].set(run.graph.parameter_elements(), 99.0);
   }
+  plan::Profile spared = profile;
+
+  CHECK(train::refine_profile(request_for(run), run.split(60), profile));
+  CHECK_FALSE(train::refine_profile(request_for(run), run.split(0), spared));
+
+  CHECK(plan::simulate(run.split(60), profile).makespan_s < 9.0);
+  CHECK(plan::simulate(run.split(60), spared).makespan_s > 9.0);
+}
+
+TEST_CASE("Budgets count for each way that is measured, not for all of them together",
+          "[train][profiler]") {
+  auto specs = test::host_and_device();
+  test::SmallRun free_run(specs);
+  for (const train::LaneUsage& usage : free_run.engine(free_run.split(20))->memory()) {
+    for (lane::LaneSpec& spec : specs) {
+      spec.budget_bytes += usage.lane == spec.name ? 2 * usage.bytes - 1 : 0;
+    }
+  }
+  test::SmallRun run(specs);
+
+  const train::MeasuredGain gain = train::measure_gain(request_for(run), run.split(20));
+
+  CHECK(gain.step_s > 0.0);
+  CHECK(gain.speedup > 0.0);
+  CHECK((gain.idle >= 0.0 && gain.idle < 1.0));
 }
 
 TEST_CASE("Slower lanes are measured as slower", "[train][profiler]") {

@@ -18,7 +18,7 @@ using namespace zygos;
 namespace {
 
 nlohmann::json written(const train::Trace& trace, const schedule::Schedule& schedule,
-                       std::span<const train::MemorySample> memory = {}) {
+                       std::span<const plan::MemorySample> memory = {}) {
   std::ostringstream out;
   train::write_trace(out, trace, schedule, nullptr, memory);
   return nlohmann::json::parse(out.str());
@@ -109,7 +109,7 @@ TEST_CASE("A written trace counts the bytes of every category over time", "[trai
   test::SmallRun run(test::host_and_device());
   const auto engine = run.engine(run.split(20));
   const auto& schedule = engine->schedule();
-  train::MemorySample sample{1, 0.25, {}};
+  plan::MemorySample sample{1, 0.25, {}};
   sample.usage[memory::Category::weights] = 4096;
 
   const auto document = written(engine->trace(), schedule, std::array{sample});

@@ -106,6 +106,7 @@ struct TrainSpec {
   std::int64_t batch = 0;
   bool shuffle = true;
   bool drop_last = false;
+  std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are added up as one; 0: off
   Every report;
   Every evaluate;
   Position batch_position;

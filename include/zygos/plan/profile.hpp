@@ -74,6 +74,7 @@ struct Profile {
   std::vector<PlaceProfile> places;
   double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
+  double handover_s = 0.0;       ///< until a task starts that waited for one of another queue
 
   /// Seconds of a task on its place, the overhead between tasks included. Recomputing costs a
   /// forward; kinds that were not measured are charged as their nearest relative (a fetch as a

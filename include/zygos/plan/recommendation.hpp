@@ -25,6 +25,7 @@ struct Candidate {
   Simulation simulation;
   schedule::Schedule schedule;
   std::vector<memory::Usage> peak;  ///< per place, staging included; empty: not planned
+  bool eligible = true;             ///< may be recommended; ranked either way
   std::string reason;               ///< one line: what its time goes to; set by recommend()
 
   double idle_share() const { return simulation.idle_share(); }
@@ -62,7 +63,8 @@ struct Recommendation {
   std::string reason;  ///< one paragraph: rates, bound, copy and exchange cost, verdict
 };
 
-/// Work on several places is recommended only if it is predicted to win by more than `threshold`
+/// The fastest eligible candidate; but work on several places is recommended only if it is
+/// predicted to win by more than `threshold`
 /// (0.05: less is within the noise of a measurement and not worth the second copy of the state);
 /// otherwise the reason says "device only" or "host only" with the gain that was found.
 Recommendation recommend(const Problem& problem, const Profile& profile,

@@ -10,10 +10,15 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace zygos::train {
+
+/// Options of a policy as a deck says them: key and YAML text, {"cuts", "[fc3]"}.
+using PolicyOptions = std::vector<std::pair<std::string, std::string>>;
 
 /// A policy maps a problem to a schedule. No Kokkos, no MPI, no threads, no memory.
 class Policy {
@@ -25,6 +30,20 @@ class Policy {
   /// `profile` may be null unless needs_profile(). Throws UsageError for a problem it can't split.
   virtual schedule::Schedule schedule(const plan::Problem& problem,
                                       const plan::Profile* profile) const = 0;
+  /// The options that fix what schedule() decided from a profile: with them, and without a profile,
+  /// it makes the same schedule. They go into every checkpoint, so a resumed run has the same bits.
+  virtual PolicyOptions decisions(const plan::Problem& problem,
+                                  const schedule::Schedule& made) const {
+    static_cast<void>(problem), static_cast<void>(made);
+    return {};
+  }
+  /// What a planner should try of this policy on the problem, as options beside the defaults. The
+  /// profile may be null. Those that do not fit may be among them: schedule() refuses them.
+  virtual std::vector<PolicyOptions> candidates(const plan::Problem& problem,
+                                                const plan::Profile* profile) const {
+    static_cast<void>(problem), static_cast<void>(profile);
+    return {{}};
+  }
 };
 
 using PolicyPtr = std::shared_ptr<const Policy>;

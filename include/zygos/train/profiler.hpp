@@ -4,7 +4,7 @@
 
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/plan/problem.hpp"
-#include "zygos/plan/recommendation.hpp"
+#include "zygos/plan/profile.hpp"
 #include "zygos/train/engine.hpp"
 
 #include <cstdint>
@@ -20,36 +20,34 @@ struct ProfileRequest {
   plan::TargetSpec target;
   EngineOptions options;
   Batch batch;                     ///< representative samples, a full batch
-  plan::SplitSchedule schedule;    ///< n samples on place 0, the rest on place 1; with one lane the
-                                   ///< number is ignored; measure_profile() does without
   double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
   LogSink log;                     ///< progress, a line per point
+  std::int64_t chunk = 0;          ///< strict mode: see plan::Problem::chunk
 };
 
 /// What a policy may know of a model on these lanes.
 plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
-                         const plan::TargetSpec& target, std::int64_t batch);
+                         const plan::TargetSpec& target, std::int64_t batch,
+                         std::int64_t chunk = 0);
 
 /// Runs the real tasks through the real engine: every place alone, layer by layer, at several
 /// numbers of samples; with several places also all of them at once, and what goes between them. A
 /// place whose budget can't hold the batch has no `alone` costs.
 plan::Profile measure_profile(const ProfileRequest& request);
 
-/// Seconds of a step on each single place and of a split, measured in turn (a, b, a, b, ...), so
-/// that a drifting machine hits all alike; medians.
+/// Runs a schedule for a moment; what its tasks take becomes what they are predicted to take beside
+/// others. False if it does not fit the lanes' budgets.
+bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
+                    plan::Profile& profile);
+
+/// Seconds of a step on each single place and under a schedule, measured in turn (a, b, a, b, ...),
+/// so that a drifting machine hits all alike; medians.
 struct MeasuredGain {
   std::vector<double> single_step_s;  ///< by place; 0 where the place can't hold the batch alone
-  double split_step_s = 0.0;
-  double speedup = 0.0;  ///< fastest single / split; 0 if there is no single
+  double step_s = 0.0;
+  double speedup = 0.0;  ///< fastest single / this; 0 if there is no single
+  double idle = 0.0;     ///< share of the active places' time in which they computed nothing
 };
-MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& split);
-
-/// Profile, candidates and recommendation in one: what `zygos plan` prints and where an `auto`
-/// share comes from. The best split is measured itself and joins the profile.
-struct PlanResult {
-  plan::Profile profile;
-  plan::Recommendation recommendation;
-};
-PlanResult make_plan(const ProfileRequest& request);
+MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule);
 
 }  // namespace zygos::train

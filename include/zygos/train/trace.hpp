@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "zygos/memory/category.hpp"
+#include "zygos/plan/memory_time.hpp"
 #include "zygos/plan/simulator.hpp"
 #include "zygos/schedule/schedule.hpp"
 
@@ -44,19 +44,17 @@ class Trace {
   std::vector<Ring> rings_;
 };
 
-/// Bytes of a place at a moment, by what they are for. On the clock of TaskRecord.
-struct MemorySample {
-  schedule::Place place = 0;
-  double time_s = 0.0;
-  memory::Usage usage;
-};
+/// Times by TaskId of the newest step that the trace has whole; empty if there is none.
+std::vector<plan::TaskTime> newest_step(const Trace& trace, const schedule::Schedule& schedule);
 
 /// Writes the trace-event JSON that chrome://tracing and Perfetto open, times in microseconds: a
 /// track per place and queue (its number is four times the place, plus the queue), an event per
 /// task with its step, samples, order and buffers as arguments, and a counter "memory <place>" per
-/// place of `memory`. If `predicted` is given, a second group of tracks draws one predicted step
-/// beside the first measured one. The document's key "zygos" holds version, places, policy, batch.
+/// place of `memory`, whose times are on the clock of TaskRecord. If `predicted` is given, a second
+/// group of tracks draws one predicted step beside the first measured one. The document's key
+/// "zygos" holds version, places, policy, batch.
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
-                 const plan::Simulation* predicted, std::span<const MemorySample> memory = {});
+                 const plan::Simulation* predicted,
+                 std::span<const plan::MemorySample> memory = {});
 
 }  // namespace zygos::train

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/contest.hpp"
+
+#include "zygos/io/batching.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zygos::app {
+
+namespace {
+
+constexpr std::int64_t most_rounds = 5;
+constexpr std::int64_t steps_of_a_round = 4;
+/// Steps at the begin of a round that are not timed: memory is fresh, caches are cold.
+constexpr std::int64_t cold_steps = 2;
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) {
+    return 0.0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Samples of the steps as training would take them; an epoch's incomplete last batch is left out.
+class Samples {
+ public:
+  explicit Samples(const RunSetup& setup)
+      : setup_(setup),
+        rows_(io::rows_of(setup.training)),
+        order_(static_cast<std::size_t>(setup.training.size())) {}
+
+  train::Batch of_step(std::int64_t step) {
+    const std::int64_t batch = setup_.trainer.batch;
+    const std::int64_t per_epoch = setup_.training.size() / batch;
+    const std::int64_t epoch = (step - 1) / per_epoch;
+    if (epoch != epoch_) {
+      io::fill_epoch_order(setup_.trainer.seed, static_cast<std::uint64_t>(epoch),
+                           setup_.trainer.shuffle, order_);
+      epoch_ = epoch;
+    }
+    const auto first = static_cast<std::size_t>((step - 1) % per_epoch * batch);
+    return {rows_.inputs, rows_.targets,
+            std::span<const std::uint32_t>(order_).subspan(first, static_cast<std::size_t>(batch))};
+  }
+
+  train::Batch first_batch() const { return {rows_.inputs, rows_.targets, setup_.first_batch}; }
+
+ private:
+  const RunSetup& setup_;
+  io::DatasetRows rows_;
+  std::vector<std::uint32_t> order_;
+  std::int64_t epoch_ = -1;
+};
+
+double idle_of(const train::Trace& trace, const schedule::Schedule& schedule, double step_s) {
+  const auto active = schedule.active_places();
+  double busy_s = 0.0;
+  for (const schedule::Place place : active) {
+    const auto line = static_cast<std::size_t>(place) * schedule::queue_count +
+                      static_cast<std::size_t>(schedule::Queue::compute);
+    for (const train::TaskRecord& record : trace.of(line)) {
+      busy_s += record.end_s - record.start_s;
+    }
+  }
+  return std::clamp(1.0 - busy_s / (step_s * static_cast<double>(active.size())), 0.0, 1.0);
+}
+
+io::Checkpoint state_of(train::Engine& engine) {
+  io::Checkpoint state;
+  for (const io::TensorRef& ref : engine.snapshot()) {
+    const auto* begin = static_cast<const std::byte*>(ref.data);
+    const auto bytes = static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype);
+    state.tensors.push_back({ref.name, ref.dtype, ref.shape, {begin, begin + bytes}});
+  }
+  return state;
+}
+
+/// Steps `first` to `last`.
+void run_round(const RunSetup& setup, Contender& contender, Samples& samples, std::int64_t first,
+               std::int64_t last) {
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, contender.predicted.schedule,
+                       setup.target, setup.engine_options());
+  if (first == 1) {
+    engine.initialise();
+  } else {
+    engine.restore(contender.state);
+  }
+  const bool warm_up = last - first + 1 > cold_steps;
+  for (std::int64_t step = first; step <= last; ++step) {
+    engine.trace().clear();
+    const auto report = engine.step(samples.of_step(step), static_cast<std::uint64_t>(step));
+    if (!warm_up || step >= first + cold_steps) {
+      contender.step_s.push_back(report.seconds);
+      contender.idle.push_back(
+          idle_of(engine.trace(), contender.predicted.schedule, report.seconds));
+    }
+  }
+  contender.memory = engine.memory();
+  contender.state = state_of(engine);
+  contender.weights_xxh64 = engine.weights_hash();
+  contender.loss = engine.evaluate(samples.first_batch()).loss;
+}
+
+}  // namespace
+
+double Contender::median_step_s() const { return median_of(step_s); }
+
+double Contender::median_idle() const { return median_of(idle); }
+
+void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
+                 Console& console) {
+  Samples samples(setup);
+  const std::int64_t rounds = std::clamp<std::int64_t>(steps / steps_of_a_round, 1, most_rounds);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (Contender& contender : contenders) {
+      console.status(
+          fmt::format("round {} of {}: {}", round + 1, rounds, contender.predicted.policy));
+      run_round(setup, contender, samples, steps * round / rounds + 1,
+                steps * (round + 1) / rounds);
+    }
+  }
+}
+
+}  // namespace zygos::app

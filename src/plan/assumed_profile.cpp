@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/plan/assumed_profile.hpp"
+
+#include <algorithm>
+
+namespace zygos::plan {
+namespace {
+
+using schedule::TaskKind;
+
+constexpr double flop_s = 1e-10;
+constexpr double byte_s = 1e-10;
+constexpr std::int64_t large = std::int64_t{1} << 40;
+
+/// Proportional to the amount.
+Curve line(double per_unit_s) {
+  Curve curve;
+  curve.add(0, 0.0);
+  curve.add(large, per_unit_s * static_cast<double>(large));
+  return curve;
+}
+
+PlaceCosts assumed_costs(const Problem& problem) {
+  PlaceCosts costs;
+  for (const schedule::NodeOutline& node : problem.model.nodes) {
+    // A backward pass has two products where a forward pass has one.
+    const double pass_s = std::max(node.flops, 1.0) / 3.0 * flop_s;
+    costs.forward.push_back(line(pass_s));
+    costs.backward.push_back(line(2.0 * pass_s));
+  }
+  const double element_s = byte_s * static_cast<double>(problem.model.element_bytes);
+  for (const TaskKind kind : {TaskKind::load, TaskKind::copy, TaskKind::loss, TaskKind::send,
+                              TaskKind::broadcast, TaskKind::receive, TaskKind::reduce,
+                              TaskKind::all_reduce, TaskKind::stash, TaskKind::fetch}) {
+    costs.others.emplace(kind, line(byte_s));
+  }
+  for (const TaskKind kind : {TaskKind::update, TaskKind::average}) {
+    costs.others.emplace(kind, line(element_s));
+  }
+  return costs;
+}
+
+}  // namespace
+
+Profile assumed_profile(const Problem& problem) {
+  Profile profile;
+  for (const PlaceInfo& place : problem.places) {
+    const PlaceCosts costs = assumed_costs(problem);
+    profile.places.push_back({costs, costs, place.host_accessible});
+  }
+  return profile;
+}
+
+}  // namespace zygos::plan

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a schedule takes, measured: to correct a profile, and beside the lanes alone.
+#include "train/layer_costs.hpp"
+#include "train/median.hpp"
+#include "train/profile_run.hpp"
+#include "train/profile_schedules.hpp"
+
+#include <algorithm>
+
+namespace zygos::train {
+namespace {
+
+using schedule::TaskKind;
+
+/// What tasks took in a schedule becomes what they are predicted to take there.
+void join(plan::PlaceProfile& place, const schedule::Task& task, double seconds) {
+  plan::PlaceCosts& costs = place.together;
+  const plan::PlaceCosts base = place.alone.empty() ? costs : place.alone;
+  if (task.kind == TaskKind::forward || task.kind == TaskKind::backward) {
+    if (static_cast<std::size_t>(task.nodes.count()) < base.forward.size()) {
+      return;  // a part of the model says nothing of its other layers
+    }
+    set_whole_pass(costs, base, task.kind, task.samples.count(), seconds);
+  } else {
+    costs.others[task.kind].set(plan::amount_of(task), seconds);
+  }
+}
+
+/// One way to run, measured in rounds. Its engine lives for a round only: the ways share the lanes'
+/// budgets.
+struct Way {
+  schedule::Schedule schedule;
+  std::string name;
+  bool fits = true;
+  std::vector<double> step_s;
+  std::vector<double> idle;
+};
+
+double idle_of(const MeasuredPoint& point, const schedule::Schedule& schedule) {
+  double busy_s = 0.0;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    busy_s += schedule.tasks[id].queue == schedule::Queue::compute ? point.task_s[id] : 0.0;
+  }
+  const double whole_s =
+      median(point.step_s) * static_cast<double>(schedule.active_places().size());
+  return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
+}
+
+void measure(const ProfileRequest& request, Way& way) {
+  const auto engine = engine_if_fits(request, way.schedule, way.name);
+  way.fits = engine != nullptr;
+  if (way.fits) {
+    const MeasuredPoint point =
+        measure_steps(*engine, request.batch, request.seconds_per_point / 2);
+    way.step_s.insert(way.step_s.end(), point.step_s.begin(), point.step_s.end());
+    way.idle.push_back(idle_of(point, way.schedule));
+  }
+}
+
+std::vector<Way> lonely_ways(const ProfileRequest& request) {
+  const plan::Problem problem = problem_of(request.graph, request.lanes, request.options.dtype,
+                                           request.target, request.batch.samples(), request.chunk);
+  std::vector<Way> ways;
+  for (std::size_t place = 0; place < problem.places.size(); ++place) {
+    ways.push_back({lonely_schedule(problem, static_cast<schedule::Place>(place), false),
+                    "lane '" + problem.places[place].name + "' alone",
+                    true,
+                    {},
+                    {}});
+  }
+  return ways;
+}
+
+}  // namespace
+
+bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
+                    plan::Profile& profile) {
+  const auto engine = engine_if_fits(request, schedule, "policy '" + schedule.policy + "'");
+  if (engine == nullptr) {
+    return false;
+  }
+  const MeasuredPoint point = measure_steps(*engine, request.batch, request.seconds_per_point);
+  const auto& tasks = engine->schedule().tasks;
+  for (std::size_t id = 0; id < tasks.size(); ++id) {
+    join(profile.places[static_cast<std::size_t>(tasks[id].place)], tasks[id],
+         std::max(0.0, point.task_s[id] - profile.task_overhead_s));
+  }
+  return true;
+}
+
+MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule) {
+  constexpr int rounds = 5;
+  std::vector<Way> ways = lonely_ways(request);
+  ways.push_back({schedule, "policy '" + schedule.policy + "'", true, {}, {}});
+  for (int round = 0; round < rounds; ++round) {
+    for (Way& way : ways) {
+      if (way.fits) {
+        measure(request, way);
+      }
+    }
+  }
+  MeasuredGain gain;
+  double fastest = 0.0;
+  for (std::size_t i = 0; i + 1 < ways.size(); ++i) {
+    gain.single_step_s.push_back(median(ways[i].step_s));
+    const double step_s = gain.single_step_s.back();
+    fastest = step_s > 0.0 && (fastest == 0.0 || step_s < fastest) ? step_s : fastest;
+  }
+  gain.step_s = median(ways.back().step_s);
+  gain.speedup = gain.step_s > 0.0 ? fastest / gain.step_s : 0.0;
+  gain.idle = median(ways.back().idle);
+  return gain;
+}
+
+}  // namespace zygos::train

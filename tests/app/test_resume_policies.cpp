@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kill and resume, with every policy: same schedule, same bits.
+#include "tiny_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <csignal>
+
+namespace zygos::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+
+const std::vector<std::string> long_run{"train.epochs=60", "checkpoint.every=15 steps"};
+
+std::vector<std::string> words_of(const std::string& policy,
+                                  const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = long_run;
+  words.push_back("policy=" + policy);
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// The policy with what was decided as options.
+std::string fixed(const std::string& policy, const nlohmann::json& decisions) {
+  std::string text = policy.substr(0, policy.size() - 1);
+  for (const auto& [key, value] : decisions.items()) {
+    text += ", " + key + ": " + value.get<std::string>();
+  }
+  return text + "}";
+}
+
+std::string random_policy() {
+  return GENERATE(as<std::string>{}, "{type: single, lane: device}", "{type: coarse_split}",
+                  "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
+                  "{type: gpipe, micro_batches: 4, recompute: always}",
+                  "{type: one_f_one_b, micro_batches: 4}", "{type: data_parallel}",
+                  "{type: data_parallel, exchange: central}",
+                  "{type: pipedream, micro_batches: 4, average: 7 steps}",
+                  "{type: pipedream_2bw, updates: 2}");
+}
+
+}  // namespace
+
+TEST_CASE("a killed run goes on to the bits of an undisturbed one whatever its policy") {
+  const std::string policy = random_policy();
+  CAPTURE(policy);
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  {
+    Process process(train_words(words_of(policy)), scratch.path());
+    REQUIRE(wait_for_checkpoints(scratch.path(), 2));
+    process.send(SIGKILL);
+    CHECK(process.wait().code == 128 + SIGKILL);
+  }
+  // What a profile decided must come from the checkpoint: there is no other profile to ask.
+  fs::remove_all(scratch.path() / "cache");
+
+  const nlohmann::json resumed = train_to_the_end(scratch.path(), words_of(policy));
+
+  CHECK(resumed["steps"] == 60 * 15);
+  const nlohmann::json undisturbed = train_to_the_end(
+      scratch.path(), {"train.epochs=60", "policy=" + fixed(policy, resumed["decisions"]),
+                       "--run-dir", "undisturbed"});
+  CHECK(undisturbed["weights_xxh64"] == resumed["weights_xxh64"]);
+  CHECK(undisturbed["placement"] == resumed["placement"]);
+}
+
+TEST_CASE("what was decided is printed as a line for the deck") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const Outcome outcome =
+      zygos_run({"train", "tiny.yaml", "policy={type: layer_placement}"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("policy: {type: layer_placement, cuts: [\"out\"]"));
+}
+
+TEST_CASE("a run does not go on with lanes that its decisions do not fit") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  {
+    Process process(train_words(words_of("{type: layer_placement}")), scratch.path());
+    REQUIRE(wait_for_checkpoints(scratch.path(), 2));
+    process.send(SIGTERM);
+    CHECK(process.wait().code == 75);
+  }
+
+  const Outcome outcome = zygos_run(
+      train_words(words_of("{type: layer_placement}",
+                           {"lanes={one: {kind: host}, two: {kind: emulated}}"})),
+      scratch.path());
+
+  CHECK(outcome.code == 4);
+  CHECK_THAT(outcome.err, ContainsSubstring("lanes"));
+  CHECK_THAT(outcome.err, ContainsSubstring("--fresh"));
+}
+
+}  // namespace zygos::test
