@@ -10,7 +10,7 @@ namespace zygos::app {
 
 namespace {
 
-constexpr std::array<int, 3> watched{SIGTERM, SIGINT, SIGUSR1};
+constexpr std::array<int, 4> watched{SIGTERM, SIGINT, SIGUSR1, SIGUSR2};
 
 // A handler gets nothing but its number, so these three have to be global. Lock-free atomics are
 // what POSIX lets a handler touch.

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command line, not the library, owns signals: SIGTERM and SIGINT ask the run to save and stop,
-// SIGUSR1 asks it to save and go on, and a second SIGINT ends the process at once.
+// The command line, not the library, owns signals: SIGTERM, SIGINT and SIGUSR2 ask the run to save
+// and stop, SIGUSR1 asks it to save and go on, and a second SIGINT ends the process at once.
+// SIGUSR2 is there because mpirun passes it on and leaves it at that.
 #pragma once
 
 #include "zygos/train/trainer.hpp"
@@ -27,7 +28,7 @@ class SignalGuard {
   bool stop_requested() const;
 
  private:
-  std::array<struct sigaction, 3> previous_{};
+  std::array<struct sigaction, 4> previous_{};
 };
 
 }  // namespace zygos::app

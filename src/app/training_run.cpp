@@ -168,6 +168,7 @@ class TrainingRun {
   void close_books(RunEnd& end) {
     end.memory = engine_->memory();
     end.weights_xxh64 = engine_->weights_hash();
+    engine_->gather_trace();
     if (folder_ == nullptr) {
       return;
     }

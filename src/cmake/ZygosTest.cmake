@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
 
+add_custom_target(zygos_thread_tests)
+
 # zygos_add_test(<name> SOURCES <file>... [LINK <target>...] [LABELS <label>...] [ARGS <argument>...] [KOKKOS])
 # A Catch2 executable and its ctest entry, run in the root of the source tree.
 # KOKKOS: Kokkos is initialised, with four threads, around the whole run.
+# The label threads: runs under ThreadSanitizer, too (preset tsan).
 function(zygos_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS" "" "SOURCES;LINK;LABELS;ARGS")
   if(test_KOKKOS)
@@ -17,6 +20,9 @@ function(zygos_add_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name} ${test_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS "${test_LABELS}" TIMEOUT 600)
+  if("threads" IN_LIST test_LABELS)
+    add_dependencies(zygos_thread_tests ${name})
+  endif()
 endfunction()
 
 # zygos_add_mpi_test(<name> RANKS <number> COMMAND <executable target> [<argument>...] [EXIT_CODE <number>])

@@ -82,21 +82,17 @@ std::string_view name_of(Kind kind) {
   throw InternalError("unknown lane kind " + std::to_string(static_cast<int>(kind)));
 }
 
-namespace {
-
-/// A line for transfers. Reductions of what comes in run on its instance, too.
-struct LinkLine {
-  explicit LinkLine(const LaneSpec& spec)
-      : execution(spec.kind == Kind::device ? device::make(spec)
-                                            : Execution(Kokkos::Serial(Kokkos::NewInstance{}))) {}
-
-  Execution execution;
-  Driver driver;  // last, so that its thread has ended when the instance goes
-};
-
-}  // namespace
-
 struct Lane::Impl {
+  /// A line for transfers. Reductions of what comes in run on its instance, too.
+  struct LinkLine {
+    explicit LinkLine(const LaneSpec& spec)
+        : execution(spec.kind == Kind::device ? device::make(spec)
+                                              : Execution(Kokkos::Serial(Kokkos::NewInstance{}))) {}
+
+    Execution execution;
+    Driver driver;  // last, so that its thread has ended when the instance goes
+  };
+
   LaneSpec spec;
   Counter allocated = std::make_shared<std::atomic<std::size_t>>(0);
   std::optional<Execution> execution;
@@ -243,7 +239,7 @@ const Execution& Lane::execution_here() const {
 
 void Lane::open(Line line) {
   if (line != Line::compute && impl_->link_line(line) == nullptr) {
-    impl_->link_line(line) = std::make_unique<LinkLine>(impl_->spec);
+    impl_->link_line(line) = std::make_unique<Impl::LinkLine>(impl_->spec);
   }
 }
 

@@ -51,6 +51,10 @@ struct Engine::Impl {
   std::string first_nonfinite();
   bool is_finite(std::size_t place, std::int32_t node);
 
+  // gather_trace.cpp
+  /// Seconds that this rank's clock is ahead of rank 0's.
+  double ahead_of_first();
+
   // engine_state.cpp
   void write_state(const std::vector<std::byte>& flat_weights,
                    const std::vector<std::vector<std::byte>>& flat_states);

@@ -37,8 +37,10 @@ std::vector<std::string> launcher_words() {
   return words;
 }
 
-std::vector<std::string> launched(int ranks, const std::vector<std::string>& words) {
+std::vector<std::string> launched(int ranks, const std::vector<std::string>& words,
+                                  const std::vector<std::string>& launcher) {
   std::vector<std::string> all = launcher_words();
+  all.insert(all.end(), launcher.begin(), launcher.end());
   all.insert(all.end(), {"-n", std::to_string(ranks), ZYGOS_EXECUTABLE});
   all.insert(all.end(), words.begin(), words.end());
   return all;
@@ -57,8 +59,9 @@ void write_lanes_deck(const std::filesystem::path& directory, const std::string&
 }
 
 MpiProcess::MpiProcess(int ranks, const std::vector<std::string>& words,
-                       const std::filesystem::path& directory)
-    : Process(launched(ranks, words), directory, ZYGOS_MPIRUN) {}
+                       const std::filesystem::path& directory,
+                       const std::vector<std::string>& launcher)
+    : Process(launched(ranks, words, launcher), directory, ZYGOS_MPIRUN) {}
 
 Outcome mpi_run(int ranks, const std::vector<std::string>& words,
                 const std::filesystem::path& directory) {

@@ -23,8 +23,9 @@ void write_lanes_deck(const std::filesystem::path& directory, const std::string&
 /// "mpirun -n RANKS zygos WORDS...", as a child process.
 class MpiProcess : public Process {
  public:
+  /// `launcher`: further words for mpirun.
   MpiProcess(int ranks, const std::vector<std::string>& words,
-             const std::filesystem::path& directory);
+             const std::filesystem::path& directory, const std::vector<std::string>& launcher = {});
 };
 Outcome mpi_run(int ranks, const std::vector<std::string>& words,
                 const std::filesystem::path& directory);

@@ -42,27 +42,41 @@ std::string undisturbed_weights(const fs::path& directory) {
 
 }  // namespace
 
-TEST_CASE("SIGTERM to mpirun or to any rank saves on all, and any number of ranks goes on") {
+TEST_CASE("SIGTERM to any rank, or SIGUSR2 to mpirun, saves, stops all and loses nothing") {
   const Scratch scratch;
   const std::string expected = undisturbed_weights(scratch.path());
-  const int signalled = GENERATE(-1, 0, 1);  // -1: mpirun
-  CAPTURE(signalled);
+  const int rank = GENERATE(-1, 0, 1);  // -1: mpirun
+  CAPTURE(rank);
   {
     MpiProcess run(2, train_words(long_run), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 3));
-    if (signalled < 0) {
-      run.send(SIGTERM);
+    if (rank < 0) {
+      run.send(SIGUSR2);
     } else {
-      ::kill(children_of(run.pid()).at(static_cast<std::size_t>(signalled)), SIGTERM);
+      ::kill(children_of(run.pid()).at(static_cast<std::size_t>(rank)), SIGTERM);
     }
     const Outcome outcome = run.wait();
     CAPTURE(outcome.err);
     CHECK(outcome.code == 75);
     CHECK(nlohmann::json::parse(outcome.out)["finished"] == false);
   }
-  const int ranks = GENERATE(1, 4);
-  CAPTURE(ranks);
-  CHECK(trained_weights(ranks, scratch.path(), long_run) == expected);
+  // Any number of ranks goes on.
+  CHECK(trained_weights(rank < 0 ? 4 : 1, scratch.path(), long_run) == expected);
+}
+
+TEST_CASE("SIGTERM to mpirun saves the run within the time that mpirun leaves it") {
+  const Scratch scratch;
+  const std::string expected = undisturbed_weights(scratch.path());
+  {
+    MpiProcess run(2, train_words(long_run), scratch.path(),
+                   {"--mca", "odls_base_sigkill_timeout", "10"});
+    REQUIRE(wait_for_checkpoints(scratch.path(), 3));
+    run.send(SIGTERM);
+    // Its own code: it has been told to end and takes no further interest in the ranks.
+    CHECK(run.wait().code != 0);
+  }
+  CHECK(summary_in(scratch.path())["steps"] > 20);
+  CHECK(trained_weights(2, scratch.path(), long_run) == expected);
 }
 
 TEST_CASE("a rank that is killed ends the run, and the next start goes on") {

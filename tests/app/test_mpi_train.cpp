@@ -116,6 +116,24 @@ TEST_CASE("what is wrong on one rank is said by its name") {
   CHECK(nlohmann::json::parse(outcome.out)["error"]["code"] == 6);
 }
 
+TEST_CASE("ranks that read different decks are told so") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel}");
+  // mpirun starts another command as rank 1.
+  const std::vector<std::string> rank_1{":", "-n", "1", ZYGOS_EXECUTABLE, "train", "tiny.yaml"};
+  std::vector<std::string> words{"train", "tiny.yaml"};
+  words.insert(words.end(), rank_1.begin(), rank_1.end());
+  words.emplace_back("seed=6");
+
+  const Outcome outcome = mpi_run(1, words, scratch.path());
+
+  CHECK(outcome.code == 2);
+  CHECK(count_of("error:", outcome.err) == 1);
+  CHECK_THAT(outcome.err,
+             ContainsSubstring("rank 1 on ") && ContainsSubstring("the deck tiny is not the same"));
+  CHECK_FALSE(fs::exists(scratch.path() / "runs"));
+}
+
 TEST_CASE("work for one process is refused to several") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: data_parallel}");

@@ -4,8 +4,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <chrono>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace {
 
@@ -82,4 +84,42 @@ TEST_CASE("A rank that fails makes the others stop with a PeerError", "[train][r
   REQUIRE(failures[1] != nullptr);
   CHECK_THROWS_AS(std::rethrow_exception(failures[0]), PeerError);
   CHECK_THROWS_AS(std::rethrow_exception(failures[1]), LaneError);
+}
+
+TEST_CASE("A gathered trace has the tasks of all lanes, on one clock", "[train][ranks]") {
+  const auto specs = test::equal_workers(2);
+  std::vector<double> gaps(2);
+  const auto failures = test::as_ranks(2, [&](comm::Communicator& communicator) {
+    if (communicator.rank() == 1) {
+      std::this_thread::sleep_for(
+          std::chrono::milliseconds(300));  // its engine's clock starts later
+    }
+    RankRun run(specs, communicator);
+    const auto engine = run.engine(
+        run.schedule_of(policies::layer_placement({.stages = {.cuts = {"fc2"}, .lanes = {}}})));
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      engine->step(run.batch(), step);
+    }
+    engine->gather_trace();
+    const schedule::Schedule& schedule = engine->schedule();
+    std::vector<train::TaskRecord> last(schedule.tasks.size());
+    for (std::size_t line = 0; line < specs.size() * schedule::queue_count; ++line) {
+      for (const train::TaskRecord& record : engine->trace().of(line)) {
+        last[static_cast<std::size_t>(record.task)] = record;
+      }
+    }
+    double& gap = gaps[static_cast<std::size_t>(communicator.rank())];
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      if (last[id].step != 3) {
+        gap = -1e9;  // a task is missing
+      }
+      for (const schedule::TaskId before : schedule.tasks[id].after) {
+        gap = std::min(gap, last[id].start_s - last[static_cast<std::size_t>(before)].end_s);
+      }
+    }
+  });
+  CHECK(failures == std::vector<std::exception_ptr>(2));
+  // What follows a message starts after it; clocks agree but for what a barrier takes.
+  CHECK(gaps[0] > -0.1);
+  CHECK(gaps[0] == gaps[1]);
 }

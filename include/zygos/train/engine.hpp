@@ -105,7 +105,11 @@ class Engine {
   const schedule::Schedule& schedule() const noexcept;
   /// Of all active places, of other ranks included.
   std::vector<LaneUsage> memory() const;
+  /// Of this rank's lanes.
   Trace& trace() noexcept;
+  /// Where lanes belong to several ranks, makes every rank's trace that of all lanes, on the clock
+  /// of rank 0, as exactly as ranks leave a barrier together.
+  void gather_trace();
 
  private:
   struct Impl;

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/engine_impl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+namespace zygos::train {
+namespace {
+
+/// A line's record on its way to other ranks.
+struct LineRecord {
+  std::size_t line = 0;
+  TaskRecord record;
+};
+static_assert(std::is_trivially_copyable_v<LineRecord>);
+
+/// Ranks leave a barrier at about the same time; the middle of several attempts is nearest to it.
+constexpr std::size_t attempts = 15;
+
+template <class T>
+std::span<std::byte> bytes_of(T& list) {
+  return std::as_writable_bytes(std::span(list));
+}
+
+}  // namespace
+
+double Engine::Impl::ahead_of_first() {
+  std::array<double, attempts> ahead{};
+  for (double& difference : ahead) {
+    options.communicator->barrier();
+    const double mine = now();
+    std::array<double, 1> first{mine};
+    options.communicator->broadcast(bytes_of(first), 0);
+    difference = mine - first[0];
+  }
+  std::ranges::sort(ahead);
+  return ahead[attempts / 2];
+}
+
+void Engine::gather_trace() {
+  Impl& impl = *impl_;
+  if (impl.rank_messages == nullptr) {
+    return;
+  }
+  comm::Communicator& ranks = *impl.options.communicator;
+  const double ahead = impl.ahead_of_first();
+  std::vector<LineRecord> mine;
+  for (const std::size_t line : impl.lines) {
+    for (TaskRecord record : impl.trace.of(line)) {
+      record.start_s -= ahead;
+      record.end_s -= ahead;
+      mine.push_back({line, record});
+    }
+  }
+  impl.trace.clear();
+  std::array<std::uint64_t, 1> count{mine.size()};
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(ranks.size()));
+  ranks.all_gather(bytes_of(count), bytes_of(counts));
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<LineRecord> records(counts[static_cast<std::size_t>(rank)]);
+    if (rank == ranks.rank()) {
+      records = mine;
+    }
+    ranks.broadcast(bytes_of(records), rank);
+    for (const LineRecord& arrived : records) {
+      impl.trace.record(arrived.line, arrived.record);
+    }
+  }
+}
+
+}  // namespace zygos::train
