@@ -5,55 +5,23 @@
 #include "app/command_line.hpp"
 #include "app/commands.hpp"
 #include "app/console.hpp"
+#include "app/failure.hpp"
+#include "app/ranks.hpp"
 
-#include "zygos/deck/findings.hpp"
+#include "zygos/comm/mpi_session.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <new>
 #include <string>
+#include <thread>
 
 namespace zygos::app {
 
 namespace {
-
-struct Failure {
-  ExitCode code = ExitCode::bug;
-  std::string message;
-  bool has_layout = false;  ///< the message is compiler-style text of its own
-};
-
-/// Kokkos reports a failed allocation as std::runtime_error with these words.
-bool tells_of_memory(const std::string& message) {
-  return message.find("failed to allocate") != std::string::npos ||
-         message.find("out of memory") != std::string::npos;
-}
-
-Failure current_failure() {
-  try {
-    throw;
-  } catch (const deck::DeckError& findings) {
-    return {findings.code(), findings.what(), true};
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  } catch (const std::bad_alloc&) {
-    return {ExitCode::memory,
-            "the machine has no memory left for this; use a smaller batch or model, or end other "
-            "programs"};
-  } catch (const std::exception& error) {
-    const std::string message = error.what();
-    if (tells_of_memory(message)) {
-      return {ExitCode::memory, message};
-    }
-    return {ExitCode::bug, message + "\nThis is a bug in zygos; please report it with the deck."};
-  } catch (...) {
-    return {ExitCode::bug,
-            "unknown failure; this is a bug in zygos, please report it with the deck"};
-  }
-}
 
 void print_failure(Console& console, const Failure& failure) {
   if (failure.has_layout) {
@@ -67,23 +35,81 @@ void print_failure(Console& console, const Failure& failure) {
   }
 }
 
-ExitCode run_command(const Invocation& invocation, Console& console) {
+/// A rank that has failed alone ends all others after it has said why.
+void fail_alone(Console& console, Failure failure, const Ranks& ranks) {
+  if (failure.code == ExitCode::peer) {
+    // Another one has failed, and is about to say why and to end this one.
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+  } else {
+    failure.message = fmt::format("{}: {}", ranks.name_of(ranks.rank()), failure.message);
+  }
+  console.speak_up();
+  print_failure(console, failure);
+  ranks.end_all(failure);
+}
+
+ExitCode run_command(const Invocation& invocation, Console& console, const Ranks& ranks) {
   const auto table = commands();
   const auto found = std::find_if(table.begin(), table.end(), [&](const Command& command) {
     return command.name == invocation.command;
   });
   ZYGOS_REQUIRE(found != table.end(), "the parser accepted an unknown command");
+  if (found->run_on_ranks != nullptr) {
+    return found->run_on_ranks(invocation, console, ranks);
+  }
+  ranks.together([&] {
+    if (!ranks.alone()) {
+      throw UsageError(fmt::format(
+          "{} processes were started, but zygos {} is work for one: start it without mpirun. "
+          "Only train and resume share their work among processes",
+          ranks.size(), invocation.command));
+    }
+  });
   return found->run(invocation, console);
 }
 
-ExitCode print_text(const Parsed& parsed) {
-  if (parsed.code == ExitCode::done) {
+ExitCode print_text(const Parsed& parsed, Console& console, const Ranks& ranks) {
+  if (parsed.code != ExitCode::done) {
+    print_failure(console, {parsed.code, parsed.text});
+  } else if (ranks.first()) {
     fmt::print(stdout, "{}{}", parsed.text, parsed.text.ends_with('\n') ? "" : "\n");
-    return parsed.code;
   }
-  Console console({.json = parsed.json});
-  print_failure(console, {parsed.code, parsed.text});
   return parsed.code;
+}
+
+/// Throws what this rank alone has failed with.
+ExitCode run_parsed(const Parsed& parsed, Console& console, const Ranks& ranks) {
+  if (!parsed.invocation) {
+    return print_text(parsed, console, ranks);
+  }
+  try {
+    return run_command(*parsed.invocation, console, ranks);
+  } catch (...) {
+    const Failure failure = current_failure();
+    if (!ranks.alone() && !failure.shared) {
+      throw;
+    }
+    print_failure(console, failure);
+    return failure.code;
+  }
+}
+
+ExitCode run_as_rank(const Parsed& parsed, const Ranks& ranks) {
+  ConsoleOptions options =
+      parsed.invocation ? parsed.invocation->console : ConsoleOptions{.json = parsed.json};
+  options.silent = !ranks.first();
+  Console console(options);
+  try {
+    const ExitCode code = run_parsed(parsed, console, ranks);
+    // Launchers take the first process that ends with a code other than 0 for a failure, and end
+    // the others, which might not be done yet.
+    ranks.wait_for_all();
+    return code;
+  } catch (...) {
+    const Failure failure = current_failure();
+    fail_alone(console, failure, ranks);
+    return failure.code;
+  }
 }
 
 }  // namespace
@@ -91,14 +117,13 @@ ExitCode print_text(const Parsed& parsed) {
 int run(int argc, const char* const* argv) noexcept {
   try {
     const Parsed parsed = parse_command_line(argc, argv);
-    if (!parsed.invocation) {
-      return static_cast<int>(print_text(parsed));
-    }
-    Console console(parsed.invocation->console);
     try {
-      return static_cast<int>(run_command(*parsed.invocation, console));
+      const comm::MpiSession session;
+      const Ranks ranks(session);
+      return static_cast<int>(run_as_rank(parsed, ranks));
     } catch (...) {
       const Failure failure = current_failure();
+      Console console({.json = parsed.json});
       print_failure(console, failure);
       return static_cast<int>(failure.code);
     }

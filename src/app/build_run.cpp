@@ -6,6 +6,8 @@
 #include "app/from_registry.hpp"
 #include "app/lane_choice.hpp"
 #include "app/load_data.hpp"
+#include "app/rank_lanes.hpp"
+#include "app/training_run.hpp"
 
 #include "zygos/nn/registry.hpp"
 #include "zygos/policies/policies.hpp"
@@ -48,40 +50,48 @@ LaneRequest request_of(const deck::LaneSpec& spec, const std::optional<int>& hos
   return request;
 }
 
-void refuse_missing_devices(const CheckedDeck& checked, const Machine& machine) {
-  deck::Findings findings = checked.deck.findings();
-  for (const deck::LaneSpec& spec : checked.spec.lanes) {
-    if (spec.kind != deck::LaneKind::device || machine.devices > 0) {
-      continue;
-    }
-    if (lane::device_space_name() == "none") {
-      findings.error(
-          spec.position,
-          fmt::format("lane '{}' is a device, but this build has no GPU support", spec.name),
-          "rebuild with -DZYGOS_DEVICE=cuda (or hip, sycl), or use kind: emulated");
-    } else {
-      findings.error(spec.position,
-                     fmt::format("lane '{}' is a device, but {} finds none on this machine",
-                                 spec.name, lane::device_space_name()),
-                     "use kind: emulated, or kind: auto to take a device where there is one");
-    }
+void refuse_missing_device(const deck::LaneSpec& spec, deck::Findings& findings) {
+  if (lane::device_space_name() == "none") {
+    findings.error(
+        spec.position,
+        fmt::format("lane '{}' is a device, but this build has no GPU support", spec.name),
+        "rebuild with -DZYGOS_DEVICE=cuda (or hip, sycl), or use kind: emulated");
+  } else {
+    findings.error(spec.position,
+                   fmt::format("lane '{}' is a device, but {} finds none on this machine",
+                               spec.name, lane::device_space_name()),
+                   "use kind: emulated, or kind: auto to take a device where there is one");
   }
-  findings.throw_if_any();
 }
 
-std::vector<lane::LaneSpec> lanes_of(const CheckedDeck& checked, const BuildOptions& options) {
-  const Machine machine = this_machine();
-  refuse_missing_devices(checked, machine);
-  std::vector<LaneRequest> requests;
-  for (const deck::LaneSpec& spec : checked.spec.lanes) {
-    requests.push_back(request_of(spec, options.threads));
-  }
+void refuse_idle_threads(const CheckedDeck& checked, const BuildOptions& options) {
   const bool has_host =
       std::any_of(checked.spec.lanes.begin(), checked.spec.lanes.end(),
                   [](const deck::LaneSpec& spec) { return spec.kind == deck::LaneKind::host; });
   if (options.threads && !has_host) {
     throw UsageError("--threads sets the threads of the host lane, and this deck has none");
   }
+}
+
+/// The lanes of this rank, in the order of the deck.
+std::vector<lane::LaneSpec> lanes_of(const CheckedDeck& checked, const BuildOptions& options,
+                                     const std::vector<int>& owners, const Ranks& ranks) {
+  Machine machine = this_machine();
+  machine.cores = ranks.cores().value_or(machine.cores);
+  deck::Findings findings = checked.deck.findings();
+  std::vector<LaneRequest> requests;
+  for (std::size_t place = 0; place < owners.size(); ++place) {
+    const deck::LaneSpec& spec = checked.spec.lanes[place];
+    if (owners[place] != ranks.rank()) {
+      continue;
+    }
+    if (spec.kind == deck::LaneKind::device && machine.devices == 0) {
+      refuse_missing_device(spec, findings);
+    }
+    requests.push_back(request_of(spec, options.threads));
+  }
+  findings.throw_if_any();
+  refuse_idle_threads(checked, options);
   return resolve_lanes(std::move(requests), machine);
 }
 
@@ -117,7 +127,8 @@ void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
 
 /// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
 void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
-  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
+  const auto problem =
+      train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   const auto probe = setup.policy->needs_profile()
                          ? policies::coarse_split({.share = {}, .samples = 0})
                          : setup.policy;
@@ -130,18 +141,12 @@ void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
   }
 }
 
-}  // namespace
-
-BuildOptions build_options(const Invocation& invocation) {
-  return {invocation.threads, invocation.kokkos_arguments};
-}
-
-RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
+/// All but Kokkos and the lanes.
+RunSetup parts_of(const CheckedDeck& checked) {
   const deck::RunSpec& spec = checked.spec;
   RunSetup setup;
   setup.name = spec.name;
   setup.resolved_deck = checked.deck.resolved();
-  const auto lanes = lanes_of(checked, options);
   RunData data = load_data(spec, checked.deck.findings());
   setup.training = std::move(data.training);
   setup.test = std::move(data.test);
@@ -158,9 +163,40 @@ RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
   setup.keep = spec.checkpoint.keep;
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
   std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);
-  setup.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
-  setup.lanes = std::make_unique<lane::LaneSet>(lanes);
-  refuse_unfit_policy(checked, setup);
+  return setup;
+}
+
+}  // namespace
+
+BuildOptions build_options(const Invocation& invocation) {
+  return {invocation.threads, invocation.kokkos_arguments};
+}
+
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
+  return build_run(checked, options, Ranks());
+}
+
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options, const Ranks& ranks) {
+  ranks.require_same("the deck " + checked.spec.name, checked.deck.resolved());
+  const auto owners =
+      ranks.together([&] { return deal_out(checked.spec.lanes.size(), ranks.size()); });
+  const auto lanes = agree_on_lanes(
+      ranks.together([&] { return lanes_of(checked, options, owners, ranks); }), owners, ranks);
+  RunSetup setup = ranks.together([&] {
+    RunSetup made = parts_of(checked);
+    made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
+    made.lanes = make_lanes(lanes, owners, ranks.rank());
+    refuse_unfit_policy(checked, made);
+    return made;
+  });
+  if (!ranks.alone()) {
+    ranks.require_same("the training set " + setup.training.name, hash_of(setup.training));
+    ranks.require_same("the test set", setup.test ? hash_of(*setup.test) : "none");
+    setup.communicator = ranks.communicator();
+    setup.owners = owners;
+    std::ranges::transform(owners, std::back_inserter(setup.homes),
+                           [&](int rank) { return ranks.name_of(rank); });
+  }
   return setup;
 }
 

@@ -8,6 +8,7 @@
 #include "app/command_line.hpp"
 #include "app/deck_tables.hpp"
 #include "app/plan_report.hpp"
+#include "app/ranks.hpp"
 #include "app/run_setup.hpp"
 
 #include <optional>
@@ -25,6 +26,9 @@ BuildOptions build_options(const Invocation& invocation);
 
 /// Initialises Kokkos, reads the data, builds model, lanes, optimizer and policy.
 RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options);
+/// Collective: the same, with the deck's lanes dealt out to the ranks. Requires the same deck and
+/// the same data everywhere.
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options, const Ranks& ranks);
 
 /// For reports about a run.
 PlanSubject plan_subject(const RunSetup& setup);

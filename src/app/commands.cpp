@@ -9,9 +9,9 @@ namespace zygos::app {
 std::span<const Command> commands() {
   static constexpr std::array<Command, 13> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
-       "zygos train inputs/mnist_mlp.yaml train.epochs=10", run_train},
+       "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
-       "zygos resume runs/mnist_mlp train.epochs=20", run_resume},
+       "zygos resume runs/mnist_mlp train.epochs=20", nullptr, run_resume},
       {"eval", "Measure the newest checkpoint of a run on its test set",
        "zygos eval runs/mnist_mlp", run_eval},
       {"check", "Check a deck, its shapes and its memory without training",

@@ -6,6 +6,7 @@
 
 #include "app/command_line.hpp"
 #include "app/console.hpp"
+#include "app/ranks.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -14,8 +15,8 @@
 
 namespace zygos::app {
 
-ExitCode run_train(const Invocation& invocation, Console& console);
-ExitCode run_resume(const Invocation& invocation, Console& console);
+ExitCode run_train(const Invocation& invocation, Console& console, const Ranks& ranks);
+ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks& ranks);
 ExitCode run_eval(const Invocation& invocation, Console& console);
 ExitCode run_check(const Invocation& invocation, Console& console);
 ExitCode run_plan(const Invocation& invocation, Console& console);
@@ -32,7 +33,8 @@ struct Command {
   const char* name;
   const char* summary;
   const char* example;
-  ExitCode (*run)(const Invocation&, Console&);
+  ExitCode (*run)(const Invocation&, Console&);  ///< in one process; null if on any number
+  ExitCode (*run_on_ranks)(const Invocation&, Console&, const Ranks&) = nullptr;
 };
 
 /// In the order of `zygos --help`.

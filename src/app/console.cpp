@@ -70,12 +70,15 @@ Console::Console(ConsoleOptions options)
     : options_(options), people_(options.json ? stderr : stdout) {
   people_colored_ = shows_color(people_, options.color);
   errors_colored_ = shows_color(stderr, options.color);
-  live_ = options.verbosity >= 0 && is_capable_terminal(people_);
+  live_ = options.verbosity >= 0 && !options.silent && is_capable_terminal(people_);
 }
 
 Console::~Console() { clear_status(); }
 
 void Console::line(std::FILE* stream, std::string_view text) {
+  if (options_.silent) {
+    return;
+  }
   clear_status();
   fmt::print(stream, "{}\n", text);
   std::fflush(stream);
@@ -121,6 +124,9 @@ void Console::error_text(std::string_view text) {
 void Console::json(const nlohmann::json& object) {
   ZYGOS_REQUIRE(!json_written_, "a command prints one JSON object");
   json_written_ = true;
+  if (options_.silent) {
+    return;
+  }
   // Names come from decks and files; bytes that are not UTF-8 must not cost the user the answer.
   const auto text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
   fmt::print(stdout, "{}\n", text);

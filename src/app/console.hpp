@@ -20,7 +20,8 @@ enum class ColorChoice { automatic, never };
 struct ConsoleOptions {
   bool json = false;
   ColorChoice color = ColorChoice::automatic;
-  int verbosity = 0;  ///< -1: -q, 0: normal, 1: -v
+  int verbosity = 0;    ///< -1: -q, 0: normal, 1: -v
+  bool silent = false;  ///< of a process that another one speaks for
 };
 
 enum class Tint { plain, bold, dim, red, yellow, green };
@@ -46,6 +47,8 @@ class Console {
   void json(const nlohmann::json& object);
   bool wants_json() const noexcept { return options_.json; }
   bool json_written() const noexcept { return json_written_; }
+  /// A silent console is heard from now on.
+  void speak_up() noexcept { options_.silent = false; }
 
   /// Redraws the line at the bottom of a terminal; does nothing where there is none.
   void status(const std::string& line);

@@ -41,11 +41,23 @@ int emulated_threads(const std::vector<LaneRequest>& requests) {
 
 }  // namespace
 
-Machine this_machine() {
+std::vector<int> usable_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  const bool known = ::sched_getaffinity(0, sizeof(set), &set) == 0;
-  return {.cores = known ? std::max(1, CPU_COUNT(&set)) : 1, .devices = lane::device_count()};
+  std::vector<int> cores;
+  if (::sched_getaffinity(0, sizeof(set), &set) == 0) {
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      if (CPU_ISSET(static_cast<std::size_t>(core), &set)) {
+        cores.push_back(core);
+      }
+    }
+  }
+  return cores;
+}
+
+Machine this_machine() {
+  const int cores = static_cast<int>(usable_cores().size());
+  return {.cores = std::max(1, cores), .devices = lane::device_count()};
 }
 
 std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,

@@ -176,7 +176,8 @@ void say_setup(const RunSetup& setup, Console& console) {
   std::string lanes;
   for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
-    lanes += fmt::format("{:<8} {}\n", spec.name, lane_text(spec));
+    lanes += fmt::format("{:<8} {}{}\n", spec.name, lane_text(spec),
+                         setup.on_several_ranks() ? ", " + setup.homes[place] : "");
   }
   note_field(console, "lanes", lanes);
 }
@@ -184,6 +185,11 @@ void say_setup(const RunSetup& setup, Console& console) {
 void say_split(const RunSetup& setup, const SplitPlan& split, Console& console) {
   note_field(console, "split",
              fmt::format("{} ({})", split_text(setup, split.schedule), split.schedule.policy));
+  if (setup.on_several_ranks() && setup.policy->needs_profile()) {
+    note_field(
+        console, "note",
+        "lanes of several ranks are not measured: a share that the deck leaves open is equal");
+  }
   if (!split.prediction) {
     return;
   }
@@ -220,6 +226,9 @@ nlohmann::json summary_of(const RunSetup& setup, const SplitPlan& split, const R
                          {"seconds", last.seconds},
                          {"gain", gain_json(split, end)},
                          {"peak_bytes", usage_json(end.memory)}};
+  if (setup.on_several_ranks()) {
+    summary["ranks"] = setup.communicator->size();
+  }
   if (last.evaluation.samples > 0) {
     summary["test_loss"] = last.evaluation.loss;
     if (setup.classifies()) {

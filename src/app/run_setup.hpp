@@ -38,7 +38,19 @@ struct RunSetup {
   train::TrainerOptions trainer;
   int keep = 3;  ///< checkpoints
 
-  train::EngineOptions engine_options() const { return {.dtype = dtype, .seed = trainer.seed}; }
+  comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
+  std::vector<int> owners;                     ///< rank of every lane, where there are several
+  std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
+
+  bool on_several_ranks() const { return communicator != nullptr; }
+  train::EngineOptions engine_options() const {
+    train::EngineOptions options;
+    options.dtype = dtype;
+    options.seed = trainer.seed;
+    options.communicator = communicator;
+    options.owners = owners;
+    return options;
+  }
   bool classifies() const { return training.classes > 0; }
   const io::Dataset* test_or_null() const { return test ? &*test : nullptr; }
 };

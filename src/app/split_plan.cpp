@@ -116,7 +116,25 @@ train::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .log = log};
 }
 
+namespace {
+
+/// Measuring takes all lanes in one process. Several ranks do without: a share that the deck leaves
+/// open is an equal one.
+SplitPlan unmeasured_split(const RunSetup& setup) {
+  const auto policy = setup.policy->needs_profile()
+                          ? policies::coarse_split({.share = 0.5, .samples = {}})
+                          : setup.policy;
+  const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target,
+                                         setup.trainer.batch);
+  return {policy->schedule(problem, nullptr), std::nullopt, std::nullopt};
+}
+
+}  // namespace
+
 SplitPlan decide_split(RunSetup& setup, const LogSink& log) {
+  if (setup.on_several_ranks()) {
+    return unmeasured_split(setup);
+  }
   const auto problem = train::problem_of(*setup.graph, *setup.lanes, setup.dtype, setup.target, setup.trainer.batch);
   const bool splits = setup.policy->keyword() == splitting_policy && setup.lanes->size() == 2;
   if (!splits) {

@@ -65,7 +65,8 @@ class Pace {
 /// Engine, trainer and books of one run.
 class TrainingRun {
  public:
-  TrainingRun(RunSetup& setup, RunFolder& folder, const SplitPlan& split, Console& console)
+  /// `folder`: null where another rank keeps the books.
+  TrainingRun(RunSetup& setup, const RunFolder* folder, const SplitPlan& split, Console& console)
       : setup_(setup),
         folder_(folder),
         split_(split),
@@ -73,8 +74,9 @@ class TrainingRun {
         engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
                                                 split.schedule, setup.target,
                                                 setup.engine_options())),
-        store_(folder.checkpoints(), setup.keep, console.sink()),
-        trainer_(*engine_, setup.training, setup.test_or_null(), &store_, options()) {}
+        store_(store_in(folder, setup.keep, console)),
+        trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
+                 options()) {}
 
   RunEnd run(const std::optional<io::Checkpoint>& checkpoint, SignalGuard& signals) {
     if (checkpoint) {
@@ -89,6 +91,14 @@ class TrainingRun {
   }
 
  private:
+  static std::optional<io::CheckpointStore> store_in(const RunFolder* folder, int keep,
+                                                     Console& console) {
+    if (folder == nullptr) {
+      return std::nullopt;
+    }
+    return io::CheckpointStore(folder->checkpoints(), keep, console.sink());
+  }
+
   train::TrainerOptions options() const {
     train::TrainerOptions options = setup_.trainer;
     options.facts = facts_of(split_);
@@ -113,14 +123,19 @@ class TrainingRun {
   RunEnd work() {
     const ProgressFacts facts = progress_facts();
     Progress progress(console_, facts);
-    MetricsLog metrics(folder_.metrics(), trainer_.step(), console_.sink());
+    std::optional<MetricsLog> metrics;
+    if (folder_ != nullptr) {
+      metrics.emplace(folder_->metrics(), trainer_.step(), console_.sink());
+    }
     RunEnd end;
     Pace pace(trainer_.step(), setup_.trainer.batch);
     do {
       const double last_loss = end.last.loss;
       end.last = next_event();
       progress.show(end.last);
-      metrics.write(metrics_of(end.last, facts));
+      if (metrics) {
+        metrics->write(metrics_of(end.last, facts));
+      }
       pace.count(end.last);
       // Only progress events carry the training loss; the last one is what a run ends with.
       if (end.last.kind != train::EventKind::progress) {
@@ -142,33 +157,37 @@ class TrainingRun {
       }
       throw NumericError(fmt::format(
           "{}\nThe checkpoints in {} are from before this; try a smaller optimizer.learning_rate",
-          error.what(), folder_.checkpoints().string()));
+          error.what(), folder_ ? folder_->checkpoints().string() : ""));
     }
   }
 
   void close_books(RunEnd& end) {
     end.memory = engine_->memory();
     end.weights_xxh64 = engine_->weights_hash();
-    std::ofstream trace(folder_.trace());
+    if (folder_ == nullptr) {
+      return;
+    }
+    std::ofstream trace(folder_->trace());
     train::write_trace(trace, engine_->trace(), split_.schedule,
                        split_.simulation ? &*split_.simulation : nullptr);
     if (!trace) {
-      console_.warn("cannot write " + folder_.trace().string());
+      console_.warn("cannot write " + folder_->trace().string());
     }
   }
 
   RunSetup& setup_;
-  RunFolder& folder_;
+  const RunFolder* folder_;
   const SplitPlan& split_;
   Console& console_;
   std::unique_ptr<train::Engine> engine_;
-  io::CheckpointStore store_;
+  std::optional<io::CheckpointStore> store_;
   train::Trainer trainer_;
 };
 
 std::optional<train::MeasuredGain> gain_of(RunSetup& setup, const SplitPlan& split,
                                            Console& console) {
-  if (!split.prediction || split.schedule.active_places().size() < 2) {
+  // On several ranks nothing is measured: that is done by one process, on all lanes.
+  if (!split.prediction || split.schedule.active_places().size() < 2 || setup.on_several_ranks()) {
     return std::nullopt;
   }
   console.detail("measuring the gain of the split");
@@ -194,28 +213,16 @@ std::string hash_of(const io::Dataset& data) {
   return hasher.hex();
 }
 
-ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
-                         const std::optional<io::Checkpoint>& checkpoint, Console& console) {
-  if (checkpoint) {
-    refuse_other_data(setup, *checkpoint);
-    console.note(fmt::format("continuing {} at step {}", folder.path().string(),
-                             text_of_count(checkpoint->step)));
+namespace {
+
+void keep_deck(const RunSetup& setup, const RunFolder* folder) {
+  if (folder != nullptr) {
+    io::write_file_atomically(folder->deck(), setup.resolved_deck);
   }
-  SignalGuard signals;
-  io::write_file_atomically(folder.deck(), setup.resolved_deck);
-  say_setup(setup, console);
-  const SplitPlan split = checkpoint ? recall_split(setup, *checkpoint) : decide_split(setup, {});
-  say_split(setup, split, console);
-  console.note("");
-  RunEnd end;
-  {
-    TrainingRun run(setup, folder, split, console);
-    end = run.run(checkpoint, signals);
-  }
-  const bool finished = end.last.kind == train::EventKind::finished;
-  if (finished) {
-    end.gain = gain_of(setup, split, console);
-  }
+}
+
+void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const SplitPlan& split,
+                      const RunEnd& end, Console& console) {
   nlohmann::json summary = summary_of(setup, split, end);
   io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
   write_report(folder, console);
@@ -225,6 +232,39 @@ ExitCode train_in_folder(RunSetup& setup, RunFolder& folder,
   if (console.wants_json()) {
     summary["run_dir"] = folder.path().string();
     console.json(summary);
+  }
+}
+
+}  // namespace
+
+ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
+                         const std::optional<io::Checkpoint>& checkpoint, Console& console,
+                         const Ranks& ranks) {
+  SignalGuard signals;
+  const SplitPlan split = ranks.together([&] {
+    if (checkpoint) {
+      refuse_other_data(setup, *checkpoint);
+      console.note(fmt::format("continuing {} at step {}", folder ? folder->path().string() : "",
+                               text_of_count(checkpoint->step)));
+    }
+    keep_deck(setup, folder);
+    say_setup(setup, console);
+    return checkpoint ? recall_split(setup, *checkpoint) : decide_split(setup, {});
+  });
+  say_split(setup, split, console);
+  console.note("");
+  RunEnd end;
+  {
+    const auto run = ranks.together(
+        [&] { return std::make_unique<TrainingRun>(setup, folder, split, console); });
+    end = run->run(checkpoint, signals);
+  }
+  const bool finished = end.last.kind == train::EventKind::finished;
+  if (finished) {
+    end.gain = gain_of(setup, split, console);
+  }
+  if (folder != nullptr) {
+    say_and_keep_end(setup, *folder, split, end, console);
   }
   return finished ? ExitCode::done : ExitCode::stopped;
 }

@@ -15,7 +15,8 @@ constexpr TaskId nobody = -1;
 
 /// What has become of a micro-batch on a place.
 struct Pass {
-  TaskId forward = nobody;
+  TaskId forward = nobody;      ///< the first part of it
+  std::int32_t nodes_made = 0;  ///< forward has been through all before here
   TaskId recompute = nobody;
   TaskId backward = nobody;             ///< the first part of it
   std::int32_t nodes_left = 0;          ///< backward has been through all from here on
@@ -168,11 +169,35 @@ class ContentCheck {
     Pass& pass = pass_of(task);
     require_version(task, task.slot, task.version);
     require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
-    if (pass.forward != nobody) {
+    const NodeRange all = stage_of(task).nodes;
+    if (pass.forward == nobody) {
+      pass.forward = id_;
+      pass.nodes_made = all.begin;
+    } else if (pass.nodes_made == all.end) {
       report("works on what " + label(pass.forward) + " has been through");
     }
-    pass.forward = id_;
-    pass.nodes_left = stage_of(task).nodes.end;
+    if (pass.nodes_made < all.end && task.nodes.begin != pass.nodes_made) {
+      report("goes on from node " + std::to_string(task.nodes.begin) +
+             "; forward has come up to node " + std::to_string(pass.nodes_made));
+    }
+    require_same_pass(task, pass);
+    pass.nodes_made = task.nodes.end;
+    pass.nodes_left = all.end;
+  }
+
+  /// Parts of one forward use the same weights, and all or none keep their activations.
+  void require_same_pass(const Task& task, const Pass& pass) {
+    const Task& first = task_of(pass.forward);
+    if (task.version != first.version || task.keeps != first.keeps) {
+      report("goes on with other weights, or keeps other activations, than " + label(pass.forward));
+    }
+  }
+
+  void require_whole_forward(const Task& task, const Pass& pass) {
+    const std::int32_t end = stage_of(task).nodes.end;
+    if (pass.forward != nobody && pass.nodes_made < end) {
+      report("comes before forward of nodes " + text_of(NodeRange{pass.nodes_made, end}));
+    }
   }
 
   /// recompute and backward use the weights that forward used.
@@ -181,6 +206,7 @@ class ContentCheck {
       report("comes before any forward of its micro-batch");
       return false;
     }
+    require_whole_forward(task, pass);
     require_version(task, task.slot, task.version);
     if (const Version used = task_of(pass.forward).version; task.version != used) {
       report("uses weights v" + std::to_string(task.version) + "; " + label(pass.forward) +
@@ -235,6 +261,8 @@ class ContentCheck {
   void send(const Task& task) {
     if (task.payload == Payload::weights) {
       require_version(task, 0, task.version);
+    } else if (task.payload == Payload::activations) {
+      require_whole_forward(task, pass_of(task));
     } else if (task.payload == Payload::activation_gradients) {
       const Pass& pass = pass_of(task);
       const std::int32_t begin = stage_of(task).nodes.begin;

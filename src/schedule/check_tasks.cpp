@@ -25,13 +25,13 @@ class FieldCheck {
       samples(task);
     }
     switch (task.kind) {
-      case TaskKind::forward:
       case TaskKind::recompute:
         require(task.nodes == stage.nodes, [&] {
           return "works on nodes " + text_of(task.nodes) + "; its stage has " +
                  text_of(stage.nodes);
         });
         break;
+      case TaskKind::forward:
       case TaskKind::backward:
         require(stage.nodes.begin <= task.nodes.begin && task.nodes.begin < task.nodes.end &&
                     task.nodes.end <= stage.nodes.end,

@@ -85,6 +85,10 @@ class Finder {
     write(BufferKind::activations, task_.kind == TaskKind::recompute ? 1 : 0);
     write(BufferKind::outputs);
     write(BufferKind::scratch, 1);
+    if (task_.nodes.begin > stage_.nodes.begin) {
+      read(BufferKind::activations);
+      read(BufferKind::outputs);
+    }
   }
 
   void backward() {

@@ -28,6 +28,14 @@ bool computes(TaskKind kind) {
   }
 }
 
+void add_usage(std::vector<LaneUsage>& all, const std::string& name,
+               const plan::PlaceMemory& memory) {
+  all.push_back({name, memory.lane.usage(), memory.lane.total()});
+  if (memory.staging.total() > 0) {
+    all.push_back({name + "/staging", memory.staging.usage(), memory.staging.total()});
+  }
+}
+
 void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
   const auto findings = schedule::validate(schedule);
   if (!findings.empty()) {
@@ -72,6 +80,7 @@ void Engine::Impl::make_runners() {
   evaluation = evaluation_queues(schedule, memory);
   for (const schedule::Place active_place : schedule.active_places()) {
     const auto place = static_cast<std::size_t>(active_place);
+    add_usage(usage, lanes[place].name(), memory[place]);
     if (!is_here(place)) {
       continue;
     }
@@ -273,17 +282,6 @@ const schedule::Schedule& Engine::schedule() const noexcept { return impl_->sche
 
 Trace& Engine::trace() noexcept { return impl_->trace; }
 
-std::vector<LaneUsage> Engine::memory() const {
-  std::vector<LaneUsage> out;
-  for (const std::size_t place : impl_->active) {
-    const plan::PlaceMemory& memory = impl_->runners[place]->memory();
-    const std::string& name = impl_->lanes[place].name();
-    out.push_back({name, memory.lane.usage(), memory.lane.total()});
-    if (memory.staging.total() > 0) {
-      out.push_back({name + "/staging", memory.staging.usage(), memory.staging.total()});
-    }
-  }
-  return out;
-}
+std::vector<LaneUsage> Engine::memory() const { return impl_->usage; }
 
 }  // namespace zygos::train

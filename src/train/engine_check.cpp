@@ -3,6 +3,7 @@
 #include "train/engine_impl.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace zygos::train {
@@ -75,25 +76,37 @@ void Engine::Impl::fail_numerically(std::uint64_t step, double loss) {
                      "checkpoint is untouched");
 }
 
+bool Engine::Impl::is_finite(std::size_t place, std::int32_t node) {
+  return std::ranges::all_of(runners[place]->outputs_of(node), [&](const Tensor& output) {
+    return all_finite(to_doubles(place, output));
+  });
+}
+
 std::string Engine::Impl::first_nonfinite() {
-  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
-    for (const std::size_t place : active) {
-      if (schedule.stage_of[place] != static_cast<schedule::Stage>(stage)) {
-        continue;
-      }
-      const schedule::NodeRange nodes = schedule.stages[stage];
-      for (auto node = nodes.begin; node < nodes.end; ++node) {
-        for (const Tensor& output : runners[place]->outputs_of(node)) {
-          if (!all_finite(to_doubles(place, output))) {
-            return "the first layer with a value that is not finite is '" +
-                   graph.nodes()[static_cast<std::size_t>(node)].name + "' on lane '" +
-                   lanes[place].name() + "'";
-          }
-        }
+  // Nodes in their order, then places: the largest distance to the end is the first of all ranks.
+  const auto places = static_cast<std::int64_t>(lanes.size());
+  const auto end = std::ssize(graph.nodes()) * places;
+  std::array<std::int64_t, 1> before_end{0};
+  for (const std::size_t place : active) {
+    const schedule::NodeRange nodes =
+        schedule.stages[static_cast<std::size_t>(schedule.stage_of[place])];
+    for (auto node = nodes.begin; node < nodes.end; ++node) {
+      if (!is_finite(place, node)) {
+        before_end[0] = std::max(before_end[0], end - node * places - std::int64_t(place));
+        break;
       }
     }
   }
-  return "every layer's output is finite, so it arose in the loss";
+  if (rank_messages != nullptr) {
+    options.communicator->max(before_end);
+  }
+  if (before_end[0] == 0) {
+    return "every layer's output is finite, so it arose in the loss";
+  }
+  const std::int64_t found = end - before_end[0];
+  return "the first layer with a value that is not finite is '" +
+         graph.nodes()[static_cast<std::size_t>(found / places)].name + "' on lane '" +
+         lanes[static_cast<std::size_t>(found % places)].name() + "'";
 }
 
 }  // namespace zygos::train

@@ -47,7 +47,9 @@ struct Engine::Impl {
   void check_batch(const Batch& batch) const;
   void rethrow_failure();
   [[noreturn]] void fail_numerically(std::uint64_t step, double loss);
+  /// Collective: the same text on every rank.
   std::string first_nonfinite();
+  bool is_finite(std::size_t place, std::int32_t node);
 
   // engine_state.cpp
   void write_state(const std::vector<std::byte>& flat_weights,
@@ -77,7 +79,8 @@ struct Engine::Impl {
   plan::TargetSpec target;
 
   std::vector<std::size_t> active;                    ///< places of this process that take part
-  std::vector<std::unique_ptr<PlaceRunner>> runners;  ///< by place; null if idle
+  std::vector<std::unique_ptr<PlaceRunner>> runners;  ///< by place; null if idle or not here
+  std::vector<LaneUsage> usage;                       ///< of all places, of other ranks included
   MessageBoard board;
   std::unique_ptr<RankMessages> rank_messages;  ///< null if this process has all lanes
   TaskQueues training;                          ///< by line

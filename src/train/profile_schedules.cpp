@@ -44,6 +44,17 @@ void add_pass_by_node(ScheduleBuilder& builder, Place place) {
   }
 }
 
+/// What keeps replicas of the model the same.
+void sum_and_update(ScheduleBuilder& builder, std::span<const Place> places) {
+  for (const Place place : places) {
+    builder.send_gradients(place);
+  }
+  builder.all_reduce(places);
+  for (const Place place : places) {
+    builder.update(place);
+  }
+}
+
 /// Parts of 1/512, 1/64, 1/8 and the rest of all elements, each twice.
 std::vector<ElementRange> unequal_parts(ElementRange all) {
   std::vector<ElementRange> parts;
@@ -95,14 +106,16 @@ schedule::Schedule side_by_side_schedule(const plan::Problem& problem,
   }
   ScheduleBuilder builder(std::move(outline));
   schedule::MicroBatch next = 0;
+  std::vector<Place> active;
   for (std::size_t place = 0; place < sizes.size(); ++place) {
     for (std::size_t i = 0; i < sizes[place].size(); ++i) {
       add_pass(builder, static_cast<Place>(place), next++);
     }
     if (!sizes[place].empty()) {
-      builder.update(static_cast<Place>(place));
+      active.push_back(static_cast<Place>(place));
     }
   }
+  sum_and_update(builder, active);
   return std::move(builder).build();
 }
 
@@ -123,17 +136,14 @@ schedule::Schedule exchange_schedule(const plan::Problem& problem) {
     add_pass(builder, place, place);
   }
   for (std::int32_t part = 0; part < parts; ++part) {
-    for (const Place place : places) {
-      const auto next = static_cast<Place>((place + 1) % count);
-      const bool onward = part % 2 == 0;
-      builder.reduce(onward ? place : next, onward ? next : place, part);
-      builder.replace(onward ? next : place, onward ? place : next, part);
+    for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+      builder.reduce(places[i], places[i + 1], part);
     }
+    for (std::size_t i = places.size(); i-- > 1;) {
+      builder.replace(places[i], places[i - 1], part);
+    }
+    std::ranges::reverse(places);  // the next part goes the other way
   }
-  for (const Place place : places) {
-    builder.send_gradients(place);
-  }
-  builder.all_reduce(places);
   for (const Place place : places) {
     builder.update(place);
   }

@@ -18,13 +18,13 @@ namespace zygos::train {
 schedule::Schedule lonely_schedule(const plan::Problem& problem, schedule::Place place,
                                    bool by_node, bool versions = false);
 
-/// Every place works through micro-batches of its own, of the sizes given by place, without a word
-/// to the others.
+/// Every place holds the model and works through micro-batches of its own, of the sizes given by
+/// place, without a word to the others before the end, where all sum what all have sent.
 schedule::Schedule side_by_side_schedule(const plan::Problem& problem,
                                          const std::vector<std::vector<std::int64_t>>& sizes);
 
-/// Every place holds the model and sends parts of its gradient, from small ones to large ones, to
-/// the next place, which adds or takes them; then all sum what all have sent.
+/// Every place holds the model. Parts of the gradient, from small ones to large ones, go from place
+/// to place, each adding its own, and the sums go back; every second part the other way round.
 schedule::Schedule exchange_schedule(const plan::Problem& problem);
 
 /// As many stages of about equal numbers of nodes as there are places, in the order given, and one

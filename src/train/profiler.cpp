@@ -252,6 +252,7 @@ class Profiler {
       const auto& [place, kind, amount] = what;
       set_together(place, kind, amount, median(std::move(values)));
     }
+    add_transfers(schedule, point, schedule.batch);
     tell("measured all lanes together");
   }
 
@@ -269,7 +270,7 @@ class Profiler {
     std::iota(order.begin(), order.end(), 0);
     if (auto engine = engine_if_fits(request_, exchange_schedule(problem_),
                                      "an exchange of gradients between all lanes")) {
-      add_transfers(*engine, problem_.batch);
+      measure_transfers(*engine, problem_.batch);
     }
     for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
       if (problem_.model.node_count() < std::ssize(order)) {
@@ -279,16 +280,19 @@ class Profiler {
           engine_if_fits(request_, cut_schedule(problem_, order), "a model cut between all lanes");
       for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
         if (engine != nullptr) {
-          add_transfers(*engine, count);
+          measure_transfers(*engine, count);
         }
       }
     }
     tell("measured the links between lanes");
   }
 
-  void add_transfers(Engine& engine, std::int64_t samples) {
-    const MeasuredPoint point = measure(engine, samples);
-    const schedule::Schedule& schedule = engine.schedule();
+  void measure_transfers(Engine& engine, std::int64_t samples) {
+    add_transfers(engine.schedule(), measure(engine, samples), samples);
+  }
+
+  void add_transfers(const schedule::Schedule& schedule, const MeasuredPoint& point,
+                     std::int64_t samples) {
     for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
       const Task task = with_samples(schedule.tasks[id], samples);
       auto& place = profile_.places[index(task.place)];

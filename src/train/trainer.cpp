@@ -7,6 +7,7 @@
 #include "zygos/io/batching.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace zygos::train {
@@ -74,10 +75,17 @@ double Trainer::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
 }
 
+void Trainer::agree_on_saving() {
+  std::array<std::int64_t, 1> found{store_ != nullptr ? 1 : 0};
+  engine_.agree(found);
+  saves_ = found[0] != 0;
+}
+
 void Trainer::start() {
+  agree_on_saving();
   engine_.initialise();
   started_ = std::chrono::steady_clock::now();
-  if (store_ != nullptr) {
+  if (saves_) {
     save();
   }
 }
@@ -89,6 +97,7 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
     throw CheckpointError(checkpoint.path.filename().string() +
                           " was written with another data set or batch size; start anew");
   }
+  agree_on_saving();
   engine_.restore(checkpoint);
   step_ = first_step_ = saved_step_ = checkpoint.step;
   started_ = std::chrono::steady_clock::now();
@@ -125,18 +134,23 @@ void Trainer::one_step() {
   }
 }
 
-bool Trainer::due(const Every& every, double& last_s) const {
+bool Trainer::due(const Every& every, double last_s) const {
   if (every.steps.has_value()) {
     return step_ % *every.steps == 0;
   }
   if (every.epochs.has_value()) {
     return step_ % (*every.epochs * steps_per_epoch()) == 0;
   }
-  if (every.seconds.has_value() && elapsed_s() - last_s >= *every.seconds) {
-    last_s = elapsed_s();
-    return true;
-  }
-  return false;
+  return every.seconds.has_value() && elapsed_s() - last_s >= *every.seconds;
+}
+
+Trainer::Due Trainer::agree_on_due() {
+  const bool save = save_.exchange(false) || due(options_.checkpoint, last_checkpoint_s_);
+  std::array<std::int64_t, 4> wanted{due(options_.report, last_report_s_),
+                                     due(options_.evaluate, last_evaluation_s_), save,
+                                     stop_.load()};
+  engine_.agree(wanted);
+  return {wanted[0] != 0, wanted[1] != 0, wanted[2] != 0, wanted[3] != 0};
 }
 
 Event Trainer::next() {
@@ -154,16 +168,20 @@ Event Trainer::next() {
 }
 
 void Trainer::after_step() {
-  if (due(options_.report, last_report_s_)) {
+  const Due due = agree_on_due();
+  if (due.report) {
+    last_report_s_ = elapsed_s();
     push_progress();
   }
-  if (due(options_.evaluate, last_evaluation_s_)) {
+  if (due.evaluate) {
+    last_evaluation_s_ = elapsed_s();
     push_evaluation();
   }
-  if (save_.exchange(false) || due(options_.checkpoint, last_checkpoint_s_)) {
+  if (due.save) {
+    last_checkpoint_s_ = elapsed_s();
     push_checkpoint();
   }
-  if (stop_.load() && step_ < total_steps()) {
+  if (due.stop && step_ < total_steps()) {
     push_progress();
     push_checkpoint();
     pending_.push_back(event(EventKind::stopped));
@@ -196,7 +214,7 @@ void Trainer::push_evaluation() {
 }
 
 void Trainer::push_checkpoint() {
-  if (store_ == nullptr || saved_step_ == step_) {
+  if (!saves_ || saved_step_ == step_) {
     return;
   }
   save();
@@ -211,7 +229,10 @@ void Trainer::save() {
   facts["samples_per_epoch"] = std::to_string(train_.size());
   facts["batch"] = std::to_string(options_.batch);
   facts["seed"] = std::to_string(options_.seed);
-  last_checkpoint_ = store_->write(step_, engine_.snapshot(), facts).string();
+  const auto tensors = engine_.snapshot();  // of all ranks
+  if (store_ != nullptr) {
+    last_checkpoint_ = store_->write(step_, tensors, facts).string();
+  }
   saved_step_ = step_;
   last_checkpoint_s_ = elapsed_s();
 }

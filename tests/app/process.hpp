@@ -29,6 +29,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t pid() const noexcept { return pid_; }
   void send(int signal) const;
   bool running();
   /// Waits for the end; kills and fails after `limit`.

@@ -103,6 +103,7 @@ class Engine {
   void agree(std::span<std::int64_t> values) const;
 
   const schedule::Schedule& schedule() const noexcept;
+  /// Of all active places, of other ranks included.
   std::vector<LaneUsage> memory() const;
   Trace& trace() noexcept;
 

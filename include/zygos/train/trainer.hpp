@@ -3,6 +3,8 @@
 //
 // The training loop, turned inside out: next() runs until something happened that a user wants to
 // know of, and returns it. So the loop needs no callbacks and an embedding program keeps control.
+// Where the lanes belong to several ranks, each has a trainer, and all make the same calls: what
+// one of them decides by its clock or by a signal, all do after the same step.
 #pragma once
 
 #include "zygos/core/log.hpp"
@@ -63,12 +65,13 @@ struct Event {
   double seconds = 0.0;       ///< training time so far in this process
   double seconds_left = 0.0;  ///< estimate
   Evaluation evaluation;      ///< evaluated, finished (if there is a test set)
-  std::string checkpoint;     ///< checkpointed, stopped: directory
+  std::string checkpoint;     ///< checkpointed, stopped: directory, where the store is
 };
 
 class Trainer {
  public:
-  /// `test` and `store` may be null. All must outlive the trainer.
+  /// `test` and `store` may be null. All must outlive the trainer. Of several ranks one has a
+  /// store, which gets the state of all.
   Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
           io::CheckpointStore* store, TrainerOptions options);
 
@@ -79,7 +82,8 @@ class Trainer {
   void resume(const io::Checkpoint& checkpoint);
   /// Runs until the next event. After finished or stopped it must not be called again.
   Event next();
-  /// Async-signal-safe: the step in progress ends, a checkpoint is written, next() returns stopped.
+  /// Async-signal-safe: the step in progress ends, a checkpoint is written, next() returns stopped,
+  /// on all ranks. The other request is for all of them, too.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// Async-signal-safe: a checkpoint after the step in progress.
   void request_checkpoint() noexcept { save_.store(true, std::memory_order_relaxed); }
@@ -103,7 +107,16 @@ class Trainer {
   void one_step();
   void order_epoch(std::int64_t epoch);
   std::int64_t epoch_of(std::int64_t step) const;
-  bool due(const Every& every, double& last_s) const;
+  bool due(const Every& every, double last_s) const;
+  /// What a step is followed by, on every rank if on one.
+  struct Due {
+    bool report = false;
+    bool evaluate = false;
+    bool save = false;
+    bool stop = false;
+  };
+  Due agree_on_due();
+  void agree_on_saving();
   void after_step();
   void push_progress();
   void push_evaluation();
@@ -117,6 +130,7 @@ class Trainer {
   const io::Dataset& train_;
   const io::Dataset* test_;
   io::CheckpointStore* store_;
+  bool saves_ = false;  ///< this or another rank has a store
   TrainerOptions options_;
   io::DatasetRows rows_;
   std::vector<std::uint32_t> order_;  ///< of the epoch in progress

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi_run.hpp"
+#include "tiny_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace zygos::test {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("under mpirun every policy trains the bits that it trains in one process") {
+  const std::string policy = GENERATE(
+      "{type: data_parallel, exchange: ring}", "{type: data_parallel, exchange: all_reduce}",
+      "{type: data_parallel, exchange: central}", "{type: gpipe, micro_batches: 4}",
+      "{type: one_f_one_b, micro_batches: 4}", "{type: layer_placement}");
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), policy);
+  const std::string expected = trained_weights(1, scratch.path(), {"--run-dir", "one"});
+  for (const int ranks : {2, 4}) {
+    CAPTURE(policy, ranks);
+    const std::string folder = std::to_string(ranks);
+    CHECK(trained_weights(ranks, scratch.path(), {"--run-dir", folder}) == expected);
+    // What is in the folder is rank 0's alone, and whole.
+    const auto summary = nlohmann::json::parse(read_text(scratch.path() / folder / "summary.json"));
+    CHECK(summary["ranks"] == ranks);
+    CHECK(summary["weights_xxh64"] == expected);
+    CHECK(summary["peak_bytes"].contains("d"));
+    CHECK(count_of("\"kind\":\"finished\"", read_text(scratch.path() / folder / "metrics.jsonl")) ==
+          1);
+  }
+}
+
+TEST_CASE("under mpirun a batch is split as the deck says") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: coarse_split, share: 0.375}", 2);
+
+  const std::string expected = trained_weights(1, scratch.path(), {"--run-dir", "one"});
+
+  CHECK(trained_weights(2, scratch.path(), {"--run-dir", "two"}) == expected);
+}
+
+TEST_CASE("a share that the deck leaves open is equal on several ranks, and that is said") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: coarse_split, share: auto}", 2);
+
+  const Outcome outcome = mpi_run(2, {"train", "tiny.yaml"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("a 16 + b 16 of 32 samples"));
+  CHECK_THAT(outcome.out, ContainsSubstring("a share that the deck leaves open is equal"));
+}
+
+TEST_CASE("only rank 0 speaks, and says where every lane is") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: gpipe, micro_batches: 4}");
+
+  const Outcome outcome = mpi_run(2, {"train", "tiny.yaml"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK(count_of("rank 0 on ", outcome.out) == 2);
+  CHECK(count_of("rank 1 on ", outcome.out) == 2);
+  CHECK(count_of("xxh64", outcome.out) == 1);
+  CHECK(count_of("zygos", outcome.err) == 0);
+}
+
+TEST_CASE("more ranks than lanes are refused at once, with both numbers") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: layer_placement}", 2);
+
+  const Outcome outcome = mpi_run(4, {"train", "tiny.yaml", "--json"}, scratch.path());
+
+  CHECK(outcome.code == 2);
+  CHECK(count_of("error:", outcome.err) == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("found 4 ranks and 2 lanes"));
+  CHECK_THAT(outcome.err, ContainsSubstring("'count'"));
+  CHECK(nlohmann::json::parse(outcome.out)["error"]["code"] == 2);
+  CHECK_FALSE(fs::exists(scratch.path() / "runs"));
+}
+
+TEST_CASE("what is wrong on all ranks is said once") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: gpipe, micro_batches: 4}");
+
+  const Outcome bad_deck =
+      mpi_run(2, {"train", "tiny.yaml", "--json", "optimizer.learning_rate=fast"}, scratch.path());
+  CHECK(bad_deck.code == 2);
+  CHECK(count_of("learning_rate", bad_deck.err) == 1);
+  CHECK(nlohmann::json::parse(bad_deck.out)["error"]["code"] == 2);
+
+  const Outcome bad_word = mpi_run(2, {"trian", "tiny.yaml"}, scratch.path());
+  CHECK(bad_word.code == 2);
+  CHECK(count_of("error:", bad_word.err) == 1);
+
+  const Outcome diverged =
+      mpi_run(2, {"train", "tiny.yaml", "--json", "optimizer={type: sgd, learning_rate: 1e30}"},
+              scratch.path());
+  CHECK(diverged.code == 7);
+  CHECK(count_of("error:", diverged.err) == 1);
+  CHECK(nlohmann::json::parse(diverged.out)["error"]["code"] == 7);
+}
+
+TEST_CASE("what is wrong on one rank is said by its name") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel}");
+
+  const Outcome outcome =
+      mpi_run(2, {"train", "tiny.yaml", "--json", "lanes.d.memory=1 KiB"}, scratch.path());
+
+  CHECK(outcome.code == 6);
+  CHECK(count_of("error:", outcome.err) == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("rank 1 on ") && ContainsSubstring("'d'"));
+  CHECK(nlohmann::json::parse(outcome.out)["error"]["code"] == 6);
+}
+
+TEST_CASE("work for one process is refused to several") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel}");
+
+  const Outcome outcome = mpi_run(2, {"check", "tiny.yaml"}, scratch.path());
+
+  CHECK(outcome.code == 2);
+  CHECK(count_of("error:", outcome.err) == 1);
+  CHECK_THAT(outcome.err, ContainsSubstring("without mpirun"));
+  CHECK(mpi_run(1, {"check", "tiny.yaml"}, scratch.path()).code == 0);
+}
+
+}  // namespace zygos::test
