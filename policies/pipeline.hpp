@@ -59,6 +59,8 @@ struct Move {
   bool keeps = true;                     ///< forward; if false, backward begins with a recompute
   std::optional<schedule::Version> version;  ///< forward; the current one if none is given
   bool stash = false;                        ///< update: keeps the version before it
+  std::int32_t average = 0;  ///< update: then all kept versions become their mean, every so many
+                             ///< steps; 0: never
 };
 using Program = std::vector<Move>;
 
