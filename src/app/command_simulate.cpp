@@ -194,7 +194,7 @@ ExitCode run_simulate(const Invocation& invocation, Console& console) {
   }
   const auto best = std::ranges::max_element(rows, {}, &Row::speedup);
   const std::string reason = fmt::format(
-      "predicted to train {} times as many samples a second as one worker", best->speedup);
+      "predicted to train {:.3g} times as many samples a second as one worker", best->speedup);
   console.say("");
   console.say(fmt::format("{} {}", console.tinted(Tint::bold, "Recommended:"), best->policy));
   if (console.wants_json()) {
