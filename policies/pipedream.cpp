@@ -63,7 +63,6 @@ class PipeDream final : public train::Policy {
     schedule::ScheduleBuilder builder(
         pipeline_outline(keyword_text, problem, layout, pieces, pieces));
     std::vector<Program> programs(problem.places.size());
-    std::vector<schedule::Place> averaging;
     std::size_t warm_ups_left = count_of_lanes(layout) - 1;
     for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
       const auto& places = layout.places[stage];
@@ -75,17 +74,13 @@ class PipeDream final : public train::Policy {
             mark_stashes(program, versions_to_average(layout, program, warm_ups));
         if (versions > 1 && has_weights(problem.model, layout.stages[stage])) {
           builder.keep_versions(places[replica], versions);
-          averaging.push_back(places[replica]);
+          // The last move of all is an update.
+          program.back().average_every = static_cast<std::int32_t>(options_.average_every);
         }
         programs[static_cast<std::size_t>(places[replica])] = std::move(program);
       }
     }
     add_programs(builder, layout, programs);
-    for (const schedule::Place place : averaging) {
-      if (options_.average_every > 0) {
-        builder.average(place, static_cast<std::int32_t>(options_.average_every));
-      }
-    }
     return std::move(builder).build();
   }
 

@@ -148,19 +148,19 @@ class Weaver {
         return move != nullptr && move->kind == Move::Kind::update;
       })) {
         if (updates(static_cast<Stage>(stage))) {
-          update(static_cast<Stage>(stage), head(replicas.front())->stash);
+          update(static_cast<Stage>(stage), *head(replicas.front()));
         }
         std::ranges::for_each(replicas, [&](Place place) { pass(place); });
       }
     }
   }
 
-  void update(Stage stage, bool stash) {
+  void update(Stage stage, const Move& move) {
     const auto& replicas = layout_.places[static_cast<std::size_t>(stage)];
     const std::vector<Place> others(replicas.begin() + 1, replicas.end());
     const Place first = replicas.front();
     for (const Place place : replicas) {
-      if (stash) {
+      if (move.stash) {
         builder_.stash(place);
       }
     }
@@ -168,6 +168,9 @@ class Weaver {
       builder_.reduce(place, first, stage);  // stages are the parts of the gradient
     }
     builder_.update(first);
+    if (move.average_every > 0) {
+      builder_.average(first, move.average_every);
+    }
     if (!others.empty()) {
       builder_.broadcast_weights(first, others);
     }
@@ -192,14 +195,14 @@ Place PipelineLayout::place_of(Stage stage, MicroBatch micro_batch) const {
 }
 
 Move forward_of(MicroBatch micro_batch, bool keeps) {
-  return {Move::Kind::forward, micro_batch, keeps, {}, false};
+  return {Move::Kind::forward, micro_batch, keeps, {}, false, 0};
 }
 
 Move backward_of(MicroBatch micro_batch) {
-  return {Move::Kind::backward, micro_batch, true, {}, false};
+  return {Move::Kind::backward, micro_batch, true, {}, false, 0};
 }
 
-Move update_now() { return {Move::Kind::update, 0, true, {}, false}; }
+Move update_now() { return {Move::Kind::update, 0, true, {}, false, 0}; }
 
 Program alternating(const std::vector<MicroBatch>& own, std::size_t warm_ups,
                     std::size_t per_update, bool keeps) {
