@@ -91,7 +91,11 @@ class CoarseSplit final : public train::Policy {
   static std::int64_t whole_chunks(const plan::Problem& problem, double samples) {
     const auto unit = std::max<std::int64_t>(1, problem.chunk);
     const std::int64_t units = std::llround(samples / static_cast<double>(unit));
-    return std::min(problem.batch, units * unit);
+    const std::int64_t rounded = std::min(problem.batch, units * unit);
+    // The last chunk may be shorter: the whole batch is a choice, too.
+    const bool whole = static_cast<double>(problem.batch) - samples <
+                       std::abs(samples - static_cast<double>(rounded));
+    return whole ? problem.batch : rounded;
   }
 
   /// The shortest number that gives so many samples again.

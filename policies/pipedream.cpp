@@ -74,7 +74,8 @@ class PipeDream final : public train::Policy {
             mark_stashes(program, versions_to_average(layout, program, warm_ups));
         if (versions > 1 && has_weights(problem.model, layout.stages[stage])) {
           builder.keep_versions(places[replica], versions);
-          program.back().average = static_cast<std::int32_t>(options_.average_every);
+          // The last move of all is an update.
+          program.back().average_every = static_cast<std::int32_t>(options_.average_every);
         }
         programs[static_cast<std::size_t>(places[replica])] = std::move(program);
       }

@@ -168,9 +168,8 @@ class Weaver {
       builder_.reduce(place, first, stage);  // stages are the parts of the gradient
     }
     builder_.update(first);
-    if (move.average > 0) {
-      // Before the weights are handed out: the others may read them where they lie.
-      builder_.average(first, move.average);
+    if (move.average_every > 0) {
+      builder_.average(first, move.average_every);
     }
     if (!others.empty()) {
       builder_.broadcast_weights(first, others);

@@ -59,8 +59,7 @@ struct Move {
   bool keeps = true;                     ///< forward; if false, backward begins with a recompute
   std::optional<schedule::Version> version;  ///< forward; the current one if none is given
   bool stash = false;                        ///< update: keeps the version before it
-  std::int32_t average = 0;  ///< update: then all kept versions become their mean, every so many
-                             ///< steps; 0: never
+  std::int32_t average_every = 0;  ///< update: makes a mean of all versions every so many steps
 };
 using Program = std::vector<Move>;
 

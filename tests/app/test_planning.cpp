@@ -79,7 +79,7 @@ TEST_CASE("plan says what can't be done, and why") {
   write_tiny_deck(scratch.path());
 
   const nlohmann::json three = json_of(
-      {"plan", "tiny.yaml", "--json",
+      {"plan", "tiny.yaml", "--json", "policy={type: single}",
        "lanes={host: {kind: host}, a: {kind: emulated, memory: 1 kB}, b: {kind: emulated}}"},
       scratch.path());
 
@@ -89,8 +89,8 @@ TEST_CASE("plan says what can't be done, and why") {
   CHECK_THAT(refusals, ContainsSubstring("gpipe"));
   CHECK_THAT(refusals, ContainsSubstring("single(a)"));
   CHECK(keywords_of(three["rows"]) == std::set<std::string>{"single"});
-  const Outcome people = zygos_run({"plan", "tiny.yaml", "policy={type: gpipe, micro_batches: 64}"},
-                                   scratch.path());
+  const Outcome people =
+      zygos_run({"plan", "tiny.yaml", "policy={type: gpipe, micro_batches: 64}"}, scratch.path());
   CHECK(people.code == 2);
   CHECK_THAT(people.err, ContainsSubstring("micro_batches"));
 }
@@ -199,9 +199,9 @@ TEST_CASE("in strict mode no synchronous policy changes a bit") {
   }
   CHECK(said["rows"].size() == 9);
   CHECK(hashes.size() == 1);
-  const Outcome refused = zygos_run({"compare", "tiny.yaml", "train.strict=auto", "--policies",
-                                     "single,pipedream"},
-                                    scratch.path());
+  const Outcome refused =
+      zygos_run({"compare", "tiny.yaml", "train.strict=auto", "--policies", "single,pipedream"},
+                scratch.path());
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err, ContainsSubstring("strict"));
 }
@@ -265,9 +265,9 @@ TEST_CASE("workers of one description are numbered lanes") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  const nlohmann::json summary =
-      train_to_the_end(scratch.path(), {"lanes={w: {kind: emulated, count: 3}}",
-                                        "policy={type: data_parallel, exchange: ring}"});
+  const nlohmann::json summary = train_to_the_end(
+      scratch.path(),
+      {"lanes={w: {kind: emulated, count: 3}}", "policy={type: data_parallel, exchange: ring}"});
 
   CHECK(summary["samples"] == nlohmann::json{{"w0", 10}, {"w1", 11}, {"w2", 11}});
 }

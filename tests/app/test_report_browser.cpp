@@ -149,9 +149,10 @@ TEST_CASE("buttons, wheel and a drag zoom the timeline") {
 TEST_CASE("every figure of a report comes with a table") {
   const json& found = finished_check();
 
-  REQUIRE(found["tables"].size() == 4);
+  // One per figure, and those of the comparison and of what was decided.
+  REQUIRE(found["tables"].size() >= 4);
   for (const json& rows : found["tables"]) {
-    CHECK(rows > 3);
+    CHECK(rows > 1);
   }
   CHECK(found["memory"]["peaks"] > 4);
 }

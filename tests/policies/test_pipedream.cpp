@@ -92,11 +92,15 @@ TEST_CASE("Stages of several lanes are valid, train and evaluate") {
   for (const auto& model : {test::chain_of(5), test::with_skips()}) {
     for (const Replicas& replicas : {Replicas{2, 1}, {1, 2}, {2, 2}, {3, 2, 1}, {1, 3, 2}}) {
       for (const std::int64_t rounds : {1, 2, 5}) {
-        CAPTURE(replicas.size(), replicas[0], rounds);
-        const auto schedule = piped(test::lanes_problem(6, 48, model), with(6 * rounds, replicas));
+        for (const std::int64_t average_every : {0, 3}) {
+          CAPTURE(replicas.size(), replicas[0], rounds, average_every);
+          PipeDreamOptions options = with(6 * rounds, replicas);
+          options.average_every = average_every;
+          const auto schedule = piped(test::lanes_problem(6, 48, model), options);
 
-        CHECK(schedule::validate(schedule).empty());
-        CHECK(schedule::validate(schedule.for_evaluation()).empty());
+          CHECK(schedule::validate(schedule).empty());
+          CHECK(schedule::validate(schedule.for_evaluation()).empty());
+        }
       }
     }
   }
@@ -237,6 +241,23 @@ TEST_CASE("An average takes in the last versions that a stage would stash, and t
     }
     CHECK(averages == (vertical_sync ? 3 : 2));  // the last stage without has one version only
   }
+}
+
+TEST_CASE("Lanes of a stage get the mean that the first one makes") {
+  PipeDreamOptions options = with(8, {2, 1});
+  options.average_every = 2;
+  const auto schedule = piped(test::lanes_problem(3, 64, test::chain_of(4)), options);
+  std::vector<std::pair<TaskKind, schedule::Place>> last;
+  for (const Task& task : schedule.tasks) {
+    if (task.kind == TaskKind::average ||
+        (task.kind == TaskKind::receive && task.payload == schedule::Payload::weights)) {
+      last.emplace_back(task.kind, task.place);
+    }
+  }
+
+  REQUIRE(last.size() == 5);
+  CHECK(last[3] == std::pair{TaskKind::average, schedule::Place{0}});
+  CHECK(last[4] == std::pair{TaskKind::receive, schedule::Place{1}});
 }
 
 TEST_CASE("PipeDream refuses what it can't do and says what it can") {

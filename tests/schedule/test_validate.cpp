@@ -126,8 +126,8 @@ TEST_CASE("Nodes that a place leaves out are named") {
 
   CHECK_THAT(
       test::findings_of(schedule),
-      ContainsSubstring("task 6 (forward@device nodes 0-2 mb 1 samples 3-10 v0) works on nodes "
-                        "0-2; its stage has 0-3") &&
+      ContainsSubstring("task 8 (backward@device nodes 0-3 mb 1 samples 3-10 v0) comes before "
+                        "forward of nodes 2-3") &&
           ContainsSubstring("samples 3-10 are lost: no task does the forward (nodes 2-3) of them"));
 }
 
