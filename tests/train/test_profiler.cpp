@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "small_run.hpp"
 
+#include "zygos/plan/recommendation.hpp"
 #include "zygos/train/profiler.hpp"
 
 #include <catch2/catch_test_macros.hpp>
