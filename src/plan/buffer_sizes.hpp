@@ -10,6 +10,11 @@
 
 namespace zygos::plan {
 
+/// True for a buffer that lies in a place's staging, not on its lane.
+inline bool is_staged(schedule::BufferKind kind) {
+  return kind == schedule::BufferKind::staging || kind == schedule::BufferKind::message;
+}
+
 /// Sizes of the tensors of a place's buffers, for `samples` samples in `slices`.
 class BufferSizes {
  public:

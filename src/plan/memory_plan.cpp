@@ -36,10 +36,6 @@ Category category_of(BufferKind kind) {
   }
 }
 
-bool is_staged(BufferKind kind) {
-  return kind == BufferKind::staging || kind == BufferKind::message;
-}
-
 /// Buffers of samples and messages live within a step, everything else as long as the engine.
 bool lives_within_step(BufferKind kind) {
   switch (kind) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/plan/memory_time.hpp"
 
+#include "plan/buffer_sizes.hpp"
+
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
@@ -10,10 +12,6 @@
 
 namespace zygos::plan {
 namespace {
-
-bool is_staged(schedule::BufferKind kind) {
-  return kind == schedule::BufferKind::staging || kind == schedule::BufferKind::message;
-}
 
 void add_lasting(const memory::ArenaLayout& layout, const std::set<std::size_t>& of_the_step,
                  memory::Usage& usage) {

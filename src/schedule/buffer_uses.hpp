@@ -11,6 +11,9 @@
 
 namespace zygos::schedule {
 
+/// No task.
+inline constexpr TaskId nobody = -1;
+
 /// Numbers the buffers of a list of tasks, so that what is known of a buffer lies in a vector.
 class BufferUses {
  public:

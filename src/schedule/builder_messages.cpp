@@ -17,7 +17,7 @@ const StageLink* find_link(const std::vector<StageLink>& links, Stage from, Stag
   return found == links.end() || ends(*found) != std::pair(from, to) ? nullptr : &*found;
 }
 
-Buffer of_samples(BufferKind kind, Place place, MicroBatch micro_batch) {
+Buffer buffer_of(BufferKind kind, Place place, MicroBatch micro_batch) {
   return {kind, place, micro_batch, 0, 0};
 }
 
@@ -50,7 +50,7 @@ void ScheduleBuilder::send(Place from, Place to, MicroBatch micro_batch) {
   task.peer = to;
   task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
   task.reads = {
-      of_samples(onward ? BufferKind::outputs : BufferKind::input_gradients, from, micro_batch)};
+      buffer_of(onward ? BufferKind::outputs : BufferKind::input_gradients, from, micro_batch)};
   const Buffer message = new_message(from);
   task.writes = {message};
   on_the_way_[{from, to, micro_batch}] = message;
@@ -73,15 +73,15 @@ void ScheduleBuilder::receive(Place from, Place to, MicroBatch micro_batch) {
   task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
   task.reads = {message.mapped()};
   if (onward) {
-    task.writes = {of_samples(BufferKind::boundary, to, micro_batch)};
+    task.writes = {buffer_of(BufferKind::boundary, to, micro_batch)};
   } else {
     const NodeRange here = nodes_of(to);
     const auto made_here = [&](std::int32_t node) { return here.contains(node); };
     if (std::ranges::any_of(link->tensors, made_here)) {
-      task.writes.push_back(of_samples(BufferKind::output_gradients, to, micro_batch));
+      task.writes.push_back(buffer_of(BufferKind::output_gradients, to, micro_batch));
     }
     if (!std::ranges::all_of(link->tensors, made_here)) {
-      task.writes.push_back(of_samples(BufferKind::input_gradients, to, micro_batch));
+      task.writes.push_back(buffer_of(BufferKind::input_gradients, to, micro_batch));
     }
   }
   add(std::move(task));

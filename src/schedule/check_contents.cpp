@@ -11,8 +11,6 @@
 namespace zygos::schedule {
 namespace {
 
-constexpr TaskId nobody = -1;
-
 /// What has become of a micro-batch on a place.
 struct Pass {
   TaskId forward = nobody;      ///< the first part of it

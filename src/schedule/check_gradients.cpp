@@ -13,8 +13,6 @@
 namespace zygos::schedule {
 namespace {
 
-constexpr TaskId nobody = -1;
-
 /// What a part of a gradient holds.
 struct Sum {
   SampleSet samples;

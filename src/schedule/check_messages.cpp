@@ -10,8 +10,6 @@
 namespace zygos::schedule {
 namespace {
 
-constexpr TaskId nobody = -1;
-
 bool is_message(const Buffer& buffer) { return buffer.kind == BufferKind::message; }
 
 class MessageCheck {

@@ -11,8 +11,6 @@
 namespace zygos::schedule {
 namespace {
 
-constexpr TaskId nobody = -1;
-
 /// Who has touched a buffer. Whoever came before the last writer is ordered before it already.
 struct Uses {
   TaskId writer = nobody;
