@@ -24,6 +24,7 @@ struct Subtree {
   std::int32_t level = 0;
   std::int64_t index = 0;
   friend auto operator<=>(const Subtree&, const Subtree&) = default;
+  friend bool operator==(const Subtree&, const Subtree&) = default;
 };
 
 /// What a place does with the gradients of its chunks. Slots are buffers of the stage's size; they

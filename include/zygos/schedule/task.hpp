@@ -78,6 +78,8 @@ struct Buffer {
   std::int32_t slot = 0;       ///< weights: 0 or the stash's slot; activations: 1 if recomputed
   std::int32_t part = 0;       ///< gradients: index into Schedule::parts; message: its number
   friend auto operator<=>(const Buffer&, const Buffer&) = default;
+  // Said apart: nvcc declares the equality that comes with the line above, but does not define it.
+  friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 /// "activations@device mb 2", "gradients@host part 1", "weights@host slot 2", "message 7@host";
 /// "batch" for the caller's samples.
