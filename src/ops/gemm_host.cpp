@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of host lanes: a single-threaded vendor BLAS on every tile, threads over the tiles.
+// Products of host lanes: our own kernels or a single-threaded vendor BLAS on every tile, threads
+// over the tiles.
 #include "ops/activation_math.hpp"
 #include "ops/blas_call.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/gemm.hpp"
+#include "ops/thin_product.hpp"
 #include "ops/tiling.hpp"
 
 #include <cblas.h>
@@ -31,32 +33,49 @@ void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int 
   cblas_dgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
 
-/// Operands and extents of op(a) (m, k) op(b) (k, n).
+/// A tile by the BLAS.
 template <class T>
-struct Product {
-  CBLAS_TRANSPOSE form_a;
-  CBLAS_TRANSPOSE form_b;
-  std::int64_t m;
-  std::int64_t n;
-  std::int64_t k;
-  const T* a;
-  const T* b;
-  T* c;
-  T beta = T(0);
+void multiply(const ThinProduct<T>& product, const Tile& tile) {
+  const BlasCall call;
+  const bool turned_a = product.form == ProductForm::first_transposed;
+  const bool turned_b = product.form == ProductForm::second_transposed;
+  const std::int64_t lda = std::max<std::int64_t>(turned_a ? product.m : product.k, 1);
+  const std::int64_t ldb = std::max<std::int64_t>(turned_b ? product.k : product.n, 1);
+  multiply(turned_a ? CblasTrans : CblasNoTrans, turned_b ? CblasTrans : CblasNoTrans,
+           static_cast<int>(tile.rows), static_cast<int>(tile.columns), static_cast<int>(product.k),
+           product.a + (turned_a ? tile.row : tile.row * lda), static_cast<int>(lda),
+           product.b + (turned_b ? tile.column * ldb : tile.column), static_cast<int>(ldb),
+           product.added ? T(1) : T(0), product.c + tile.row * product.n + tile.column,
+           static_cast<int>(product.n));
+}
 
-  void require_valid() const {
+/// A product, how it is computed and in which tiles: a matter of its shape. (The tiles of our own
+/// kernels depend on the threads as well, their bits do not.)
+template <class T>
+class Product : public ThinProduct<T> {
+ public:
+  Product(const ThinProduct<T>& operands, int threads)
+      : ThinProduct<T>(operands),
+        thin_(operands.pays()),
+        tiling_(thin_ ? operands.tiling(threads) : Tiling(operands.m, operands.n, operands.k)) {
     const std::int64_t most = std::numeric_limits<int>::max();
-    ZYGOS_REQUIRE(m <= most && n <= most && k <= most, "ops::gemm: an extent exceeds BLAS' int");
+    ZYGOS_REQUIRE(operands.m <= most && operands.n <= most && operands.k <= most,
+                  "ops::gemm: an extent exceeds BLAS' int");
   }
-  void compute(const Tile& tile) const {
-    const BlasCall call;
-    const std::int64_t lda = std::max<std::int64_t>(form_a == CblasNoTrans ? k : m, 1);
-    const std::int64_t ldb = std::max<std::int64_t>(form_b == CblasNoTrans ? n : k, 1);
-    multiply(form_a, form_b, static_cast<int>(tile.rows), static_cast<int>(tile.columns),
-             static_cast<int>(k), a + (form_a == CblasNoTrans ? tile.row * lda : tile.row),
-             static_cast<int>(lda), b + (form_b == CblasNoTrans ? tile.column : tile.column * ldb),
-             static_cast<int>(ldb), beta, c + tile.row * n + tile.column, static_cast<int>(n));
+  std::int64_t tiles() const { return tiling_.count(); }
+  Tile compute(std::int64_t index) const {
+    const Tile tile = tiling_[index];
+    if (thin_) {
+      ThinProduct<T>::compute(tile);
+    } else {
+      multiply(*this, tile);
+    }
+    return tile;
   }
+
+ private:
+  bool thin_;
+  Tiling tiling_;
 };
 
 /// Products below this volume take less time than waking another thread would gain.
@@ -122,18 +141,17 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm: extents do not fit");
-  const Product<T> product{CblasNoTrans, CblasNoTrans, rows(c),  columns(c),
-                           columns(a),   a.data(),     b.data(), c.data()};
-  product.require_valid();
-  const Tiling tiling(product.m, product.n, product.k);
+  const Product<T> product(
+      {ProductForm::plain, rows(c), columns(c), columns(a), a.data(), b.data(), c.data()},
+      exec.concurrency());
   const T* const bias = epilogue.bias.data();
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece("zygos::ops::gemm", exec, product, tiling.count(), [&](std::int64_t piece) {
-      product.compute(tiling[piece]);
+    for_each_piece("zygos::ops::gemm", exec, product, product.tiles(), [&](std::int64_t piece) {
+      const Tile tile = product.compute(piece);
       if (!plain) {
-        finish<which>(tiling[piece], product.n, bias, product.c);
+        finish<which>(tile, product.n, bias, product.c);
       }
     });
   });
@@ -145,17 +163,15 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: extents do not fit");
-  const Product<T> product{CblasTrans, CblasNoTrans, rows(c),
-                           columns(c), rows(a),      a.data(),
-                           b.data(),   c.data(),     into == Into::added ? T(1) : T(0)};
-  product.require_valid();
-  const Tiling tiling(product.m, product.n, product.k);
-  const std::int64_t tiles = tiling.count();
+  const Product<T> product({ProductForm::first_transposed, rows(c), columns(c), rows(a), a.data(),
+                            b.data(), c.data(), into == Into::added},
+                           exec.concurrency());
+  const std::int64_t tiles = product.tiles();
   const std::int64_t blocks = sums.size() == 0 ? 0 : (product.n + sum_columns - 1) / sum_columns;
   // The sums come last: they are short and even out the end.
   for_each_piece("zygos::ops::gemm_tn", exec, product, tiles + blocks, [&](std::int64_t piece) {
     if (piece < tiles) {
-      product.compute(tiling[piece]);
+      product.compute(piece);
     } else {
       sum_block(product, piece - tiles, sums.data(), into);
     }
@@ -168,12 +184,11 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: extents do not fit");
-  const Product<T> product{CblasNoTrans, CblasTrans, rows(c),  columns(c),
-                           columns(a),   a.data(),   b.data(), c.data()};
-  product.require_valid();
-  const Tiling tiling(product.m, product.n, product.k);
-  for_each_piece("zygos::ops::gemm_nt", exec, product, tiling.count(),
-                 [&](std::int64_t piece) { product.compute(tiling[piece]); });
+  const Product<T> product({ProductForm::second_transposed, rows(c), columns(c), columns(a),
+                            a.data(), b.data(), c.data()},
+                           exec.concurrency());
+  for_each_piece("zygos::ops::gemm_nt", exec, product, product.tiles(),
+                 [&](std::int64_t piece) { product.compute(piece); });
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                            \

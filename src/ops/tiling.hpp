@@ -27,6 +27,18 @@ class Tiling {
     tile_columns_count_ = (n + columns_ - 1) / columns_;
   }
 
+  struct Extents {
+    std::int64_t rows;
+    std::int64_t columns;
+  };
+  /// Tiles of the given extents, for arithmetic that does not depend on them.
+  Tiling(std::int64_t m, std::int64_t n, const Extents& tile)
+      : m_(m),
+        n_(n),
+        rows_(std::max<std::int64_t>(tile.rows, 1)),
+        columns_(std::max<std::int64_t>(tile.columns, 1)),
+        tile_columns_count_((n + columns_ - 1) / columns_) {}
+
   std::int64_t count() const { return (m_ + rows_ - 1) / rows_ * tile_columns_count_; }
   Tile operator[](std::int64_t index) const {
     const std::int64_t row = index / tile_columns_count_ * rows_;

@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The innermost loop of thin_product.cpp: a block of results stays in registers while the products
+// of one column of x and one row of y are added to it, k after k. One template for every type and
+// instruction set, on the vectors of GCC and Clang.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace zygos::ops::thin {
+
+// The width of a register, and how many of them, decide the size of a block: as many results as
+// leave room for one row of y and one broadcast. Six rows, for the rows of a matrix are often a
+// multiple of 4 KiB apart, and then no more than eight of them share the sets of a first cache.
+#if defined(__AVX512F__)
+inline constexpr int simd_bytes = 64;
+inline constexpr int most_vectors = 4;
+#elif defined(__AVX__)
+inline constexpr int simd_bytes = 32;
+inline constexpr int most_vectors = 2;
+#elif defined(__aarch64__)
+inline constexpr int simd_bytes = 16;
+inline constexpr int most_vectors = 4;
+#else
+inline constexpr int simd_bytes = 16;
+inline constexpr int most_vectors = 2;
+#endif
+inline constexpr int most_rows = 6;
+inline constexpr int line_bytes = 64;
+
+/// Without these a product costs two instructions, and a BLAS that looks at the processor at run
+/// time is better than code for the least one.
+#if defined(__FMA__) || defined(__aarch64__)
+inline constexpr bool has_fused_multiply_add = true;
+#else
+inline constexpr bool has_fused_multiply_add = false;
+#endif
+
+template <class T>
+struct Simd;
+template <>
+struct Simd<float> {
+  typedef float Vector __attribute__((vector_size(simd_bytes)));
+};
+template <>
+struct Simd<double> {
+  typedef double Vector __attribute__((vector_size(simd_bytes)));
+};
+
+/// Numbers of a register, of the row of y that a full block takes, and of a cache line.
+template <class T>
+inline constexpr int width = simd_bytes / static_cast<int>(sizeof(T));
+template <class T>
+inline constexpr int panel = most_vectors* width<T>;
+template <class T>
+inline constexpr int line = line_bytes / static_cast<int>(sizeof(T));
+
+template <class T>
+typename Simd<T>::Vector load(const T* from) {
+  typename Simd<T>::Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+template <class T>
+void store(T* to, const typename Simd<T>::Vector& vector) {
+  std::memcpy(to, &vector, sizeof vector);
+}
+
+/// f(0), ..., f(count - 1) with constants. Only loops that are gone before the compiler looks at
+/// the array of accumulators let it become registers.
+template <std::size_t count, class F>
+[[gnu::always_inline]] inline void unrolled(const F& f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<int, i>{}), ...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(count)>{});
+}
+
+/// What a kernel does besides: which way x lies, whether the rows of y are stored for the blocks
+/// that follow, and what is fetched ahead: `lines` cache lines every `steps` k.
+struct Plan {
+  bool x_along_k;  ///< x (rows, k), else x (k, rows)
+  bool packs = false;
+  enum Ahead { nothing, operand, result } ahead = nothing;
+  int steps = 1;
+  std::size_t lines = 0;
+};
+
+/// c (rows, vectors) [+]= x y with y (k, vectors). Strides count numbers.
+template <class T>
+struct Block {
+  std::int64_t k;
+  const T* x;
+  std::int64_t x_stride;
+  const T* y;
+  std::int64_t y_stride;
+  T* c;
+  std::int64_t c_stride;
+  bool added;
+  T* packed = nullptr;  ///< (k, vectors)
+  /// Lines to fetch: `rounds` times some that are line_stride apart, then round_stride further.
+  const T* ahead = nullptr;
+  std::int64_t line_stride = 0;
+  std::int64_t round_stride = 0;
+  std::int64_t rounds = 0;
+};
+
+template <class T, std::size_t count>
+struct Vectors {
+  typename Simd<T>::Vector at[count];
+};
+template <class T, std::size_t rows, std::size_t vectors>
+struct Accumulators {
+  typename Simd<T>::Vector at[rows][vectors];
+};
+
+/// Operands are fetched into the second cache: the lines of a column of panels all belong to the
+/// same few sets of the first one.
+template <Plan plan, class T>
+[[gnu::always_inline]] inline void fetch(const T* from, std::int64_t stride) {
+  unrolled<plan.lines>([&](auto i) __attribute__((always_inline)) {
+    if constexpr (plan.ahead == Plan::result) {
+      __builtin_prefetch(from + i * stride, 1, 3);
+    } else {
+      __builtin_prefetch(from + i * stride, 0, 2);
+    }
+  });
+}
+
+/// The products of one k; moves on to the next.
+template <Plan plan, std::size_t rows, std::size_t vectors, class T>
+[[gnu::always_inline]] inline void step(Block<T>& block, Accumulators<T, rows, vectors>& sums) {
+  Vectors<T, vectors> y;
+  unrolled<vectors>([&](auto v)
+                        __attribute__((always_inline)) { y.at[v] = load(block.y + v * width<T>); });
+  if constexpr (plan.packs) {
+    unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+      store(block.packed + v * width<T>, y.at[v]);
+    });
+    block.packed += vectors * width<T>;
+  }
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    const T x = plan.x_along_k ? block.x[r * block.x_stride] : block.x[r];
+    unrolled<vectors>([&](auto v) __attribute__((always_inline)) { sums.at[r][v] += x * y.at[v]; });
+  });
+  block.x += plan.x_along_k ? 1 : block.x_stride;
+  block.y += block.y_stride;
+}
+
+template <Plan plan, std::size_t rows, std::size_t vectors, class T>
+[[gnu::noinline]] void multiply_block(const Block<T>& operands) {
+  using Vector = typename Simd<T>::Vector;
+  Block<T> block = operands;
+  Accumulators<T, rows, vectors> sums;
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<vectors>([&](auto v) __attribute__((always_inline)) { sums.at[r][v] = Vector{}; });
+  });
+  std::int64_t left = block.k;
+  if constexpr (plan.ahead != Plan::nothing) {
+    for (; block.rounds > 0 && left >= plan.steps; --block.rounds, left -= plan.steps) {
+      fetch<plan>(block.ahead, block.line_stride);
+      block.ahead += block.round_stride;
+      for (int i = 0; i < plan.steps; ++i) {
+        step<plan>(block, sums);
+      }
+    }
+  }
+  for (; left > 0; --left) {
+    step<plan>(block, sums);
+  }
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+      T* const to = block.c + r * block.c_stride + v * width<T>;
+      store(to, block.added ? load(to) + sums.at[r][v] : sums.at[r][v]);
+    });
+  });
+}
+
+/// multiply_block() for a number of rows known at run time, from 1 to most_rows.
+template <Plan plan, int vectors, class T>
+void multiply(std::int64_t rows, const Block<T>& block) {
+  static_assert(most_rows == 6);
+  switch (rows) {
+    case 1:
+      return multiply_block<plan, 1, vectors>(block);
+    case 2:
+      return multiply_block<plan, 2, vectors>(block);
+    case 3:
+      return multiply_block<plan, 3, vectors>(block);
+    case 4:
+      return multiply_block<plan, 4, vectors>(block);
+    case 5:
+      return multiply_block<plan, 5, vectors>(block);
+    default:
+      return multiply_block<plan, 6, vectors>(block);
+  }
+}
+
+/// out (columns, rows) = in (rows, columns)^T, any extents.
+template <class T>
+void transpose(const T* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns, T* out,
+               std::int64_t out_stride) {
+  for (std::int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      out[j * out_stride + i] = in[i * in_stride + j];
+    }
+  }
+}
+
+/// One step of transpose_square(): of the rows i and i + step, what lies off the diagonal in every
+/// square of 2 step changes places.
+template <int step, class Vector, int... i>
+[[gnu::always_inline]] inline void exchange(Vector& upper, Vector& lower,
+                                            std::integer_sequence<int, i...>) {
+  constexpr int w = sizeof...(i);
+  const Vector before = upper;
+  upper = __builtin_shufflevector(before, lower, ((i & step) != 0 ? w + (i ^ step) : i)...);
+  lower = __builtin_shufflevector(before, lower, ((i & step) != 0 ? w + i : i ^ step)...);
+}
+
+/// The same of a square as wide as a register.
+template <class T>
+void transpose_square(const T* in, std::int64_t in_stride, T* out, std::int64_t out_stride) {
+  constexpr int w = width<T>;
+  Vectors<T, static_cast<std::size_t>(w)> row;
+  unrolled<w>([&](auto i) __attribute__((always_inline)) { row.at[i] = load(in + i * in_stride); });
+  unrolled<4>([&](auto power) __attribute__((always_inline)) {
+    constexpr int step = 1 << power;
+    unrolled<w>([&](auto i) __attribute__((always_inline)) {
+      if constexpr (step < w && (i & step) == 0) {
+        exchange<step>(row.at[i], row.at[i + step], std::make_integer_sequence<int, w>{});
+      }
+    });
+  });
+  unrolled<w>([&](auto i)
+                  __attribute__((always_inline)) { store(out + i * out_stride, row.at[i]); });
+}
+
+}  // namespace zygos::ops::thin

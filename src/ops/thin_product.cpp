@@ -1,0 +1,385 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is copied for the kernels lies on the stack, no more than 256 KiB at a time.
+#include "ops/thin_product.hpp"
+
+#include "ops/thin_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zygos::ops {
+namespace {
+
+using namespace thin;
+
+/// k of a block of the forms that copy panels of b: 64 KiB of AVX-512's panel, a part of the second
+/// cache.
+constexpr std::int64_t most_k = 256;
+/// Numbers of a buffer.
+template <class T>
+constexpr std::int64_t buffer_size = 128 * 1024 / static_cast<std::int64_t>(sizeof(T));
+template <class T>
+using Buffer = std::array<T, static_cast<std::size_t>(buffer_size<T>)>;
+/// Rows of a that the second form transposes at a time.
+constexpr std::int64_t most_transposed_rows = 128;
+
+constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return divided_up(a, b) * b; }
+
+/// f(begin, count, index) for parts of [begin, begin + count) that differ by one at most.
+template <class F>
+void for_each_part(std::int64_t begin, std::int64_t count, std::int64_t most, const F& f) {
+  const std::int64_t parts = divided_up(count, most);
+  const std::int64_t end = begin + count;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t size = (end - begin) / (parts - part);
+    f(begin, size, part);
+    begin += size;
+  }
+}
+
+/// f(begin, count) for blocks of [0, k): one that is empty if k is zero, for a product of nothing
+/// is zero.
+template <class F>
+void for_each_depth(std::int64_t k, std::int64_t most, const F& f) {
+  std::int64_t begin = 0;
+  do {
+    f(begin, std::min(most, k - begin));
+    begin += most;
+  } while (begin < k);
+}
+
+/// out (k, panel) = in (k, columns), with zeros behind
+template <class T>
+void pack_panel(std::int64_t k, const T* in, std::int64_t stride, std::int64_t columns, T* out) {
+  for (std::int64_t i = 0; i < k; ++i, in += stride, out += panel<T>) {
+    if (columns == panel<T>) {
+      std::copy_n(in, panel<T>, out);
+    } else {
+      std::fill(std::copy_n(in, columns, out), out + panel<T>, T(0));
+    }
+  }
+}
+
+/// A block of fewer columns than a panel, with what does not belong to c computed beside it.
+template <Plan plan, class T>
+void multiply_edge(std::int64_t rows, std::int64_t columns, Block<T> block) {
+  std::array<T, static_cast<std::size_t>(most_rows * panel<T>)> beside;
+  T* const c = block.c;
+  const std::int64_t stride = block.c_stride;
+  const bool added = block.added;
+  block.c = beside.data();
+  block.c_stride = panel<T>;
+  block.added = false;
+  multiply<plan, most_vectors>(rows, block);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const T* const from = beside.data() + i * panel<T>;
+    T* const to = c + i * stride;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      to[j] = added ? to[j] + from[j] : from[j];
+    }
+  }
+}
+
+// ---------------------------------------------------------------- a b
+
+constexpr Plan plain_plan{.x_along_k = true};
+template <class T>
+constexpr std::int64_t panel_lines = panel<T> / line<T>;
+
+/// Blocks of rows and one panel of b. The first block stores the panel for the others; the lines of
+/// the panel that comes next are fetched by those.
+template <class T>
+void multiply_panel(std::int64_t first_row, std::int64_t row_count, const Block<T>& panel_block,
+                    T* packed) {
+  constexpr Plan first{.x_along_k = true, .packs = true};
+  constexpr Plan one_line{.x_along_k = true, .ahead = Plan::operand, .lines = 1};
+  constexpr Plan all_lines{
+      .x_along_k = true, .ahead = Plan::operand, .lines = static_cast<std::size_t>(panel_lines<T>)};
+  const std::int64_t parts = divided_up(row_count, most_rows);
+  for_each_part(first_row, row_count, most_rows,
+                [&](std::int64_t row, std::int64_t rows, std::int64_t part) {
+                  Block<T> block = panel_block;
+                  block.x += row * block.x_stride;
+                  block.c += row * block.c_stride;
+                  if (part > 0) {
+                    block.y = packed;
+                    block.y_stride = panel<T>;
+                  }
+                  if (parts == 1 || (part == 1 && parts <= panel_lines<T>)) {
+                    multiply<all_lines, most_vectors>(rows, block);
+                  } else if (part == 0) {
+                    block.packed = packed;
+                    multiply<first, most_vectors>(rows, block);
+                  } else if (parts > panel_lines<T> && part <= panel_lines<T>) {
+                    block.ahead += (part - 1) * line<T>;
+                    multiply<one_line, most_vectors>(rows, block);
+                  } else {
+                    multiply<plain_plan, most_vectors>(rows, block);
+                  }
+                });
+}
+
+template <class T>
+void multiply_edge_panel(const Tile& tile, std::int64_t columns, const Block<T>& panel_block,
+                         T* packed) {
+  pack_panel(panel_block.k, panel_block.y, panel_block.y_stride, columns, packed);
+  for_each_part(tile.row, tile.rows, most_rows,
+                [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+                  Block<T> block = panel_block;
+                  block.x += row * block.x_stride;
+                  block.c += row * block.c_stride;
+                  block.y = packed;
+                  block.y_stride = panel<T>;
+                  multiply_edge<plain_plan>(rows, columns, block);
+                });
+}
+
+template <class T>
+void compute_plain(const ThinProduct<T>& product, const Tile& tile) {
+  alignas(line_bytes) std::array<T, static_cast<std::size_t>(most_k * panel<T>)> packed;
+  const std::int64_t end = tile.column + tile.columns;
+  for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
+    for (std::int64_t column = tile.column; column < end; column += panel<T>) {
+      Block<T> block{
+          depth,     product.a + begin,  product.k, product.b + begin * product.n + column,
+          product.n, product.c + column, product.n, product.added || begin > 0};
+      if (end - column < panel<T>) {
+        multiply_edge_panel(tile, end - column, block, packed.data());
+        continue;
+      }
+      block.line_stride = line<T>;
+      block.round_stride = product.n;
+      if (column + panel<T> < end) {  // the next panel, the next k of this tile, the next tile
+        block.ahead = block.y + panel<T>;
+        block.rounds = depth;
+      } else if (begin + depth < product.k) {
+        block.ahead = product.b + (begin + depth) * product.n + tile.column;
+        block.rounds = std::min(depth, product.k - begin - depth);
+      } else if (end < product.n) {
+        block.ahead = product.b + end;
+        block.rounds = depth;
+      }
+      multiply_panel(tile.row, tile.rows, block, packed.data());
+    }
+  });
+}
+
+// ---------------------------------------------------------------- a^T b
+
+/// Blocks of rows and panels of b that have been copied. A result is fetched while the block before
+/// it is computed: it is all there is to read from far away.
+template <class T>
+void multiply_packed(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
+                     std::int64_t depth, const T* packed) {
+  constexpr Plan plan{.x_along_k = false,
+                      .ahead = Plan::result,
+                      .steps = 2,
+                      .lines = static_cast<std::size_t>(panel_lines<T>)};
+  for_each_part(tile.row, tile.rows, most_rows,
+                [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+                  T* const c = product.c + row * product.n + tile.column;
+                  for (std::int64_t column = 0; column < tile.columns; column += panel<T>) {
+                    Block<T> block{depth,     product.a + begin * product.m + row,
+                                   product.m, packed + column * depth,
+                                   panel<T>,  c + column,
+                                   product.n, product.added || begin > 0};
+                    if (tile.columns - column < panel<T>) {
+                      multiply_edge<plan>(rows, tile.columns - column, block);
+                      continue;
+                    }
+                    const bool last = tile.columns - column < 2 * panel<T>;
+                    block.ahead = last ? c + rows * product.n : c + column + panel<T>;
+                    block.line_stride = line<T>;
+                    block.round_stride = product.n;
+                    block.rounds = last ? std::min(rows, product.m - row - rows) : rows;
+                    multiply<plan, most_vectors>(rows, block);
+                  }
+                });
+}
+
+template <class T>
+void compute_first_transposed(const ThinProduct<T>& product, const Tile& tile) {
+  alignas(line_bytes) Buffer<T> packed;
+  const std::int64_t most_depth = std::clamp<std::int64_t>(product.k, 1, most_k);
+  const std::int64_t most_columns = buffer_size<T> / most_depth / panel<T> * panel<T>;
+  const std::int64_t end = tile.column + tile.columns;
+  for (std::int64_t column = tile.column; column < end; column += most_columns) {
+    const Tile part{tile.row, column, tile.rows, std::min(most_columns, end - column)};
+    for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
+      for (std::int64_t j = 0; j < part.columns; j += panel<T>) {
+        pack_panel(depth, product.b + begin * product.n + column + j, product.n,
+                   std::min<std::int64_t>(panel<T>, part.columns - j), packed.data() + j * depth);
+      }
+      multiply_packed(product, part, begin, depth, packed.data());
+    });
+  }
+}
+
+// ---------------------------------------------------------------- a b^T
+
+/// f(first row, vectors) for the panels of `rows` rows, which are a multiple of a vector.
+template <class T, class F>
+void for_each_panel(std::int64_t rows, const F& f) {
+  for (std::int64_t row = 0; row < rows; row += panel<T>) {
+    f(row, std::min<std::int64_t>(most_vectors, (rows - row) / width<T>));
+  }
+}
+
+/// out = in (rows, depth)^T, panel after panel, with zeros for the rows up to a vector
+template <class T>
+void pack_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t depth,
+                     T* out) {
+  constexpr std::int64_t w = width<T>;
+  for_each_panel<T>(rounded_up(rows, w), [&](std::int64_t first, std::int64_t vectors) {
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      const std::int64_t row = first + v * w;
+      const std::int64_t there = std::min(w, rows - row);
+      for (std::int64_t k = 0; k < depth; k += w) {
+        const T* const from = in + row * stride + k;
+        T* const to = out + first * depth + k * vectors * w + v * w;
+        const std::int64_t count = std::min(w, depth - k);
+        if (there == w && count == w) {
+          transpose_square(from, stride, to, vectors * w);
+          continue;
+        }
+        transpose(from, stride, there, count, to, vectors * w);
+        for (std::int64_t i = 0; i < count; ++i) {
+          std::fill(to + i * vectors * w + there, to + i * vectors * w + w, T(0));
+        }
+      }
+    }
+  });
+}
+
+/// c (rows, columns) [+]= ct (columns, rows)^T
+template <class T>
+void unpack_transposed(const T* ct, std::int64_t ct_stride, const Tile& tile, std::int64_t stride,
+                       bool added, T* c) {
+  constexpr std::int64_t w = width<T>;
+  alignas(line_bytes) std::array<T, static_cast<std::size_t>(w * w)> square;
+  for (std::int64_t j = 0; j < tile.columns; j += w) {
+    for (std::int64_t i = 0; i < tile.rows; i += w) {
+      const T* const from = ct + j * ct_stride + i;
+      T* const to = c + (tile.row + i) * stride + tile.column + j;
+      const std::int64_t rows = std::min(w, tile.rows - i);
+      const std::int64_t columns = std::min(w, tile.columns - j);
+      if (!added && rows == w && columns == w) {
+        transpose_square(from, ct_stride, to, stride);
+        continue;
+      }
+      transpose(from, ct_stride, columns, rows, square.data(), w);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t q = 0; q < columns; ++q) {
+          T& number = to[r * stride + q];
+          number = added ? number + square[static_cast<std::size_t>(r * w + q)]
+                         : square[static_cast<std::size_t>(r * w + q)];
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void multiply_vectors(std::int64_t vectors, std::int64_t rows, const Block<T>& block) {
+  constexpr Plan plan{
+      .x_along_k = true, .ahead = Plan::operand, .steps = line<T>, .lines = most_rows};
+  unrolled<most_vectors>([&](auto v) {
+    if (vectors == v + 1) {
+      multiply<plan, v + 1>(rows, block);
+    }
+  });
+}
+
+/// The transposed result of a tile, ct (columns, padded rows) = b a^T: the rows of b are read in
+/// place, and the few of a are its vectors.
+template <class T>
+void multiply_transposed(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
+                         std::int64_t depth, const T* packed, T* ct) {
+  const std::int64_t padded = rounded_up(tile.rows, width<T>);
+  const std::int64_t k = product.k;
+  for_each_part(tile.column, tile.columns, most_rows,
+                [&](std::int64_t column, std::int64_t columns, std::int64_t) {
+                  const T* const x = product.b + column * k + begin;
+                  const bool last = column + columns >= product.n;
+                  for_each_panel<T>(padded, [&](std::int64_t row, std::int64_t vectors) {
+                    Block<T> block{depth,
+                                   x,
+                                   k,
+                                   packed + row * depth,
+                                   vectors * width<T>,
+                                   ct + (column - tile.column) * padded + row,
+                                   padded,
+                                   begin > 0};
+                    block.ahead = x + columns * k;
+                    block.line_stride = k;
+                    block.round_stride = line<T>;
+                    block.rounds = last ? 0 : depth;
+                    multiply_vectors(vectors, columns, block);
+                  });
+                });
+}
+
+template <class T>
+void compute_second_transposed(const ThinProduct<T>& product, const Tile& tile) {
+  alignas(line_bytes) Buffer<T> packed;
+  alignas(line_bytes) Buffer<T> ct;
+  // Of the product and not of the tile: it decides the order of the sums.
+  const std::int64_t most_padded = rounded_up(std::min(product.m, most_transposed_rows), width<T>);
+  const std::int64_t most_depth = buffer_size<T> / most_padded / width<T> * width<T>;
+  for_each_part(
+      tile.row, tile.rows, most_transposed_rows,
+      [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+        const std::int64_t padded = rounded_up(rows, width<T>);
+        const std::int64_t most_columns = buffer_size<T> / padded;
+        const std::int64_t end = tile.column + tile.columns;
+        for (std::int64_t column = tile.column; column < end; column += most_columns) {
+          const Tile part{row, column, rows, std::min(most_columns, end - column)};
+          for_each_depth(product.k, most_depth, [&](std::int64_t begin, std::int64_t depth) {
+            pack_transposed(product.a + row * product.k + begin, product.k, rows, depth,
+                            packed.data());
+            multiply_transposed(product, part, begin, depth, packed.data(), ct.data());
+          });
+          unpack_transposed(ct.data(), padded, part, product.n, product.added, product.c);
+        }
+      });
+}
+
+}  // namespace
+
+template <class T>
+bool ThinProduct<T>::pays() const {
+  return has_fused_multiply_add && m > 0 && n > 0 && k > 0;
+}
+
+template <class T>
+Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
+  // More tiles than threads, to even out their ends; one thread copies least with one tile.
+  const std::int64_t tiles = threads == 1 ? 1 : 4 * threads;
+  if (form == ProductForm::first_transposed) {
+    return {m, n, Tiling::Extents{rounded_up(divided_up(m, tiles), 4 * most_rows), n}};
+  }
+  const std::int64_t columns = rounded_up(divided_up(n, tiles), panel<T>);
+  // What follows a plain product should find it in the cache.
+  return {m, n,
+          Tiling::Extents{m, form == ProductForm::plain ? std::min(columns, most_k) : columns}};
+}
+
+template <class T>
+void ThinProduct<T>::compute(const Tile& tile) const {
+  switch (form) {
+    case ProductForm::plain:
+      return compute_plain(*this, tile);
+    case ProductForm::first_transposed:
+      return compute_first_transposed(*this, tile);
+    case ProductForm::second_transposed:
+      return compute_second_transposed(*this, tile);
+  }
+}
+
+template struct ThinProduct<float>;
+template struct ThinProduct<double>;
+
+}  // namespace zygos::ops

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products with an extent so small that a BLAS spends much of its time on copying the large
+// operand into the order it likes: the products of micro-batches. Here the large operand is read
+// where it lies.
+#pragma once
+
+#include "ops/tiling.hpp"
+
+#include <cstdint>
+
+namespace zygos::ops {
+
+enum class ProductForm {
+  plain,              ///< a (m, k) b (k, n)
+  first_transposed,   ///< a (k, m), b (k, n)
+  second_transposed,  ///< a (m, k), b (n, k)
+};
+
+/// c (m, n) = op(a) op(b), or is added to; all row major. T is float or double.
+///
+/// Every number of c is the same sum in the same order whichever tile it is computed in: its
+/// products one after the other, in blocks of k that depend on the shape.
+template <class T>
+struct ThinProduct {
+  ProductForm form;
+  std::int64_t m;
+  std::int64_t n;
+  std::int64_t k;
+  const T* a;
+  const T* b;
+  T* c;
+  bool added = false;
+
+  /// Whether compute() is faster than a BLAS for this shape.
+  bool pays() const;
+  /// Tiles for so many threads.
+  Tiling tiling(std::int64_t threads) const;
+  void compute(const Tile& tile) const;
+};
+
+}  // namespace zygos::ops

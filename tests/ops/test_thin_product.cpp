@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/thin_kernel.hpp"
+#include "ops/thin_product.hpp"
+#include "reference/gemm.hpp"
+#include "support/kernel_case.hpp"
+#include "support/random_values.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+using testing::difference;
+using testing::random_values;
+using testing::rounded;
+
+constexpr std::int64_t guard = 64;
+constexpr double guard_word = 113.0;
+
+std::size_t count_of(std::int64_t a, std::int64_t b) { return static_cast<std::size_t>(a * b); }
+
+/// A product and its memory, whose result starts `shift` numbers after an aligned address.
+template <class T>
+class ThinCase {
+ public:
+  ThinCase(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t shift = 0)
+      : m_(m), n_(n), k_(k), form_(form), shift_(shift) {
+    const auto a = rounded<T>(random_values(count_of(m, k), 1));
+    const auto b = rounded<T>(random_values(count_of(k, n), 2));
+    before_ = rounded<T>(random_values(count_of(m, n), 3));
+    expected_ = reference::gemm(static_cast<std::size_t>(m), static_cast<std::size_t>(n),
+                                static_cast<std::size_t>(k), a, b);
+    a_ = stored(form == ProductForm::first_transposed ? turned(m, k, a) : a);
+    b_ = stored(form == ProductForm::second_transposed ? turned(k, n, b) : b);
+  }
+
+  /// The result, computed in tiles of so many rows and columns.
+  std::vector<T> compute(bool added, std::int64_t rows, std::int64_t columns) {
+    std::vector<double> values(static_cast<std::size_t>(guard), guard_word);
+    values.insert(values.end(), before_.begin(), before_.end());
+    values.insert(values.end(), static_cast<std::size_t>(guard), guard_word);
+    std::vector<T> c = stored(values);
+    T* const first = c.data() + shift_ + guard;
+    const ThinProduct<T> product{form_, m_,   n_, k_, a_.data() + shift_, b_.data() + shift_,
+                                 first, added};
+    const Tiling tiling(m_, n_, Tiling::Extents{rows, columns});
+    for (std::int64_t i = 0; i < tiling.count(); ++i) {
+      product.compute(tiling[i]);
+    }
+    T* const end = first + m_ * n_;
+    intact_ =
+        std::all_of(first - guard, first, is_guard) && std::all_of(end, end + guard, is_guard);
+    return {first, end};
+  }
+
+  /// Empty if the results are right and nothing was written beside them.
+  std::string complaint() {
+    const double tolerance = 4.0 + static_cast<double>(k_) * 0.5;
+    std::string text = difference(compute(false, m_, n_), expected_, tolerance);
+    text += intact_ ? "" : "wrote beside the result";
+    std::vector<double> sum = expected_;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      sum[i] += before_[i];
+    }
+    text += difference(compute(true, m_, n_), sum, tolerance);
+    text += intact_ ? "" : "wrote beside the result";
+    return text;
+  }
+
+ private:
+  static bool is_guard(T value) { return value == static_cast<T>(guard_word); }
+  static std::vector<double> turned(std::int64_t rows, std::int64_t columns,
+                                    const std::vector<double>& values) {
+    return reference::transposed(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
+                                 values);
+  }
+  std::vector<T> stored(const std::vector<double>& values) const {
+    std::vector<T> memory(static_cast<std::size_t>(shift_), T(0));
+    for (const double value : values) {
+      memory.push_back(static_cast<T>(value));
+    }
+    return memory;
+  }
+
+  std::int64_t m_;
+  std::int64_t n_;
+  std::int64_t k_;
+  ProductForm form_;
+  std::int64_t shift_;
+  std::vector<T> a_;
+  std::vector<T> b_;
+  std::vector<double> before_;
+  std::vector<double> expected_;
+  bool intact_ = false;
+};
+
+constexpr ProductForm forms[] = {ProductForm::plain, ProductForm::first_transposed,
+                                 ProductForm::second_transposed};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("A thin product of any number of rows equals the reference", "", float, double) {
+  for (const ProductForm form : forms) {
+    for (std::int64_t m = 1; m <= 40; ++m) {
+      for (const std::int64_t n : {1, 70, 129}) {
+        CAPTURE(static_cast<int>(form), m, n);
+        CHECK(ThinCase<TestType>(form, m, n, 19).complaint() == "");
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("A thin product has no edge that is computed wrong", "", float, double) {
+  constexpr std::int64_t w = thin::width<TestType>;
+  constexpr std::int64_t panel = thin::panel<TestType>;
+  for (const ProductForm form : forms) {
+    for (const std::int64_t n : {w - 1, w, w + 1, panel - 1, panel, panel + 1, 3 * panel + w / 2}) {
+      for (const std::int64_t k : {std::int64_t{1}, w - 1, w, w + 1, 2 * w + 3, 5 * w}) {
+        CAPTURE(static_cast<int>(form), n, k);
+        CHECK(ThinCase<TestType>(form, 13, n, k).complaint() == "");
+        CHECK(ThinCase<TestType>(form, n, 13, k).complaint() == "");
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("A thin product larger than what is copied at a time equals the reference", "",
+                   float, double) {
+  for (const ProductForm form : forms) {
+    CAPTURE(static_cast<int>(form));
+    CHECK(ThinCase<TestType>(form, 9, 140, 1031).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 8, 4200, 37).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 131, 1050, 70).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 131, 300, 517).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 300, 70, 300).complaint() == "");
+  }
+}
+
+TEMPLATE_TEST_CASE("A thin product of nothing is zero, and adds nothing", "", float, double) {
+  for (const ProductForm form : forms) {
+    CAPTURE(static_cast<int>(form));
+    CHECK(ThinCase<TestType>(form, 7, 70, 0).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 0, 70, 5).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 7, 0, 5).complaint() == "");
+  }
+}
+
+TEMPLATE_TEST_CASE("The bits of a thin product depend neither on tiles nor on alignment", "", float,
+                   double) {
+  for (const ProductForm form : forms) {
+    for (const std::int64_t k : {33, 700}) {
+      CAPTURE(static_cast<int>(form), k);
+      const std::vector<TestType> whole =
+          ThinCase<TestType>(form, 37, 300, k).compute(true, 37, 300);
+
+      CHECK(ThinCase<TestType>(form, 37, 300, k).compute(true, 37, 64) == whole);
+      CHECK(ThinCase<TestType>(form, 37, 300, k).compute(true, 24, 300) == whole);
+      CHECK(ThinCase<TestType>(form, 37, 300, k).compute(true, 5, 7) == whole);
+      CHECK(ThinCase<TestType>(form, 37, 300, k, 1).compute(true, 37, 300) == whole);
+      CHECK(ThinCase<TestType>(form, 37, 300, k, 3).compute(true, 37, 300) == whole);
+    }
+  }
+}
+
+TEST_CASE("The tiles of a thin product cover it, one for one thread") {
+  for (const ProductForm form : forms) {
+    for (const std::int64_t threads : {1, 2, 7, 64}) {
+      const ThinProduct<float> product{form, 45, 1030, 20, nullptr, nullptr, nullptr};
+      const Tiling tiling = product.tiling(threads);
+      std::int64_t area = 0;
+      for (std::int64_t i = 0; i < tiling.count(); ++i) {
+        area += tiling[i].rows * tiling[i].columns;
+      }
+
+      CHECK(area == 45 * 1030);
+      CHECK((form == ProductForm::plain || threads > 1 || tiling.count() == 1));
+    }
+  }
+}
+
+}  // namespace zygos::ops
