@@ -90,8 +90,12 @@ class CoarseSplit final : public train::Policy {
   /// The nearest number of samples at which strict mode lets a batch be divided.
   static std::int64_t whole_chunks(const plan::Problem& problem, double samples) {
     const auto unit = std::max<std::int64_t>(1, problem.chunk);
-    const std::int64_t units = std::llround(samples / static_cast<double>(unit));
-    return std::min(problem.batch, units * unit);
+    const std::int64_t whole = std::llround(samples / static_cast<double>(unit)) * unit;
+    const auto batch = static_cast<double>(problem.batch);
+    // All of the batch is a choice as well where it does not end with a whole chunk.
+    return std::abs(batch - samples) < std::abs(static_cast<double>(whole) - samples)
+               ? problem.batch
+               : std::min(problem.batch, whole);
   }
 
   /// The shortest number that gives so many samples again.
