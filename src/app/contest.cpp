@@ -57,17 +57,22 @@ class Samples {
   std::int64_t epoch_ = -1;
 };
 
-double idle_of(const train::Trace& trace, const schedule::Schedule& schedule, double step_s) {
-  const auto active = schedule.active_places();
-  double busy_s = 0.0;
-  for (const schedule::Place place : active) {
-    const auto line = static_cast<std::size_t>(place) * schedule::queue_count +
-                      static_cast<std::size_t>(schedule::Queue::compute);
-    for (const train::TaskRecord& record : trace.of(line)) {
-      busy_s += record.end_s - record.start_s;
-    }
+/// Of the newest step: share of the active places' time, between the first start and the last end
+/// of its tasks, in which they computed nothing.
+double idle_of(const train::Trace& trace, const schedule::Schedule& schedule) {
+  const auto times = train::newest_step(trace, schedule);
+  if (times.empty()) {
+    return 0.0;
   }
-  return std::clamp(1.0 - busy_s / (step_s * static_cast<double>(active.size())), 0.0, 1.0);
+  double busy_s = 0.0;
+  for (std::size_t task = 0; task < times.size(); ++task) {
+    const bool computes = schedule.tasks[task].queue == schedule::Queue::compute;
+    busy_s += computes ? times[task].end_s - times[task].start_s : 0.0;
+  }
+  const double span_s = std::ranges::max(times, {}, &plan::TaskTime::end_s).end_s -
+                        std::ranges::min(times, {}, &plan::TaskTime::start_s).start_s;
+  const double whole_s = span_s * static_cast<double>(schedule.active_places().size());
+  return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
 }
 
 io::Checkpoint state_of(train::Engine& engine) {
@@ -96,8 +101,7 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
     const auto report = engine.step(samples.of_step(step), static_cast<std::uint64_t>(step));
     if (!warm_up || step >= first + cold_steps) {
       contender.step_s.push_back(report.seconds);
-      contender.idle.push_back(
-          idle_of(engine.trace(), contender.predicted.schedule, report.seconds));
+      contender.idle.push_back(idle_of(engine.trace(), contender.predicted.schedule));
     }
   }
   contender.memory = engine.memory();

@@ -60,7 +60,7 @@ std::pair<std::string, std::string> option_from(const std::string& text, const s
 std::string PolicyChoice::label() const {
   std::string text;
   for (const auto& [key, value] : options) {
-    if (value.starts_with('[')) {
+    if (key == "cuts" || key == "lanes") {
       continue;
     }
     const bool says_itself = key == "lane" || key == "exchange";

@@ -15,7 +15,8 @@ struct PolicyChoice {
   std::string keyword;
   train::PolicyOptions options;
 
-  /// "gpipe(micro_batches 4, recompute always)", "single(host)"; lists are left out.
+  /// "gpipe(micro_batches 4, recompute always)", "single(host)"; without cuts and
+  /// lanes of stages.
   std::string label() const;
   /// "policy: {type: gpipe, micro_batches: 4}"
   std::string deck_line() const;

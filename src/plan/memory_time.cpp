@@ -17,7 +17,10 @@ void add_lasting(const memory::ArenaLayout& layout, const std::set<std::size_t>&
                  memory::Usage& usage) {
   for (std::size_t piece = 0; piece < layout.pieces().size(); ++piece) {
     if (!of_the_step.contains(piece)) {
-      usage[layout.pieces()[piece].category] += layout.pieces()[piece].bytes;
+      // A layout charges a piece's padding to it.
+      constexpr std::size_t unit = memory::ArenaLayout::alignment;
+      const memory::Piece& lasting = layout.pieces()[piece];
+      usage[lasting.category] += (lasting.bytes + unit - 1) / unit * unit;
     }
   }
 }

@@ -43,8 +43,9 @@ double idle_of(const MeasuredPoint& point, const schedule::Schedule& schedule) {
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     busy_s += schedule.tasks[id].queue == schedule::Queue::compute ? point.task_s[id] : 0.0;
   }
-  const double whole_s =
-      median(point.step_s) * static_cast<double>(schedule.active_places().size());
+  // Between the first start and the last end of its tasks, as a simulation counts it.
+  const double whole_s = (median(point.step_s) - point.overhead_s) *
+                         static_cast<double>(schedule.active_places().size());
   return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
 }
 
