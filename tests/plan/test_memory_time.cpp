@@ -58,8 +58,7 @@ TEST_CASE("Weights are always there, activations from forward to the end of back
   const double forward = time_of(schedule, schedule::TaskKind::forward, 1);
   const double backward = time_of(schedule, schedule::TaskKind::backward, 1);
   REQUIRE(forward > 0.0);
-  const std::size_t weights = memory[1].pieces.weights.front();
-  CHECK(at(device, 0.0, Category::weights) == memory[1].lane.pieces()[weights].bytes);
+  CHECK(at(device, 0.0, Category::weights) == memory[1].lane.usage()[Category::weights]);
   CHECK(at(device, 0.0, Category::activations) == 0);
   CHECK(at(device, forward + 0.5, Category::activations) > 0);
   CHECK(at(device, backward + 0.5, Category::activations) >
