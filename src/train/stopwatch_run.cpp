@@ -17,6 +17,8 @@ using schedule::Schedule;
 
 constexpr int warm_up_steps = 2;
 constexpr std::size_t least_steps = 3;
+/// More of them would hardly move a median: small models need not be measured for as long.
+constexpr std::size_t most_steps = 300;
 /// Share of a task's time that others must have computed, for it to count as accompanied.
 constexpr double nearly_all = 0.9;
 
@@ -141,7 +143,8 @@ MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds) 
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  while (point.step_s.size() < least_steps || elapsed() < seconds) {
+  while (point.step_s.size() < least_steps ||
+         (point.step_s.size() < most_steps && elapsed() < seconds)) {
     point.step_s.push_back(engine.step(batch, ++step).seconds);
   }
   const Schedule& schedule = engine.schedule();

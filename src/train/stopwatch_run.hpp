@@ -20,7 +20,7 @@ struct MeasuredPoint {
                                       ///< one on another that waited for nothing else; 0: none did
 };
 
-/// Runs steps for about `seconds` (and at least three) after two to warm up.
+/// Runs steps for about `seconds`, at least 3 and at most 300 of them, after two to warm up.
 MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds);
 
 }  // namespace zygos::train
