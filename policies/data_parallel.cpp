@@ -14,6 +14,7 @@
 //               N (N - 1) S, in two waits instead of 2 (N - 1).
 //   central     buckets go to the first worker, which alone updates and then hands out its weights:
 //               2 (N - 1) S, all of it over the first worker's link; one optimizer state in all.
+#include "buckets.hpp"
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
@@ -28,50 +29,12 @@
 namespace zygos::policies {
 namespace {
 
-using schedule::ElementRange;
 using schedule::MicroBatch;
-using schedule::NodeRange;
 using schedule::Place;
 using schedule::SampleRange;
 using schedule::ScheduleBuilder;
 
 constexpr const char* keyword_text = "data_parallel";
-constexpr std::int64_t alignment = 16;  ///< of parameters in the flat buffer, in elements
-
-/// Layers whose gradients are exchanged together, as parts: one, or a chunk per worker.
-struct Bucket {
-  NodeRange nodes;
-  std::vector<std::int32_t> parts;  ///< by chunk; -1: nothing in it
-};
-
-/// From the last layer to the first, as backward makes the gradients. A bucket is full when the
-/// next layer would take it beyond `bytes`; a layer is never divided, and none without parameters
-/// makes a bucket of its own.
-std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, std::int64_t bytes) {
-  std::vector<Bucket> buckets{{{model.node_count(), model.node_count()}, {}}};
-  for (std::int32_t node = model.node_count() - 1; node >= 0; --node) {
-    NodeRange& open = buckets.back().nodes;
-    const std::int64_t held = model.parameters_of(open).count() * model.element_bytes;
-    const std::int64_t more = model.parameters_of({node, node + 1}).count() * model.element_bytes;
-    if (held > 0 && more > 0 && held + more > bytes) {
-      buckets.push_back({{node, node + 1}, {}});
-    } else {
-      open.begin = node;
-    }
-  }
-  return buckets;
-}
-
-/// Chunk `index` of `count`, cut at multiples of the alignment.
-ElementRange chunk_of(ElementRange elements, std::size_t index, std::size_t count) {
-  const std::int64_t units = (elements.count() + alignment - 1) / alignment;
-  const auto bound = [&](std::size_t chunk) {
-    const auto unit = units * static_cast<std::int64_t>(chunk) / static_cast<std::int64_t>(count);
-    return std::min(elements.end, elements.begin + unit * alignment);
-  };
-  return {bound(index), bound(index + 1)};
-}
-
 class DataParallel final : public train::Policy {
  public:
   explicit DataParallel(DataParallelOptions options) : options_(std::move(options)) {
@@ -92,13 +55,10 @@ class DataParallel final : public train::Policy {
       place.stage = 0;
     }
     outline.micro_batches = micro_batches_of(problem, workers.size());
-    auto buckets = exchange == Exchange::all_reduce
-                       ? std::vector<Bucket>{{problem.model.all_nodes(), {}}}
-                       : buckets_of(problem.model, options_.bucket_bytes);
+    // Strict mode adds up whole trees of partial sums.
+    const bool at_once = exchange == Exchange::all_reduce || problem.chunk > 0;
     const std::size_t chunks = exchange == Exchange::ring ? workers.size() : 1;
-    for (Bucket& bucket : buckets) {
-      add_parts(bucket, chunks, outline);
-    }
+    const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes, chunks);
     ScheduleBuilder builder(std::move(outline));
     add_backward_and_exchange(builder, workers, buckets, exchange);
     add_updates(builder, workers, exchange);
@@ -108,9 +68,9 @@ class DataParallel final : public train::Policy {
   /// Every exchange, with equal shares and, where the lanes' speeds differ, with shares like them.
   std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
                                                const plan::Profile* profile) const override {
-    std::vector<std::string> exchanges{"all_reduce"};
+    std::vector<std::string> exchanges{"all_reduce", "central"};
     if (problem.chunk == 0) {
-      exchanges = {"ring", "all_reduce", "central"};
+      exchanges.insert(exchanges.begin(), "ring");
     }
     const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
     std::vector<train::PolicyOptions> found;
@@ -141,13 +101,10 @@ class DataParallel final : public train::Policy {
     return "[" + text + "]";
   }
 
+  /// Strict mode has one order of additions, which a ring has not.
   Exchange exchange_for(const plan::Problem& problem) const {
-    if (problem.chunk > 0 && options_.exchange == Exchange::central) {
-      throw UsageError(
-          "policy 'data_parallel': exchange 'central' adds up gradients in an order of its own, "
-          "strict mode in a fixed tree; choose all_reduce (ring becomes all_reduce by itself)");
-    }
-    return problem.chunk > 0 ? Exchange::all_reduce : options_.exchange;
+    const bool ring = options_.exchange == Exchange::ring;
+    return problem.chunk > 0 && ring ? Exchange::all_reduce : options_.exchange;
   }
 
   std::vector<SampleRange> shares_of(const plan::Problem& problem, std::size_t workers) const {
@@ -197,18 +154,6 @@ class DataParallel final : public train::Policy {
     return all;
   }
 
-  static void add_parts(Bucket& bucket, std::size_t chunks, schedule::Outline& outline) {
-    const ElementRange elements = outline.model.parameters_of(bucket.nodes);
-    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      const ElementRange part = chunk_of(elements, chunk, chunks);
-      bucket.parts.push_back(part.count() > 0 ? static_cast<std::int32_t>(outline.parts.size())
-                                              : -1);
-      if (part.count() > 0) {
-        outline.parts.push_back(part);
-      }
-    }
-  }
-
   /// All micro-batches; the last one's backward bucket by bucket, each exchanged at once.
   void add_backward_and_exchange(ScheduleBuilder& builder, const std::vector<Place>& workers,
                                  const std::vector<Bucket>& buckets, Exchange exchange) const {
@@ -230,7 +175,7 @@ class DataParallel final : public train::Policy {
       }
       if (exchange == Exchange::ring) {
         add_ring(builder, workers, bucket);
-      } else if (exchange == Exchange::central) {
+      } else if (exchange == Exchange::central && builder.outline().chunk == 0) {
         for (std::size_t worker = 1; worker < workers.size() && bucket.parts[0] >= 0; ++worker) {
           builder.reduce(workers[worker], workers[0], bucket.parts[0]);
         }
@@ -258,16 +203,19 @@ class DataParallel final : public train::Policy {
 
   static void add_updates(ScheduleBuilder& builder, const std::vector<Place>& workers,
                           Exchange exchange) {
-    if (exchange == Exchange::all_reduce) {
-      for (const Place worker : workers) {
-        builder.send_gradients(worker);
-      }
-      builder.all_reduce(workers);
-    }
+    const auto others = std::span(workers).subspan(1);
     if (exchange == Exchange::central) {
+      if (builder.outline().chunk > 0) {
+        std::ranges::for_each(others, [&](Place worker) { builder.send_gradients(worker); });
+        builder.all_reduce(workers, workers[0]);
+      }
       builder.update(workers[0]);
-      builder.broadcast_weights(workers[0], std::span(workers).subspan(1));
+      builder.broadcast_weights(workers[0], others);
       return;
+    }
+    if (exchange == Exchange::all_reduce) {
+      std::ranges::for_each(workers, [&](Place worker) { builder.send_gradients(worker); });
+      builder.all_reduce(workers);
     }
     for (const Place worker : workers) {
       builder.update(worker);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Force-included where Kokkos before 4.7.1 meets CUDA 13 or newer: CUDA 13 changed the signatures of
-// two functions that Kokkos' headers call; these overloads restore the older ones.
+// Force-included where Kokkos before 4.7.1 meets CUDA 13 or newer: CUDA 13 changed the signatures
+// of two functions that Kokkos' headers call; these overloads restore the older ones.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -7,9 +7,8 @@ namespace {
 
 #define ZYGOS_TEXT_OF(x) #x
 #define ZYGOS_TEXT(x) ZYGOS_TEXT_OF(x)
-constexpr std::string_view text =
-    ZYGOS_TEXT(ZYGOS_VERSION_MAJOR) "." ZYGOS_TEXT(ZYGOS_VERSION_MINOR) "." ZYGOS_TEXT(
-        ZYGOS_VERSION_PATCH);
+constexpr std::string_view text = ZYGOS_TEXT(ZYGOS_VERSION_MAJOR) "." ZYGOS_TEXT(
+    ZYGOS_VERSION_MINOR) "." ZYGOS_TEXT(ZYGOS_VERSION_PATCH);
 #undef ZYGOS_TEXT
 #undef ZYGOS_TEXT_OF
 

@@ -8,6 +8,7 @@
 #include "zygos/schedule/happens_before.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace zygos::plan {
 namespace {
@@ -146,14 +147,18 @@ std::int64_t landing_elements(const schedule::Schedule& schedule, schedule::Plac
   return most;
 }
 
-std::vector<schedule::Place> reducing_places(const schedule::Schedule& schedule) {
-  std::vector<schedule::Place> places;
+/// The place and those whose gradients its all-reduce reads, in the order of places.
+std::vector<schedule::Place> summed_places(const schedule::Schedule& schedule,
+                                           schedule::Place place) {
+  std::set<schedule::Place> places{place};
   for (const schedule::Task& task : schedule.tasks) {
-    if (task.kind == TaskKind::all_reduce) {
-      places.push_back(task.place);
+    if (task.place == place && task.kind == TaskKind::all_reduce) {
+      for (const schedule::Buffer& buffer : task.reads) {
+        places.insert(buffer.place);
+      }
     }
   }
-  return places;
+  return {places.begin(), places.end()};
 }
 
 class PlacePlanner {
@@ -196,7 +201,7 @@ class PlacePlanner {
   void plan_tree() {
     out_.tree = place_tree(schedule_, place_);
     if (has(TaskKind::all_reduce)) {
-      out_.sum = tree_sum(schedule_, reducing_places(schedule_), place_, !host_accessible_);
+      out_.sum = tree_sum(schedule_, summed_places(schedule_, place_), place_, !host_accessible_);
     }
   }
 

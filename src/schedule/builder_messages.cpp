@@ -128,23 +128,27 @@ TaskId ScheduleBuilder::send_gradients(Place place, Queue queue) {
 
 void ScheduleBuilder::all_reduce(std::span<const Place> places) {
   for (const Place place : places) {
-    Task task = on(TaskKind::all_reduce, place);
-    task.payload = Payload::gradients;
-    task.elements = outline_.model.parameters_of(nodes_of(place));
-    task.bytes = static_cast<std::int64_t>(places.size() - 1) * task.elements.count() *
-                 outline_.model.element_bytes;
-    task.reads = gradients(BufferKind::gradients, place, task.elements);
-    for (const Place peer : places) {
-      ZYGOS_REQUIRE(!state(peer).sent.empty(), "an all-reduce of gradients that were not sent");
-      if (peer != place) {
-        read_message(task, {BufferKind::message, peer, 0, 0, state(peer).sent.front()},
-                     gradients(BufferKind::gradients, peer, task.elements));
-      }
-    }
-    task.writes = gradients(BufferKind::reduced_gradients, place, task.elements);
-    state(place).reduced = true;
-    add(std::move(task));
+    all_reduce(places, place);
   }
+}
+
+void ScheduleBuilder::all_reduce(std::span<const Place> places, Place place) {
+  Task task = on(TaskKind::all_reduce, place);
+  task.payload = Payload::gradients;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = static_cast<std::int64_t>(places.size() - 1) * task.elements.count() *
+               outline_.model.element_bytes;
+  task.reads = gradients(BufferKind::gradients, place, task.elements);
+  for (const Place peer : places) {
+    if (peer != place) {
+      ZYGOS_REQUIRE(!state(peer).sent.empty(), "an all-reduce of gradients that were not sent");
+      read_message(task, {BufferKind::message, peer, 0, 0, state(peer).sent.front()},
+                   gradients(BufferKind::gradients, peer, task.elements));
+    }
+  }
+  task.writes = gradients(BufferKind::reduced_gradients, place, task.elements);
+  state(place).reduced = true;
+  add(std::move(task));
 }
 
 void ScheduleBuilder::move_part(TaskKind kind, Place from, Place to, std::int32_t part) {

@@ -37,7 +37,8 @@ void check(int failure, const char* what) {
 
 /// This process's, with a cache folder of the test's own: nobody's profiles are read or written.
 std::vector<std::string> environment_in(const fs::path& directory) {
-  std::vector<std::string> variables{"XDG_CACHE_HOME=" + fs::absolute(directory / "cache").string()};
+  std::vector<std::string> variables{"XDG_CACHE_HOME=" +
+                                     fs::absolute(directory / "cache").string()};
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string text = *variable;
     if (!text.starts_with("XDG_CACHE_HOME=")) {
@@ -69,8 +70,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), flags, 0600);
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   pid_t pid = -1;
-  const int failure =
-      posix_spawnp(&pid, program.c_str(), &actions, nullptr,
+  const int failure = posix_spawnp(&pid, program.c_str(), &actions, nullptr,
                                    pointers_to(words).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   check(failure, "posix_spawnp");

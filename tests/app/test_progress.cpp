@@ -22,7 +22,8 @@ train::Event some_event() {
 }
 
 ProgressFacts some_facts() {
-  return {.lanes = {"host", "device"}, .shown = {0, 1}, .bytes = 1536, .epochs = 5, .classifies = true};
+  return {
+      .lanes = {"host", "device"}, .shown = {0, 1}, .bytes = 1536, .epochs = 5, .classifies = true};
 }
 
 }  // namespace

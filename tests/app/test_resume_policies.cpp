@@ -4,11 +4,15 @@
 // Kill and resume, with every policy: same schedule, same bits.
 #include "tiny_run.hpp"
 
+#include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <chrono>
 #include <csignal>
+#include <random>
+#include <thread>
 
 namespace zygos::test {
 namespace {
@@ -35,28 +39,33 @@ std::string fixed(const std::string& policy, const nlohmann::json& decisions) {
   return text + "}";
 }
 
-std::string random_policy() {
-  return GENERATE(as<std::string>{}, "{type: single, lane: device}", "{type: coarse_split}",
-                  "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
-                  "{type: gpipe, micro_batches: 4, recompute: always}",
-                  "{type: one_f_one_b, micro_batches: 4}", "{type: data_parallel}",
-                  "{type: data_parallel, exchange: central}",
-                  "{type: pipedream, micro_batches: 4, average: 7 steps}",
-                  "{type: pipedream_2bw, updates: 2}");
+std::string every_policy() {
+  return GENERATE(
+      as<std::string>{}, "{type: single, lane: device}", "{type: coarse_split}",
+      "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
+      "{type: gpipe, micro_batches: 4, recompute: always}", "{type: one_f_one_b, micro_batches: 4}",
+      "{type: data_parallel}", "{type: data_parallel, exchange: central}",
+      "{type: pipedream, micro_batches: 4, average: 7 steps}", "{type: pipedream_2bw, updates: 2}");
 }
 
 }  // namespace
 
-TEST_CASE("a killed run goes on to the bits of an undisturbed one whatever its policy") {
-  const std::string policy = random_policy();
-  CAPTURE(policy);
+TEST_CASE("a run stopped anywhere goes on to the bits of an undisturbed one whatever its policy") {
+  const std::string policy = every_policy();
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  {
+  std::mt19937 random(Catch::getSeed());
+  std::uniform_int_distribution<int> checkpoints(1, 3);
+  std::uniform_int_distribution<int> microseconds(0, 5000);
+  // A killed run has what its last checkpoint has; one that is told to end saves whole steps.
+  for (const int signal : {SIGKILL, SIGTERM}) {
+    const auto wait_us = microseconds(random);
+    CAPTURE(policy, signal, wait_us);
     Process process(train_words(words_of(policy)), scratch.path());
-    REQUIRE(wait_for_checkpoints(scratch.path(), 2));
-    process.send(SIGKILL);
-    CHECK(process.wait().code == 128 + SIGKILL);
+    REQUIRE(wait_for_checkpoints(scratch.path(), static_cast<std::size_t>(checkpoints(random))));
+    std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+    process.send(signal);
+    CHECK(process.wait().code == (signal == SIGKILL ? 128 + SIGKILL : 75));
   }
   // What a profile decided must come from the checkpoint: there is no other profile to ask.
   fs::remove_all(scratch.path() / "cache");
@@ -92,10 +101,10 @@ TEST_CASE("a run does not go on with lanes that its decisions do not fit") {
     CHECK(process.wait().code == 75);
   }
 
-  const Outcome outcome = zygos_run(
-      train_words(words_of("{type: layer_placement}",
-                           {"lanes={one: {kind: host}, two: {kind: emulated}}"})),
-      scratch.path());
+  const Outcome outcome =
+      zygos_run(train_words(words_of("{type: layer_placement}",
+                                     {"lanes={one: {kind: host}, two: {kind: emulated}}"})),
+                scratch.path());
 
   CHECK(outcome.code == 4);
   CHECK_THAT(outcome.err, ContainsSubstring("lanes"));

@@ -98,8 +98,8 @@ TEST_CASE("a lane of which there are several gets numbers", "[deck]") {
 }
 
 TEST_CASE("two lanes of one name and several hosts are refused", "[deck]") {
-  CHECK(first_finding({"lanes={w: {kind: emulated, count: 2}, w1: {kind: emulated}}",
-                       "policy=single"})
+  CHECK(first_finding(
+            {"lanes={w: {kind: emulated, count: 2}, w1: {kind: emulated}}", "policy=single"})
             .find("there are two lanes called 'w1'") != std::string::npos);
   CHECK(first_finding({"lanes={cpu: {kind: host, count: 2}}", "policy=single"})
             .find("lane 'cpu1' is the second host lane after 'cpu0'") != std::string::npos);

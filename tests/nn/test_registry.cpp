@@ -53,7 +53,8 @@ deck::Section section_of(const std::string& text) {
 
 TEST_CASE("The registries name every layer, loss and optimizer once") {
   CHECK(keywords(layer_registry()) == std::vector<std::string>{"dense", "relu", "tanh", "sigmoid",
-                                                               "gelu", "leaky_relu", "dropout", "add", "concat"});
+                                                               "gelu", "leaky_relu", "dropout",
+                                                               "add", "concat"});
   CHECK(keywords(loss_registry()) == std::vector<std::string>{"cross_entropy", "mse"});
   CHECK(keywords(optimizer_registry()) == std::vector<std::string>{"sgd", "adam", "adamw"});
 }

@@ -237,8 +237,20 @@ TEST_CASE("In strict mode a ring becomes an all-reduce and shares end with a chu
   CHECK(schedule.samples_of(0) == SampleRange{0, 48});
   CHECK(unequal.samples_of(0) == SampleRange{0, 32});
   CHECK(unequal.micro_batches[1] == SampleRange{16, 32});
-  CHECK_THROWS_MATCHES(parallel(problem, by(Exchange::central)), UsageError,
-                       MessageMatches(ContainsSubstring("strict mode")));
+}
+
+TEST_CASE("In strict mode the first worker alone sums the trees of all and hands out its weights") {
+  plan::Problem problem = test::lanes_problem(3, 24, test::chain_of(3));
+  problem.chunk = 8;
+
+  const auto schedule = parallel(problem, by(Exchange::central, 1));
+
+  CHECK(test::count_of(schedule, TaskKind::all_reduce, 0) == 1);
+  for (const schedule::Place place : {1, 2}) {
+    CHECK(test::count_of(schedule, TaskKind::all_reduce, place) == 0);
+    CHECK(test::count_of(schedule, TaskKind::update, place) == 0);
+  }
+  CHECK(schedule.traffic_bytes() == 2 * 2 * gradient_bytes(problem));
 }
 
 TEST_CASE("Shares that don't fit lanes and batch are refused") {

@@ -33,7 +33,8 @@ plan::Profile uneven_profile(const plan::Problem& problem) {
   plan::Profile profile = plan::assumed_profile(problem);
   for (std::size_t place = 0; place < profile.places.size(); ++place) {
     const double factor = 5.0 / (1.0 + static_cast<double>(place));
-    for (plan::PlaceCosts* costs : {&profile.places[place].alone, &profile.places[place].together}) {
+    for (plan::PlaceCosts* costs :
+         {&profile.places[place].alone, &profile.places[place].together}) {
       for (std::size_t node = 0; node < costs->forward.size(); ++node) {
         const double head = node < 2 ? 4.0 : 1.0;
         costs->forward[node] = costs->forward[node].scaled(factor * head);
@@ -150,8 +151,9 @@ TEST_CASE("Staleness is what the papers say: K-1-s for PipeDream, one for 2BW, e
 
   CHECK(stale(pipedream({.micro_batches = 8, .replicas = {}, .stages = {}})) ==
         std::vector<std::int32_t>{3, 2, 1, 0});
-  CHECK(stale(pipedream({.micro_batches = 8, .replicas = {}, .vertical_sync = true, .stages = {}})) ==
-        std::vector<std::int32_t>{3, 3, 3, 3});
+  CHECK(
+      stale(pipedream({.micro_batches = 8, .replicas = {}, .vertical_sync = true, .stages = {}})) ==
+      std::vector<std::int32_t>{3, 3, 3, 3});
   CHECK(stale(pipedream_2bw({})) == std::vector<std::int32_t>{1, 1, 1, 1});
   CHECK(stale(gpipe({})) == std::vector<std::int32_t>{0, 0, 0, 0});
   CHECK(stale(data_parallel({})) == std::vector<std::int32_t>{0, 0, 0, 0});

@@ -22,8 +22,8 @@
 
 namespace zygos::test {
 
-/// Space of a lane with so many threads: Serial under ThreadSanitizer if that will do, since it does
-/// not see how those of OpenMP wait for each other (tests/support/tsan.txt).
+/// Space of a lane with so many threads: Serial under ThreadSanitizer if that will do, since it
+/// does not see how those of OpenMP wait for each other (tests/support/tsan.txt).
 inline lane::HostSpace space_for([[maybe_unused]] int threads) {
 #ifdef __SANITIZE_THREAD__
   if (threads == 1) {

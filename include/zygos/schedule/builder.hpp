@@ -78,9 +78,10 @@ class ScheduleBuilder {
   /// Sends the place's gradient, all parts of its stage, to whoever reduces it. Costs nothing where
   /// the place is host-accessible: peers read its gradient where it lies.
   TaskId send_gradients(Place place, Queue queue = Queue::compute);
-  /// One task per place, of those that sent; each reads what all of `places` sent and sums in their
-  /// order.
+  /// Each of `places` reads what all others sent and sums it in their order.
   void all_reduce(std::span<const Place> places);
+  /// Only `place`, one of them, does; what it made itself need not be sent.
+  void all_reduce(std::span<const Place> places, Place place);
   /// A part of `from`'s gradient is added to that of `to`.
   void reduce(Place from, Place to, std::int32_t part);
   /// A part of `from`'s gradient replaces that of `to`.

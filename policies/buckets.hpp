@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients are exchanged in buckets of layers, so that those of the last layers are under way
+// while backward is at work on the layers before (Li et al., "PyTorch Distributed", VLDB 2020).
+#pragma once
+
+#include "zygos/schedule/builder.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace zygos::policies {
+
+/// Layers whose gradients are exchanged together, as parts: one, or a chunk per worker.
+struct Bucket {
+  schedule::NodeRange nodes;
+  std::vector<std::int32_t> parts;  ///< by chunk; -1: nothing in it
+};
+
+/// Bytes of a bucket that takes the whole model.
+constexpr std::int64_t all_in_one = std::numeric_limits<std::int64_t>::max();
+
+/// From the last layer to the first, as backward makes the gradients; their parts, `chunks` a
+/// bucket, are added to the outline. A bucket is full when the next layer would take it beyond
+/// `bytes`; a layer is never divided, and none without parameters makes a bucket of its own.
+std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks);
+
+}  // namespace zygos::policies
