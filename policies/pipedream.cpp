@@ -158,13 +158,7 @@ class PipeDream final : public train::Policy {
   PipeDreamOptions options_;
 };
 
-}  // namespace
-
-train::PolicyPtr pipedream(PipeDreamOptions options) {
-  return std::make_shared<PipeDream>(std::move(options));
-}
-
-train::PolicyEntry pipedream_entry() {
+deck::Schema schema_of_pipedream() {
   deck::Schema schema(keyword_text,
                       "Micro-batches with an update each go through stages of the model; weights "
                       "that are still needed are stashed.");
@@ -194,7 +188,17 @@ train::PolicyEntry pipedream_entry() {
       .fallback("never")
       .example("10 steps");
   add_stage_keys(schema);
-  return {schema, [](const deck::Section& section) {
+  return schema;
+}
+
+}  // namespace
+
+train::PolicyPtr pipedream(PipeDreamOptions options) {
+  return std::make_shared<PipeDream>(std::move(options));
+}
+
+train::PolicyEntry pipedream_entry() {
+  return {schema_of_pipedream(), [](const deck::Section& section) {
             PipeDreamOptions options;
             options.micro_batches = section.integer("micro_batches");
             if (section.has("replicas")) {

@@ -98,11 +98,15 @@ void add_simulate(CLI::App& command, Invocation& to) {
       ->type_name("BANDWIDTH,LATENCY");
 }
 
-void add_own_options(CLI::App& command, Invocation& to) {
+bool takes_deck(const std::string& name) {
+  return name == "train" || name == "check" || name == "plan" || name == "compare" ||
+         name == "simulate" || name == "bench";
+}
+
+/// What the command is about: its positional arguments.
+void add_subject(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
-  const bool takes_deck = name == "train" || name == "check" || name == "plan" ||
-                          name == "compare" || name == "simulate" || name == "bench";
-  if (takes_deck) {
+  if (takes_deck(name)) {
     add_target(command, to, "DECK", "Input deck (YAML)");
   } else if (name == "resume") {
     add_target(command, to, "RUN_DIR", "Folder of the run to continue");
@@ -112,8 +116,6 @@ void add_own_options(CLI::App& command, Invocation& to) {
     add_target(command, to, "CHECKPOINT|RUN_DIR", "A checkpoint, or the folder of a run");
   } else if (name == "report") {
     add_target(command, to, "RUN_DIR", "Folder of a run, finished or not");
-    command.add_option("--output", to.output, "Where to write it (RUN_DIR/report.html)")
-        ->type_name("FILE");
   } else if (name == "explain") {
     command.add_option("KEY", to.target, "A key such as optimizer.learning_rate; none: all keys")
         ->type_name("");
@@ -122,10 +124,20 @@ void add_own_options(CLI::App& command, Invocation& to) {
     command.add_option("KIND", to.kind, "What to start from: mlp")
         ->check(CLI::IsMember(std::vector<std::string>{"mlp"}).description(""))
         ->type_name("");
-  } else if (name == "schema") {
+  }
+}
+
+void add_own_options(CLI::App& command, Invocation& to) {
+  const std::string name = command.get_name();
+  add_subject(command, to);
+  if (name == "report") {
+    command.add_option("--output", to.output, "Where to write it (RUN_DIR/report.html)")
+        ->type_name("FILE");
+  }
+  if (name == "schema") {
     command.add_flag("--markdown", to.markdown, "Print the deck reference as Markdown instead");
   }
-  if (takes_deck || name == "resume" || name == "eval") {
+  if (takes_deck(name) || name == "resume" || name == "eval") {
     add_overrides(command, to);
     add_threads(command, to);
   }

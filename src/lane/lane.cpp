@@ -144,6 +144,8 @@ struct Lane::Impl {
   }
 
   void copy(std::span<const CopyPiece> pieces, const std::string& label) const;
+  /// What is left of the time that a modelled link takes for a message.
+  void wait_for_link(std::size_t bytes, double taken_s) const;
 };
 
 void Lane::Impl::copy(std::span<const CopyPiece> pieces, const std::string& label) const {
@@ -153,15 +155,19 @@ void Lane::Impl::copy(std::span<const CopyPiece> pieces, const std::string& labe
     copy_host(piece.to, piece.from, piece.bytes, label);
     bytes += piece.bytes;
   }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  wait_for_link(bytes, taken.count());
+}
+
+void Lane::Impl::wait_for_link(std::size_t bytes, double taken_s) const {
   if (spec.kind != Kind::emulated) {
     return;
   }
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const Link& link = spec.link;
   const double on_link =
       link.latency_s +
       (link.bytes_per_second > 0.0 ? static_cast<double>(bytes) / link.bytes_per_second : 0.0);
-  wait_precisely(on_link - taken.count());
+  wait_precisely(on_link - taken_s);
 }
 
 Lane::Lane(LaneSpec spec) {
@@ -282,6 +288,17 @@ void Lane::copy_to_host(std::span<const CopyPiece> pieces, const std::string& la
   for (const CopyPiece& piece : pieces) {
     device::copy_to_host(execution_here(), piece.to, piece.from, piece.bytes, label);
   }
+}
+
+const void* Lane::readable(const void* host, void* landing, std::size_t bytes,
+                           const std::string& label) const {
+  impl_->require_driver_thread("readable()");
+  if (spec().kind == Kind::device) {
+    copy_to_lane(landing, host, bytes, label);
+    return landing;
+  }
+  impl_->wait_for_link(bytes, 0.0);
+  return host;
 }
 
 void Lane::fence(const std::string& label) const {

@@ -45,7 +45,6 @@ bool lives_within_step(BufferKind kind) {
     case BufferKind::reduced_gradients:
     case BufferKind::weights:
     case BufferKind::optimizer_state:
-    case BufferKind::averaged_weights:
       return false;
     default:
       return true;

@@ -13,7 +13,6 @@ namespace {
 /// What exists before the first task of a step.
 bool exists_before(const Buffer& buffer) {
   return buffer.kind == BufferKind::batch || buffer.kind == BufferKind::optimizer_state ||
-         buffer.kind == BufferKind::averaged_weights ||
          (buffer.kind == BufferKind::weights && buffer.slot == 0);
 }
 

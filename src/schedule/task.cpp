@@ -84,8 +84,6 @@ std::string_view name_of(BufferKind kind) {
       return "weights";
     case BufferKind::optimizer_state:
       return "optimizer_state";
-    case BufferKind::averaged_weights:
-      return "averaged_weights";
   }
   throw InternalError("unknown buffer kind");
 }

@@ -127,11 +127,10 @@ void PlaceRunner::receive(schedule::TaskId id, const MessageBoard& board) {
 }
 
 Tensor PlaceRunner::operand(const std::byte* message, const Tensor& landing) const {
-  if (setup_.lane.host_accessible()) {
-    return {const_cast<std::byte*>(message), landing.dtype(), landing.shape()};
-  }
-  setup_.lane.copy_to_lane(landing.raw(), message, landing.bytes(), "zygos::train::receive");
-  return landing;
+  const void* data =
+      setup_.lane.readable(message, landing.raw(), landing.bytes(), "zygos::train::receive");
+  // Tensors of constant data do not exist; it is read only.
+  return {const_cast<void*>(data), landing.dtype(), landing.shape()};
 }
 
 void PlaceRunner::reduce(const Task& one, const MessageBoard& board) const {

@@ -213,6 +213,7 @@ TEST_CASE("copies, fences and hold-backs outside a job are refused", "[lane]") {
   CHECK_THROWS_WITH(lane.copy_to_lane(&a, &b, sizeof a, "zygos::test::copy"),
                     ContainsSubstring("lane 'device'") && ContainsSubstring("outside a job"));
   CHECK_THROWS_AS(lane.copy_to_host(&a, &b, sizeof a, "zygos::test::copy"), zygos::InternalError);
+  CHECK_THROWS_AS(lane.readable(&b, &a, sizeof a, "zygos::test::read"), zygos::InternalError);
   CHECK_THROWS_AS(lane.fence("zygos::test::fence"), zygos::InternalError);
   CHECK_THROWS_AS(lane.hold_back(1.0), zygos::InternalError);
 }

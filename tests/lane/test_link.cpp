@@ -68,6 +68,24 @@ TEST_CASE("every copy over a modelled link takes latency plus bytes over bandwid
   CHECK(three_times >= 3.0 * model);
 }
 
+TEST_CASE("what a lane reads once crosses its link, but is copied only to a device", "[lane]") {
+  const Kind kind = GENERATE(Kind::host, Kind::emulated);
+  const bool emulated = kind == Kind::emulated;
+  const Link link{.bytes_per_second = emulated ? 1e8 : 0.0, .latency_s = emulated ? 1e-4 : 0.0};
+  Lane lane({.name = "a", .kind = kind, .link = link});
+  std::vector<int> message(25000, 7);
+  std::vector<int> landing(message.size(), 0);
+  const int* read = nullptr;
+
+  const double taken = seconds(lane, [&] {
+    read = static_cast<const int*>(lane.readable(
+        message.data(), landing.data(), message.size() * sizeof(int), "zygos::test::read"));
+  });
+
+  CHECK(read[24999] == 7);
+  CHECK(taken >= (emulated ? 1e-4 + 100000 / 1e8 : 0.0));
+}
+
 TEST_CASE("the slow-down stretches a task of t seconds to slowdown times t", "[lane]") {
   const double slowdown = GENERATE(1.0, 1.5, 4.0, 34.0);
   Lane lane({.name = "device", .kind = Kind::emulated, .slowdown = slowdown});

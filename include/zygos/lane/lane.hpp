@@ -118,6 +118,10 @@ class Lane {
   /// Several pieces as one message: a modelled link's latency is paid once.
   void copy_to_lane(std::span<const CopyPiece> pieces, const std::string& label) const;
   void copy_to_host(std::span<const CopyPiece> pieces, const std::string& label) const;
+  /// Where the lane can read once what lies in host memory: there, or after a copy in `landing`,
+  /// which must have room. A modelled link takes its time either way.
+  const void* readable(const void* host, void* landing, std::size_t bytes,
+                       const std::string& label) const;
   /// Waits for everything issued on this line's instance; `label` says what for.
   void fence(const std::string& label) const;
   /// Stretches a compute task that took `seconds` by the lane's slow-down factor.

@@ -66,7 +66,6 @@ enum class BufferKind : std::uint8_t {
   reduced_gradients,
   weights,  ///< slot 0: the current version; others: stashed ones
   optimizer_state,
-  averaged_weights,  ///< running mean over steps (SWA)
 };
 std::string_view name_of(BufferKind kind);
 
