@@ -43,6 +43,7 @@ LaneRequest request_of(const deck::LaneSpec& spec, const std::optional<int>& hos
                   .space = spec.serial ? lane::HostSpace::serial : lane::HostSpace::openmp,
                   .budget_bytes = spec.memory_bytes,
                   .link = {spec.link_bytes_per_second, spec.link_latency_s},
+                  .unified = spec.unified,
                   .slowdown = spec.slowdown,
                   .device_id = spec.device_id};
   request.any_device = spec.kind == deck::LaneKind::automatic;

@@ -19,8 +19,9 @@ void choose_kind(LaneRequest& request, const Machine& machine) {
   request.spec.kind =
       machine.devices > request.spec.device_id ? lane::Kind::device : lane::Kind::emulated;
   if (request.spec.kind == lane::Kind::device) {
-    // Link and slow-down describe the emulation; a real device has its own.
+    // Link, memory and slow-down describe the emulation; a real device has its own.
     request.spec.link = {};
+    request.spec.unified = false;
     request.spec.slowdown = 1.0;
   }
 }

@@ -14,10 +14,11 @@ namespace {
 using nlohmann::json;
 
 json json_of(const lane::LaneSpec& spec) {
-  return {
-      spec.name,         static_cast<int>(spec.kind), spec.threads,  static_cast<int>(spec.space),
-      spec.budget_bytes, spec.link.bytes_per_second,  spec.slowdown, spec.link.latency_s,
-      spec.device_id};
+  return {spec.name,         static_cast<int>(spec.kind),
+          spec.threads,      static_cast<int>(spec.space),
+          spec.budget_bytes, spec.link.bytes_per_second,
+          spec.slowdown,     spec.link.latency_s,
+          spec.device_id,    spec.unified};
 }
 
 lane::LaneSpec spec_from(const json& list) {
@@ -31,6 +32,7 @@ lane::LaneSpec spec_from(const json& list) {
   spec.slowdown = list[6].get<double>();
   spec.link.latency_s = list[7].get<double>();
   spec.device_id = list[8].get<int>();
+  spec.unified = list[9].get<bool>();
   return spec;
 }
 

@@ -175,6 +175,9 @@ std::string lane_text(const lane::LaneSpec& spec) {
     text += fmt::format(", link {:.3g} GB/s + {}", spec.link.bytes_per_second * 1e-9,
                         text_of_seconds(spec.link.latency_s));
   }
+  if (spec.unified) {
+    text += ", unified memory";
+  }
   if (spec.slowdown > 1.0) {
     text += fmt::format(", slowed down {:g}x", spec.slowdown);
   }

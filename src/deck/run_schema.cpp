@@ -143,6 +143,11 @@ Schema lane_schema() {
       .fallback("unlimited")
       .example("2 GiB");
   schema.section("link", link_schema());
+  schema
+      .boolean("unified",
+               "Whether an emulated lane reads host memory where it lies, as an APU does: nothing "
+               "is copied, and there is no link.")
+      .fallback(false);
   schema.real("slowdown", "Factor that stretches the computing of the lane.")
       .in_range(1, 1e6)
       .fallback(1.0);

@@ -125,6 +125,9 @@ bool says_something(const Section& lane, std::string_view key) {
   if (key == "device_id") {
     return lane.integer(key) != 0;
   }
+  if (key == "unified") {
+    return lane.boolean(key);
+  }
   return key == "threads" ? !lane.is_word(key, "auto") : lane.text(key) != "openmp";
 }
 
@@ -132,7 +135,7 @@ bool says_something(const Section& lane, std::string_view key) {
 void refuse_idle_keys(const Section& lane, LaneKind kind, Findings& findings) {
   std::vector<std::pair<const char*, const char*>> idle;
   if (kind == LaneKind::host || kind == LaneKind::device) {
-    idle = {{"link", "emulated"}};
+    idle = {{"link", "emulated"}, {"unified", "emulated"}};
   }
   if (kind == LaneKind::device) {
     idle.insert(idle.end(), {{"threads", "host or emulated"}, {"space", "host or emulated"}});
@@ -147,6 +150,10 @@ void refuse_idle_keys(const Section& lane, LaneKind kind, Findings& findings) {
           "'" + std::string(key) + "' has no effect on a lane of kind " + lane.text("kind"),
           "it is for lanes of kind " + std::string(owner) + "; remove it");
     }
+  }
+  if (lane.boolean("unified") && says_something(lane, "link")) {
+    findings.error(lane.position("link"), "a unified lane has no link",
+                   "nothing is copied to memory that the host shares; remove 'link' or 'unified'");
   }
   const bool serial = lane.text("space") == "serial";
   const bool many = !lane.is_word("threads", "auto") && lane.integer("threads") > 1;
@@ -173,6 +180,7 @@ LaneSpec lane_of(const Section& section, Findings& findings) {
     lane.link_bytes_per_second = link.bytes_per_second("bandwidth");
   }
   lane.link_latency_s = link.seconds("latency");
+  lane.unified = section.boolean("unified");
   lane.slowdown = section.real("slowdown");
   lane.device_id = static_cast<int>(section.integer("device_id"));
   refuse_idle_keys(section, lane.kind, findings);

@@ -32,6 +32,16 @@ void check_link(const LaneSpec& spec, const std::string& lane) {
     throw UsageError(lane + "kind '" + std::string(name_of(spec.kind)) +
                      "' has the link it has; only kind 'emulated' can be given one");
   }
+  if (spec.unified && spec.kind != Kind::emulated) {
+    throw UsageError(
+        lane + "kind '" + std::string(name_of(spec.kind)) +
+        "' has the memory it has; only kind 'emulated' can be told to have it unified");
+  }
+  if (spec.unified && modelled) {
+    throw UsageError(lane +
+                     "is unified and has a link; memory that the host shares is not copied: "
+                     "leave one of them out");
+  }
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ std::string lane_text(const lane::LaneSpec& spec) {
   if (spec.link.bytes_per_second > 0.0 || spec.link.latency_s > 0.0) {
     text += fmt::format(" link {:g} B/s {:g} s", spec.link.bytes_per_second, spec.link.latency_s);
   }
+  text += spec.unified ? " unified" : "";
   return text +
          (spec.slowdown > 1.0 ? fmt::format(" slowdown {:g}", spec.slowdown) : std::string());
 }

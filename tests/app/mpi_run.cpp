@@ -52,8 +52,8 @@ void write_lanes_deck(const std::filesystem::path& directory, const std::string&
                       int lanes) {
   std::string deck = head;
   for (int lane = 0; lane < lanes; ++lane) {
-    deck +=
-        std::string("  ") + static_cast<char>('a' + lane) + ": {kind: emulated, space: serial}\n";
+    deck += std::string("  ") + static_cast<char>('a' + lane) + ": {kind: emulated, space: serial" +
+            (lane >= 2 ? ", unified: true}\n" : "}\n");
   }
   write_text(directory / "tiny.yaml", deck + "policy: " + policy + "\n");
 }

@@ -165,6 +165,11 @@ TEST_CASE("keys that a lane would ignore are refused", "[deck]") {
   CHECK(
       first_finding({"lanes.device={kind: device, threads: 2}"}).find("'threads' has no effect") !=
       std::string::npos);
+  CHECK(first_finding({"lanes.host.unified=true"}).find("'unified' has no effect") !=
+        std::string::npos);
+  CHECK(first_finding({"lanes.device={kind: emulated, unified: true, link: {latency: 1 us}}"})
+            .find("a unified lane has no link") != std::string::npos);
+  CHECK(first_finding({"lanes.device={kind: emulated, unified: true}"}).empty());
   CHECK(first_finding({"lanes.device.link={latency: 1 us}"}).empty());
   CHECK(first_finding({"lanes.host.slowdown=2"}).empty());
 }

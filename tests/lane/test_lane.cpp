@@ -234,8 +234,9 @@ TEST_CASE("a caller's instance is used as it is and described by the lane", "[la
   CHECK(lane.spec().threads == 2);
 }
 
-TEST_CASE("only the host lane's memory may be touched by host code", "[lane]") {
+TEST_CASE("only a host lane's memory and a unified one's may be touched by host code", "[lane]") {
   CHECK(Lane({.name = "host"}).host_accessible());
+  CHECK(Lane({.name = "apu", .kind = Kind::emulated, .unified = true}).host_accessible());
   CHECK_FALSE(Lane(emulated("device")).host_accessible());
 }
 
@@ -251,6 +252,9 @@ TEST_CASE("a spec that can't be served is refused with what is allowed", "[lane]
   CHECK_THROWS_WITH(Lane({.name = "a", .slowdown = 0.5}), ContainsSubstring("slowdown = 0.5"));
   CHECK_THROWS_AS(Lane({.name = "a", .slowdown = nan}), zygos::UsageError);
   CHECK_THROWS_WITH(Lane({.name = "a", .link = link}), ContainsSubstring("'emulated'"));
+  CHECK_THROWS_WITH(Lane({.name = "a", .unified = true}), ContainsSubstring("'emulated'"));
+  CHECK_THROWS_WITH(Lane({.name = "a", .kind = Kind::emulated, .link = link, .unified = true}),
+                    ContainsSubstring("leave one of them out"));
   CHECK_THROWS_WITH(Lane({.name = "a", .kind = Kind::emulated, .link = {.latency_s = -1.0}}),
                     ContainsSubstring("not negative"));
 }

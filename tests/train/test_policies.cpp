@@ -39,10 +39,11 @@ lane::LaneSpec worker(const std::string& name) {
   lane::LaneSpec spec;
   spec.name = name;
   spec.kind = lane::Kind::emulated;
+  spec.unified = name == "worker2";
   return spec;
 }
 
-/// One host-accessible place and as many others as make `count`.
+/// A host, and as many others as make `count`: with memory of their own, but for the second.
 std::vector<lane::LaneSpec> workers(int count) {
   std::vector<lane::LaneSpec> specs{test::host_lane()};
   for (int i = 1; i < count; ++i) {

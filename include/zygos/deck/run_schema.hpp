@@ -88,6 +88,7 @@ struct LaneSpec {
   std::size_t memory_bytes = 0;        ///< 0: unlimited
   double link_bytes_per_second = 0.0;  ///< 0: as fast as the memory
   double link_latency_s = 0.0;
+  bool unified = false;
   double slowdown = 1.0;
   int device_id = 0;
   Position position;

@@ -47,6 +47,7 @@ struct LaneSpec {
   int threads = 1;               ///< host and emulated lanes with OpenMP
   std::size_t budget_bytes = 0;  ///< 0: no budget
   Link link{};
+  bool unified = false;   ///< emulated lanes: reads host memory where it lies, and has no link
   double slowdown = 1.0;  ///< >= 1; compute tasks are stretched by this factor
   int device_id = 0;
 };
@@ -88,7 +89,7 @@ class Lane {
 
   /// True for the host lane only: its tensors may be read and written by host code, so copies are
   /// elided. Emulated lanes say false on purpose.
-  bool host_accessible() const noexcept { return spec().kind == Kind::host; }
+  bool host_accessible() const noexcept { return spec().kind == Kind::host || spec().unified; }
 
   /// Memory of this lane, labelled `label`. Counted by bytes_allocated(); throws MemoryError for a
   /// block that would take the sum of all living blocks over the budget.
