@@ -12,12 +12,19 @@ using schedule::NodeRange;
 
 constexpr std::int64_t alignment = 16;  ///< of parameters in the flat buffer, in elements
 
+/// Of the last bucket, whose exchange nothing hides; in bytes.
+constexpr std::int64_t most_exposed = std::int64_t{4} << 20;
+
+std::int64_t gradient_bytes(const schedule::ModelOutline& model, NodeRange nodes) {
+  return model.parameters_of(nodes).count() * model.element_bytes;
+}
+
 std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, std::int64_t bytes) {
   std::vector<Bucket> buckets{{{model.node_count(), model.node_count()}, {}}};
   for (std::int32_t node = model.node_count() - 1; node >= 0; --node) {
     NodeRange& open = buckets.back().nodes;
-    const std::int64_t held = model.parameters_of(open).count() * model.element_bytes;
-    const std::int64_t more = model.parameters_of({node, node + 1}).count() * model.element_bytes;
+    const std::int64_t held = gradient_bytes(model, open);
+    const std::int64_t more = gradient_bytes(model, {node, node + 1});
     if (held > 0 && more > 0 && held + more > bytes) {
       buckets.push_back({{node, node + 1}, {}});
     } else {
@@ -25,6 +32,24 @@ std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, std::int64_t
     }
   }
   return buckets;
+}
+
+/// Backward hides the exchange of all buckets but the last: that one becomes as small as it can.
+void divide_last(const schedule::ModelOutline& model, std::vector<Bucket>& buckets) {
+  NodeRange& last = buckets.back().nodes;
+  if (gradient_bytes(model, last) <= most_exposed) {
+    return;
+  }
+  std::int32_t cut = last.begin;
+  while (cut < last.end && (gradient_bytes(model, {last.begin, cut}) == 0 ||
+                            gradient_bytes(model, {last.begin, cut + 1}) <= most_exposed)) {
+    ++cut;
+  }
+  if (gradient_bytes(model, {cut, last.end}) > 0) {
+    const NodeRange exposed{last.begin, cut};
+    last.begin = cut;
+    buckets.push_back({exposed, {}});
+  }
 }
 
 /// Chunk `index` of `count`, cut at multiples of the alignment.
@@ -53,6 +78,9 @@ void add_parts(Bucket& bucket, std::size_t chunks, schedule::Outline& outline) {
 std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes,
                                 std::size_t chunks) {
   auto buckets = buckets_of(outline.model, bytes);
+  if (bytes != all_in_one) {
+    divide_last(outline.model, buckets);
+  }
   for (Bucket& bucket : buckets) {
     add_parts(bucket, chunks, outline);
   }

@@ -189,6 +189,32 @@ TEST_CASE("Buckets are filled from the last layer on and none is larger than tol
   CHECK(backward == std::vector<schedule::NodeRange>{{3, 5}, {1, 3}, {0, 1}});
 }
 
+TEST_CASE("The last bucket, which nothing hides, is cut down to 4 MiB or one layer") {
+  auto model = test::chain_of(5);
+  const auto backward_with = [&](std::vector<std::int64_t> mebibytes) {
+    std::int64_t begin = 0;
+    for (std::size_t node = 0; node < model.nodes.size(); ++node) {
+      const std::int64_t end = begin + (mebibytes[node] << 20) / model.element_bytes;
+      model.nodes[node].parameters = {begin, end};
+      begin = end;
+    }
+    std::vector<schedule::NodeRange> backward;
+    for (const Task& task : parallel(test::lanes_problem(2, 24, model)).tasks) {
+      if (task.kind == TaskKind::backward && task.place == 0) {
+        backward.push_back(task.nodes);
+      }
+    }
+    return backward;
+  };
+  using Ranges = std::vector<schedule::NodeRange>;
+
+  CHECK(backward_with({2, 2, 2, 2, 2}) == Ranges{{2, 5}, {0, 2}});
+  CHECK(backward_with({8, 2, 2, 2, 2}) == Ranges{{1, 5}, {0, 1}});
+  CHECK(backward_with({0, 0, 8, 2, 2}) == Ranges{{3, 5}, {0, 3}});
+  CHECK(backward_with({0, 0, 0, 0, 20}) == Ranges{{0, 5}});
+  CHECK(backward_with({1, 1, 1, 1, 0}) == Ranges{{0, 5}});
+}
+
 TEST_CASE("Buckets cross the ring while backward is at work on the layers before") {
   const auto problem = test::lanes_problem(2, 24, test::chain_of(4));
   // Backward takes 1 a layer, and so does moving half of the gradient of all four.
