@@ -79,7 +79,10 @@ void refuse_idle_threads(const CheckedDeck& checked, const BuildOptions& options
 std::vector<lane::LaneSpec> lanes_of(const CheckedDeck& checked, const BuildOptions& options,
                                      const std::vector<int>& owners, const Ranks& ranks) {
   Machine machine = this_machine();
-  machine.cores = ranks.cores().value_or(machine.cores);
+  if (ranks.cores()) {
+    machine.cores = *ranks.cores();
+    machine.core_numbers.clear();  // other ranks may be on them
+  }
   deck::Findings findings = checked.deck.findings();
   std::vector<LaneRequest> requests;
   for (std::size_t place = 0; place < owners.size(); ++place) {

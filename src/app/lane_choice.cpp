@@ -7,6 +7,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 namespace zygos::app {
 
@@ -41,6 +44,25 @@ int emulated_threads(const std::vector<LaneRequest>& requests) {
   return count;
 }
 
+int team_size(const lane::LaneSpec& spec) {
+  return spec.kind == lane::Kind::device ? 0 : spec.threads;
+}
+
+void divide_cores(std::vector<lane::LaneSpec>& specs, const std::vector<int>& numbers) {
+  std::size_t threads = 0;
+  for (const lane::LaneSpec& spec : specs) {
+    threads += static_cast<std::size_t>(team_size(spec));
+  }
+  if (specs.size() < 2 || threads != numbers.size()) {
+    return;
+  }
+  auto next = numbers.begin();
+  for (lane::LaneSpec& spec : specs) {
+    spec.cores.assign(next, next + team_size(spec));
+    next += team_size(spec);
+  }
+}
+
 }  // namespace
 
 std::vector<int> usable_cores() {
@@ -58,8 +80,16 @@ std::vector<int> usable_cores() {
 }
 
 Machine this_machine() {
-  const int cores = static_cast<int>(usable_cores().size());
-  return {.cores = std::max(1, cores), .devices = lane::device_count()};
+  auto numbers = usable_cores();
+  const int cores = static_cast<int>(numbers.size());
+  // The usual way to tell OpenMP programs that others use the cores as well.
+  const char* bind = std::getenv("OMP_PROC_BIND");
+  if (bind != nullptr && std::string_view(bind) == "false") {
+    numbers.clear();
+  }
+  return {.cores = std::max(1, cores),
+          .devices = lane::device_count(),
+          .core_numbers = std::move(numbers)};
 }
 
 std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
@@ -75,6 +105,7 @@ std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
     spec.threads = runs_openmp(spec) ? request.threads.value_or(usual) : 1;
     specs.push_back(std::move(spec));
   }
+  divide_cores(specs, machine.core_numbers);
   return specs;
 }
 

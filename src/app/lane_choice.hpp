@@ -21,6 +21,8 @@ struct LaneRequest {
 struct Machine {
   int cores = 1;    ///< this process may use
   int devices = 0;  ///< GPUs this build can use
+  /// Numbers of the cores, if lanes may divide them among themselves.
+  std::vector<int> core_numbers{};
 };
 
 /// This process on this machine.
@@ -29,7 +31,9 @@ Machine this_machine();
 std::vector<int> usable_cores();
 
 /// Every emulated lane gets one thread, the host lane the other cores, at least one; a GPU's driver
-/// thread sleeps most of the time and counts for nothing.
+/// thread sleeps most of the time and counts for nothing. Lanes that fill the machine exactly get
+/// cores of their own: left to itself, the system often puts two lanes that wait for each other on
+/// one core.
 std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
                                           const Machine& machine);
 

@@ -171,6 +171,10 @@ std::string lane_text(const lane::LaneSpec& spec) {
   text += spec.space == lane::HostSpace::serial
               ? "Serial"
               : fmt::format("OpenMP, {} thread{}", spec.threads, spec.threads == 1 ? "" : "s");
+  if (!spec.cores.empty()) {
+    text += fmt::format(" on core{} {}", spec.cores.size() == 1 ? "" : "s",
+                        fmt::join(spec.cores, ", "));
+  }
   if (spec.link.bytes_per_second > 0.0) {
     text += fmt::format(", link {:.3g} GB/s + {}", spec.link.bytes_per_second * 1e-9,
                         text_of_seconds(spec.link.latency_s));

@@ -26,21 +26,34 @@ cpu_set_t cores_of_all_places() {
   return cores;
 }
 
-}  // namespace
-
-void unbind_team(int threads) {
-  if (omp_get_proc_bind() == omp_proc_bind_false) {
-    return;
-  }
-  const cpu_set_t cores = cores_of_all_places();
+/// The runtime binds a team's threads when it makes them and keeps them for the next region of the
+/// same size, which is every region of the lane. A refusal leaves the threads where they were:
+/// slow, not wrong.
+void allow_team(int threads, const cpu_set_t& cores) {
   if (CPU_COUNT(&cores) == 0) {
     return;
   }
-  // The runtime binds a team's threads when it makes them and keeps them for the next region of the
-  // same size, which is every region of the lane. A refusal leaves the threads bound: slow, not
-  // wrong.
 #pragma omp parallel num_threads(threads)
   { static_cast<void>(sched_setaffinity(0, sizeof(cores), &cores)); }
+}
+
+}  // namespace
+
+void unbind_team(int threads) {
+  if (omp_get_proc_bind() != omp_proc_bind_false) {
+    allow_team(threads, cores_of_all_places());
+  }
+}
+
+void bind_team(int threads, const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) {
+    if (core >= 0 && core < CPU_SETSIZE) {
+      CPU_SET(static_cast<std::size_t>(core), &set);
+    }
+  }
+  allow_team(threads, set);
 }
 
 }  // namespace zygos::lane

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 namespace zygos::lane {
 
 /// Frees the calling thread and its OpenMP team of `threads` from OMP_PROC_BIND and OMP_PLACES.
@@ -9,5 +11,9 @@ namespace zygos::lane {
 /// one core and leave the others idle (measured: two lanes took twice as long as one). Afterwards
 /// the threads may run on any core the process was given. Does nothing without binding.
 void unbind_team(int threads);
+
+/// The calling thread and its team may run on these cores only, each on any of them. Cores that the
+/// process was not given are left out; if that leaves none, nothing changes.
+void bind_team(int threads, const std::vector<int>& cores);
 
 }  // namespace zygos::lane

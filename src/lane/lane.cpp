@@ -143,6 +143,11 @@ struct Lane::Impl {
     }
   }
 
+  void place_team() const {
+    unbind_team(team_size());
+    bind_team(team_size(), spec.cores);
+  }
+
   void copy(std::span<const CopyPiece> pieces, const std::string& label) const;
   /// What is left of the time that a modelled link takes for a message.
   void wait_for_link(std::size_t bytes, double taken_s) const;
@@ -180,7 +185,7 @@ Lane::Lane(LaneSpec spec) {
   // On the driver thread: an OpenMP instance remembers the nesting level it was made at, and the
   // caller may be inside a parallel region.
   run_and_wait([this] {
-    unbind_team(impl_->team_size());
+    impl_->place_team();
     impl_->execution.emplace(make_execution(impl_->spec));
   });
 }
@@ -198,7 +203,7 @@ Lane::Lane(LaneSpec spec, Execution execution) {
   check_spec(spec);
   impl_ = std::make_unique<Impl>(std::move(spec));
   impl_->execution.emplace(std::move(execution));
-  run_and_wait([this] { unbind_team(impl_->team_size()); });
+  run_and_wait([this] { impl_->place_team(); });
 }
 
 Lane::Lane(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -99,6 +99,7 @@ std::string lane_text(const lane::LaneSpec& spec) {
     text += fmt::format(" link {:g} B/s {:g} s", spec.link.bytes_per_second, spec.link.latency_s);
   }
   text += spec.unified ? " unified" : "";
+  text += spec.cores.empty() ? "" : fmt::format(" on cores {}", fmt::join(spec.cores, "+"));
   return text +
          (spec.slowdown > 1.0 ? fmt::format(" slowdown {:g}", spec.slowdown) : std::string());
 }

@@ -59,4 +59,23 @@ TEST_CASE("a Serial lane has one thread whatever is asked") {
   CHECK(resolve_lanes(requests, {.cores = 4, .devices = 0})[1].threads == 1);
 }
 
+TEST_CASE("lanes that fill the machine get cores of their own") {
+  using Cores = std::vector<int>;
+  const Machine four{.cores = 4, .devices = 0, .core_numbers = {2, 3, 6, 7}};
+  const auto filling = resolve_lanes(host_and_any_device(), four);
+
+  CHECK(filling[0].cores == Cores{2, 3, 6});
+  CHECK(filling[1].cores == Cores{7});
+
+  // With cores to spare, or too few, the system knows better.
+  auto requests = host_and_any_device();
+  requests[0].threads = 2;
+  CHECK(resolve_lanes(requests, four)[0].cores.empty());
+  requests[0].threads = 4;
+  CHECK(resolve_lanes(requests, four)[0].cores.empty());
+  // Neither does a lane alone need to be told, nor one beside a GPU.
+  requests.resize(1);
+  CHECK(resolve_lanes(requests, four)[0].cores.empty());
+}
+
 }  // namespace zygos::app

@@ -59,3 +59,25 @@ TEST_CASE("a lane around the caller's instance is as free, and the caller stays 
   CHECK(fewest_cores(lanes[0]) >= omp_get_num_places());
   CHECK(cores_of_this_thread() == before);
 }
+
+TEST_CASE("a lane that is given cores computes on these only, whatever its space", "[lane]") {
+  const int core = sched_getcpu();
+  const LaneSpec spec{.name = "bound", .kind = Kind::emulated, .threads = 2, .cores = {core}};
+  LaneSet lanes({spec, {.name = "free", .kind = Kind::emulated}});
+  std::atomic<int> elsewhere{0};
+
+  lanes[0].run_and_wait([&] {
+    zygos::testing::host_kernel(lanes[0].execution(), "zygos::test::cores", 1000,
+                                [&](int) { elsewhere += sched_getcpu() == core ? 0 : 1; });
+  });
+
+  CHECK(elsewhere == 0);
+  CHECK(fewest_cores(lanes[0]) == 1);
+  CHECK(fewest_cores(lanes[1]) >= omp_get_num_places());
+}
+
+TEST_CASE("cores that the process was not given change nothing", "[lane]") {
+  LaneSet lanes({{.name = "a", .kind = Kind::emulated, .cores = {-1, 1 << 20}}});
+
+  CHECK(fewest_cores(lanes[0]) >= omp_get_num_places());
+}

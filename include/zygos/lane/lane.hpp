@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zygos::lane {
 
@@ -50,6 +51,7 @@ struct LaneSpec {
   bool unified = false;   ///< emulated lanes: reads host memory where it lies, and has no link
   double slowdown = 1.0;  ///< >= 1; compute tasks are stretched by this factor
   int device_id = 0;
+  std::vector<int> cores{};  ///< numbers of those the lane computes on; empty: all of the process
 };
 
 /// A stretch of memory to copy.
