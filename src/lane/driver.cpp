@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.hpp"
 
+#include "short_turns.hpp"
 #include "spin.hpp"
 
 #include "zygos/core/error.hpp"
@@ -37,7 +38,13 @@ void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
 
 }  // namespace
 
-Driver::Driver() : thread_([this] { loop(); }) {}
+Driver::Driver(Work work)
+    : thread_([this, work] {
+        if (work == Work::messages) {
+          ask_for_short_turns();
+        }
+        loop();
+      }) {}
 
 Driver::~Driver() {
   if (pending_.load()) {

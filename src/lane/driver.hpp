@@ -14,7 +14,9 @@ namespace zygos::lane {
 /// allocation and, while the thread still spins, no system call.
 class Driver {
  public:
-  Driver();
+  enum class Work : std::uint8_t { computing, messages };
+
+  explicit Driver(Work work = Work::computing);
   /// Waits for a pending job (dropping what it threw), then ends the thread.
   ~Driver();
   Driver(const Driver&) = delete;

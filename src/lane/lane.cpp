@@ -90,7 +90,8 @@ struct Lane::Impl {
                                               : Execution(Kokkos::Serial(Kokkos::NewInstance{}))) {}
 
     Execution execution;
-    Driver driver;  // last, so that its thread has ended when the instance goes
+    Driver driver{
+        Driver::Work::messages};  // last, so that its thread has ended when the instance goes
   };
 
   LaneSpec spec;
