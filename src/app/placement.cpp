@@ -57,7 +57,7 @@ std::string micro_batches_text(const schedule::Schedule& schedule) {
 std::vector<std::int64_t> samples_per_place(const schedule::Schedule& schedule) {
   std::vector<std::int64_t> result;
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
-    result.push_back(schedule.samples_of(static_cast<schedule::Place>(place)).count());
+    result.push_back(schedule.sample_count(static_cast<schedule::Place>(place)));
   }
   return result;
 }

@@ -6,6 +6,8 @@
 // instruction set, on the vectors of GCC and Clang.
 #pragma once
 
+#include "ops/thin_extents.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,33 +15,6 @@
 #include <utility>
 
 namespace zygos::ops::thin {
-
-// The width of a register, and how many of them, decide the size of a block: as many results as
-// leave room for one row of y and one broadcast. Six rows, for the rows of a matrix are often a
-// multiple of 4 KiB apart, and then no more than eight of them share the sets of a first cache.
-#if defined(__AVX512F__)
-inline constexpr int simd_bytes = 64;
-inline constexpr int most_vectors = 4;
-#elif defined(__AVX__)
-inline constexpr int simd_bytes = 32;
-inline constexpr int most_vectors = 2;
-#elif defined(__aarch64__)
-inline constexpr int simd_bytes = 16;
-inline constexpr int most_vectors = 4;
-#else
-inline constexpr int simd_bytes = 16;
-inline constexpr int most_vectors = 2;
-#endif
-inline constexpr int most_rows = 6;
-inline constexpr int line_bytes = 64;
-
-/// Without these a product costs two instructions, and a BLAS that looks at the processor at run
-/// time is better than code for the least one.
-#if defined(__FMA__) || defined(__aarch64__)
-inline constexpr bool has_fused_multiply_add = true;
-#else
-inline constexpr bool has_fused_multiply_add = false;
-#endif
 
 template <class T>
 struct Simd;
@@ -51,14 +26,6 @@ template <>
 struct Simd<double> {
   typedef double Vector __attribute__((vector_size(simd_bytes)));
 };
-
-/// Numbers of a register, of the row of y that a full block takes, and of a cache line.
-template <class T>
-inline constexpr int width = simd_bytes / static_cast<int>(sizeof(T));
-template <class T>
-inline constexpr int panel = most_vectors* width<T>;
-template <class T>
-inline constexpr int line = line_bytes / static_cast<int>(sizeof(T));
 
 template <class T>
 typename Simd<T>::Vector load(const T* from) {

@@ -205,7 +205,7 @@ Candidate candidate(std::string policy, schedule::Schedule schedule, const Profi
   Candidate out;
   out.policy = std::move(policy);
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
-    out.samples.push_back(schedule.samples_of(static_cast<schedule::Place>(place)).count());
+    out.samples.push_back(schedule.sample_count(static_cast<schedule::Place>(place)));
   }
   out.simulation = simulate(schedule, profile);
   out.step_s = out.simulation.makespan_s;

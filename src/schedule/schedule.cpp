@@ -180,6 +180,14 @@ SampleRange Schedule::samples_of(Place place) const {
   return all;
 }
 
+std::int64_t Schedule::sample_count(Place place) const {
+  std::int64_t count = 0;
+  for (const Task& task : tasks) {
+    count += task.place == place && task.kind == TaskKind::load ? task.samples.count() : 0;
+  }
+  return count;
+}
+
 std::vector<Place> Schedule::active_places() const {
   std::set<Place> active;
   for (const Task& task : tasks) {

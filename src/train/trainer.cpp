@@ -260,7 +260,7 @@ Event Trainer::event(EventKind kind) const {
   out.samples_per_s = samples / interval_.step_seconds;
   const schedule::Schedule& schedule = engine_.schedule();
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
-    const auto part = schedule.samples_of(static_cast<schedule::Place>(place)).count();
+    const auto part = schedule.sample_count(static_cast<schedule::Place>(place));
     out.lane_samples_per_s.push_back(out.samples_per_s * static_cast<double>(part) /
                                      static_cast<double>(schedule.batch));
   }

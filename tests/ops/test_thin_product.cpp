@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/thin_kernel.hpp"
+#include "ops/thin_extents.hpp"
 #include "ops/thin_product.hpp"
 #include "reference/gemm.hpp"
 #include "support/kernel_case.hpp"

@@ -58,6 +58,16 @@ TEST_CASE("PipeDream with a first stage on two lanes makes the golden schedule")
         test::golden("pipedream_replicas"));
 }
 
+TEST_CASE("Lanes of one stage share the samples of a batch") {
+  const auto problem = test::lanes_problem(3, 60, test::chain_of(4));
+
+  const auto schedule = pipedream(with(6, {2, 1}))->schedule(problem, nullptr);
+
+  CHECK(schedule.sample_count(0) == 30);
+  CHECK(schedule.sample_count(1) == 30);
+  CHECK(schedule.sample_count(2) == 60);
+}
+
 TEST_CASE("PipeDream with vertical sync and averages makes the golden schedule") {
   PipeDreamOptions options = with(4);
   options.vertical_sync = true;

@@ -38,8 +38,10 @@ struct Schedule {
 
   /// "forward@device nodes 0-3 mb 1 samples 0-50", unique enough to find a task by.
   std::string name_of(TaskId task) const;
-  /// Samples of a place (the union of its load tasks); empty if it takes no part.
+  /// From the first to the last sample of a place's load tasks; empty if it takes no part.
   SampleRange samples_of(Place place) const;
+  /// How many samples its load tasks have: fewer where replicas take micro-batches in turn.
+  std::int64_t sample_count(Place place) const;
   /// Places with at least one task, ascending.
   std::vector<Place> active_places() const;
   /// Only the tasks that evaluation needs (loads, forward passes, losses and the transfers between
