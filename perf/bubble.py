@@ -10,11 +10,10 @@ import argparse
 import json
 import pathlib
 import statistics
-import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from running import ROOT, ZYGOS, run_zygos
+
 STEPS = 12
 WARM_UP = 3
 
@@ -41,7 +40,7 @@ def idle_shares(trace):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zygos", default=str(ROOT / "build/host/bin/zygos"))
+    parser.add_argument("--zygos", default=ZYGOS)
     parser.add_argument("--micro-batches", type=int, nargs="+", default=[1, 2, 4, 8, 16])
     arguments = parser.parse_args()
     print("| M | idle | (K-1)/(M+K-1) | ratio |\n| --- | --- | --- | --- |")
@@ -49,10 +48,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             deck = ROOT / "inputs/pipeline_bubble.yaml"
             policy = f"policy={{type: gpipe, micro_batches: {count}, cuts: [second_half]}}"
-            run = [arguments.zygos, "train", str(deck), "--run-dir", f"{folder}/run", "-q", f"train.steps={STEPS}", policy]
-            result = subprocess.run(run, capture_output=True, text=True)
-            if result.returncode != 0:
-                sys.exit(f"{' '.join(run)}\n{result.stderr}")
+            run = ["--run-dir", f"{folder}/run", "-q", f"train.steps={STEPS}", policy]
+            run_zygos(arguments.zygos, "train", str(deck), *run)
             trace = json.loads(pathlib.Path(folder, "run/trace.json").read_text())
         idle = statistics.median(idle_shares(trace))
         bubble = 1.0 / (count + 1)

@@ -9,13 +9,10 @@ the planner's first choice is within 5 % of the best policy that was measured. N
     python3 perf/predictions.py --decks residual_mlp --zygos build/host/bin/zygos
 """
 import argparse
-import json
-import pathlib
 import statistics
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from running import ROOT, ZYGOS, json_of
+
 # With the steps that are measured of each policy: about a second of them.
 DECKS = {"gpipe": 40, "residual_mlp": 1000, "mlp_deep": 5}
 LINKS = {"free": "{}", "2 GB/s, 50 us": "{bandwidth: 2 GB/s, latency: 50 us}"}
@@ -41,13 +38,10 @@ def lanes(link, slowdown):
 
 
 def compare(zygos, deck, link, slowdown, steps):
-    command = [zygos, "compare", str(ROOT / "inputs" / f"{deck}.yaml"), "--json", "--steps", str(steps)]
-    command += ["--policies", ",".join(POLICIES)]
-    command += [lanes(link, slowdown), "policy={type: coarse_split}"]
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{result.stderr}")
-    return json.loads(result.stdout)
+    words = ["compare", str(ROOT / "inputs" / f"{deck}.yaml"), "--steps", str(steps)]
+    words += ["--policies", ",".join(POLICIES)]
+    words += [lanes(link, slowdown), "policy={type: coarse_split}"]
+    return json_of(zygos, *words)
 
 
 def error(pair):
@@ -67,7 +61,7 @@ def memory_error(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zygos", default=str(ROOT / "build/host/bin/zygos"))
+    parser.add_argument("--zygos", default=ZYGOS)
     parser.add_argument("--steps", type=int, help="of each policy (by deck)")
     parser.add_argument("--decks", nargs="+", default=list(DECKS))
     arguments = parser.parse_args()

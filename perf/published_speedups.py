@@ -10,22 +10,12 @@ Needs a quiet machine.
     python3 perf/published_speedups.py --bandwidth 1.1     GB/s: without the search
 """
 import argparse
-import json
-import pathlib
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from running import ROOT, ZYGOS, json_of
+
 PUBLISHED = {"data_parallel": 1.305, "layer_placement": 1.045}
 POLICIES = ["single:lane=left", "data_parallel", "layer_placement", "gpipe:micro_batches=8"]
-
-
-def run(arguments, words):
-    command = [arguments.zygos, *words, "--json"]
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{result.stderr}")
-    return json.loads(result.stdout)
 
 
 def lanes(gigabytes):
@@ -36,7 +26,7 @@ def lanes(gigabytes):
 
 def compare(arguments, gigabytes, steps, policies=POLICIES):
     words = ["compare", arguments.deck, "--steps", str(steps), "--policies", ",".join(policies), *lanes(gigabytes)]
-    rows = run(arguments, words)["rows"]
+    rows = json_of(arguments.zygos, *words)["rows"]
     return {row["policy"].split("(")[0]: row for row in rows}
 
 
@@ -68,7 +58,7 @@ def line(name, free, linked, gigabytes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zygos", default=str(ROOT / "build/host/bin/zygos"))
+    parser.add_argument("--zygos", default=ZYGOS)
     parser.add_argument("--deck", default=str(ROOT / "inputs/mlp_deep.yaml"))
     parser.add_argument("--steps", type=int, default=15)
     parser.add_argument("--rounds", type=int, default=8, help="of the search")

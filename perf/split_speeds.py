@@ -13,22 +13,14 @@ true within 10 %, and the verdict at 1:34 should be "device only".
 """
 
 import argparse
-import json
 import pathlib
 import statistics
-import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-DECK = "inputs/split_speeds.yaml"
+from running import ROOT, ZYGOS, json_of
+
+DECK = str(ROOT / "inputs/split_speeds.yaml")
 SPEEDS = [1, 4, 34]
-
-
-def run(zygos, *arguments):
-    done = subprocess.run([zygos, *arguments, "--json"], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"zygos {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
-    return json.loads(done.stdout)
 
 
 def split_row(plan):
@@ -44,16 +36,16 @@ def measure(zygos, speed, rounds, steps):
     slow = f"lanes.host.slowdown={speed}"
     single, split, predicted, verdicts, shares = [], [], [], [], []
     for _ in range(rounds):
-        plan = run(zygos, "plan", DECK, slow, "--fresh-profile")
+        plan = json_of(zygos, "plan", DECK, slow, "--fresh-profile")
         row = split_row(plan)
         share = row["samples"]["host"] / sum(row["samples"].values())
         shares.append(share)
         predicted.append(device_row(plan)["step_s"]["predicted"] / row["step_s"]["predicted"])
         verdicts.append(plan["reason"].split(":")[0])
         for _ in range(2):
-            single.append(run(zygos, "bench", DECK, "--steps", str(steps), slow,
+            single.append(json_of(zygos, "bench", DECK, "--steps", str(steps), slow,
                               "policy={type: single, lane: device}")["median_step_s"])
-            split.append(run(zygos, "bench", DECK, "--steps", str(steps), slow,
+            split.append(json_of(zygos, "bench", DECK, "--steps", str(steps), slow,
                              f"policy.share={share}")["median_step_s"])
     gain = statistics.median(single) / statistics.median(split)
     return statistics.median(predicted), gain, statistics.median(shares), verdicts
@@ -62,7 +54,7 @@ def measure(zygos, speed, rounds, steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--zygos", default=str(ROOT / "build" / "host" / "bin" / "zygos"))
+    parser.add_argument("--zygos", default=ZYGOS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--write", help="append the table to this file")

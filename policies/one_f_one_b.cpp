@@ -52,10 +52,7 @@ class OneForwardOneBackward final : public train::Policy {
 
   std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
                                                const plan::Profile* /*profile*/) const override {
-    std::vector<train::PolicyOptions> found;
-    for (const std::int64_t count : micro_batches_to_try(problem, 4)) {
-      found.push_back({{"micro_batches", std::to_string(count)}});
-    }
+    auto found = micro_batches_to_try(problem, 4);
     found.push_back({{"recompute", "true"}});
     return found;
   }

@@ -41,9 +41,10 @@ PipelineLayout layout_for(const std::string& policy, const plan::Problem& proble
 train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedule::Schedule& made,
                                      const StageOptions& options);
 
-/// Numbers of micro-batches for a planner to try: powers of two from `least` to 16, as far as the
+/// The option `micro_batches` for a planner to try: powers of two from `least` to 16, as far as the
 /// batch can be divided.
-std::vector<std::int64_t> micro_batches_to_try(const plan::Problem& problem, std::int64_t least);
+std::vector<train::PolicyOptions> micro_batches_to_try(const plan::Problem& problem,
+                                                       std::int64_t least);
 
 /// Outline of a pipeline; updates: all samples at once unless given.
 schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,

@@ -3,6 +3,7 @@
 #include "app/build_facts.hpp"
 
 #include "app/commands.hpp"
+#include "app/lane_choice.hpp"
 
 #include "zygos/core/version.hpp"
 #include "zygos/memory/bytes.hpp"
@@ -11,7 +12,6 @@
 
 #include <H5public.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -32,12 +32,6 @@ std::string processor_name() {
     }
   }
   return "unknown";
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
 std::string memory_text() {
@@ -81,7 +75,7 @@ Facts version_facts() {
 
 Facts machine_facts() {
   return {{"processor", processor_name()},
-          {"cores", fmt::format("{}", usable_cores())},
+          {"cores", fmt::format("{}", usable_cores().size())},
           {"memory", memory_text()}};
 }
 

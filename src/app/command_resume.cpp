@@ -3,7 +3,6 @@
 #include "app/build_run.hpp"
 #include "app/commands.hpp"
 #include "app/resume_rules.hpp"
-#include "app/share_checkpoint.hpp"
 #include "app/training_run.hpp"
 
 #include "zygos/core/error.hpp"
@@ -30,24 +29,16 @@ CheckedDeck deck_in(const std::filesystem::path& folder, const Invocation& invoc
 ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks& ranks) {
   const std::filesystem::path path = invocation.target;
   const CheckedDeck deck = ranks.together([&] { return deck_in(path, invocation); });
-  RunSetup setup = build_run(deck, build_options(invocation), ranks);
-  std::optional<RunFolder> folder;
-  std::optional<io::Checkpoint> checkpoint;
-  ranks.together([&] {
-    if (!ranks.first()) {
-      return;
-    }
+  const auto open = [&](std::optional<RunFolder>& folder) {
     folder.emplace(path);
-    checkpoint = newest_checkpoint(folder->checkpoints(), console);
+    auto checkpoint = newest_checkpoint(folder->checkpoints(), console);
     if (!checkpoint) {
       throw CheckpointError(
           fmt::format("{} holds no checkpoint to continue from", folder->checkpoints().string()));
     }
-    refuse_changed_deck(deck, *checkpoint);
-  });
-  share_checkpoint(checkpoint, ranks);
-  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, invocation.fresh_profile,
-                         console, ranks);
+    return checkpoint;
+  };
+  return train_deck(deck, invocation, open, console, ranks);
 }
 
 }  // namespace zygos::app

@@ -9,8 +9,10 @@
 #include "app/profile_cache.hpp"
 #include "app/progress.hpp"
 #include "app/report_page.hpp"
+#include "app/resume_rules.hpp"
 #include "app/run_plan.hpp"
 #include "app/run_report.hpp"
+#include "app/share_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "app/text.hpp"
 
@@ -242,8 +244,7 @@ void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunP
   }
 }
 
-}  // namespace
-
+/// `folder` is null on all ranks but the first, `checkpoint` the same on all.
 ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
                          const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
                          Console& console, const Ranks& ranks) {
@@ -275,6 +276,27 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
     say_and_keep_end(setup, *folder, plan, end, console);
   }
   return finished ? ExitCode::done : ExitCode::stopped;
+}
+
+}  // namespace
+
+ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
+                    Console& console, const Ranks& ranks) {
+  RunSetup setup = build_run(deck, build_options(invocation), ranks);
+  std::optional<RunFolder> folder;
+  std::optional<io::Checkpoint> checkpoint;
+  ranks.together([&] {
+    if (!ranks.first()) {
+      return;
+    }
+    checkpoint = open(folder);
+    if (checkpoint) {
+      refuse_changed_deck(deck, *checkpoint);
+    }
+  });
+  share_checkpoint(checkpoint, ranks);
+  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, invocation.fresh_profile,
+                         console, ranks);
 }
 
 }  // namespace zygos::app

@@ -2,23 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "app/command_line.hpp"
 #include "app/console.hpp"
+#include "app/deck_tables.hpp"
 #include "app/ranks.hpp"
 #include "app/run_folder.hpp"
 #include "app/run_setup.hpp"
 
 #include "zygos/io/checkpoint_store.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace zygos::app {
 
+/// Opens the folder of a run and finds the checkpoint to go on from, if there is one.
+using OpenFolder = std::function<std::optional<io::Checkpoint>(std::optional<RunFolder>& folder)>;
+
 /// Trains to the end or to a stop on request, from the start or from a checkpoint, and leaves deck,
 /// metrics, checkpoints, trace and summary in the folder. What `train` and `resume` share.
-/// Collective; `folder` is null on all ranks but the first, `checkpoint` the same on all.
-ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
-                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
-                         Console& console, const Ranks& ranks);
+/// Collective; only the first rank opens the folder.
+ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
+                    Console& console, const Ranks& ranks);
 
 /// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with.
 std::string hash_of(const io::Dataset& data);

@@ -11,37 +11,21 @@ namespace zygos::lane {
 namespace {
 
 /// The process' own mask is no help: the runtime has already narrowed the initial thread's.
-cpu_set_t cores_of_all_places() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
+std::vector<int> cores_of_all_places() {
+  std::vector<int> cores;
   for (int place = 0; place < omp_get_num_places(); ++place) {
     std::vector<int> ids(static_cast<std::size_t>(omp_get_place_num_procs(place)));
     omp_get_place_proc_ids(place, ids.data());
-    for (const int id : ids) {
-      if (id >= 0 && id < CPU_SETSIZE) {
-        CPU_SET(static_cast<std::size_t>(id), &cores);
-      }
-    }
+    cores.insert(cores.end(), ids.begin(), ids.end());
   }
   return cores;
-}
-
-/// The runtime binds a team's threads when it makes them and keeps them for the next region of the
-/// same size, which is every region of the lane. A refusal leaves the threads where they were:
-/// slow, not wrong.
-void allow_team(int threads, const cpu_set_t& cores) {
-  if (CPU_COUNT(&cores) == 0) {
-    return;
-  }
-#pragma omp parallel num_threads(threads)
-  { static_cast<void>(sched_setaffinity(0, sizeof(cores), &cores)); }
 }
 
 }  // namespace
 
 void unbind_team(int threads) {
   if (omp_get_proc_bind() != omp_proc_bind_false) {
-    allow_team(threads, cores_of_all_places());
+    bind_team(threads, cores_of_all_places());
   }
 }
 
@@ -53,7 +37,14 @@ void bind_team(int threads, const std::vector<int>& cores) {
       CPU_SET(static_cast<std::size_t>(core), &set);
     }
   }
-  allow_team(threads, set);
+  if (CPU_COUNT(&set) == 0) {
+    return;
+  }
+  // The runtime binds a team's threads when it makes them and keeps them for the next region of the
+  // same size, which is every region of the lane. A refusal leaves the threads where they were:
+  // slow, not wrong.
+#pragma omp parallel num_threads(threads)
+  { static_cast<void>(sched_setaffinity(0, sizeof(set), &set)); }
 }
 
 }  // namespace zygos::lane

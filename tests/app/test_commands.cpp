@@ -13,13 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
-nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& directory) {
-  const Outcome outcome = zygos_run(words, directory);
-  CAPTURE(words, outcome.err);
-  REQUIRE(outcome.code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
-
 /// The values of a resolved deck; where each came from differs once it is read again.
 std::string without_origins(const std::string& resolved) {
   std::istringstream lines(resolved);

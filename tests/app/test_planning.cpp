@@ -16,13 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
-nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& directory) {
-  const Outcome outcome = zygos_run(words, directory);
-  CAPTURE(words, outcome.err);
-  REQUIRE(outcome.code == 0);
-  return nlohmann::json::parse(outcome.out);
-}
-
 /// Rows by what their policy's name begins with.
 std::set<std::string> keywords_of(const nlohmann::json& rows) {
   std::set<std::string> found;

@@ -55,12 +55,16 @@ std::vector<std::string> train_words(const std::vector<std::string>& further) {
   return words;
 }
 
-nlohmann::json train_to_the_end(const fs::path& directory,
-                                const std::vector<std::string>& further) {
-  const Outcome outcome = zygos_run(train_words(further), directory);
-  INFO(outcome.err);
+nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& directory) {
+  const Outcome outcome = zygos_run(words, directory);
+  CAPTURE(words, outcome.err);
   REQUIRE(outcome.code == 0);
   return nlohmann::json::parse(outcome.out);
+}
+
+nlohmann::json train_to_the_end(const fs::path& directory,
+                                const std::vector<std::string>& further) {
+  return json_of(train_words(further), directory);
 }
 
 nlohmann::json summary_in(const fs::path& directory) {

@@ -21,6 +21,11 @@ void write_tiny_deck(const std::filesystem::path& directory);
 /// "zygos train tiny.yaml --json" and further words.
 std::vector<std::string> train_words(const std::vector<std::string>& further = {});
 
+/// Runs zygos with these words, --json among them, in DIRECTORY, requires exit code 0 and returns
+/// the JSON object.
+nlohmann::json json_of(const std::vector<std::string>& words,
+                       const std::filesystem::path& directory);
+
 /// Trains to the end, requires exit code 0 and returns the JSON object.
 nlohmann::json train_to_the_end(const std::filesystem::path& directory,
                                 const std::vector<std::string>& further = {});
