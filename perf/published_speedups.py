@@ -15,7 +15,7 @@ import sys
 from running import ROOT, ZYGOS, json_of
 
 PUBLISHED = {"data_parallel": 1.305, "layer_placement": 1.045}
-POLICIES = ["single:lane=left", "data_parallel", "layer_placement", "gpipe:micro_batches=8"]
+POLICIES = ["single:lane=left", "data_parallel:exchange=ring", "layer_placement", "gpipe:micro_batches=8"]
 
 
 def lanes(gigabytes):

@@ -10,6 +10,10 @@
 //               at work on the layers before it. A bucket has a chunk for each of N workers: N - 1
 //               times everyone adds a chunk of its neighbour's to its own, then N - 1 times passes
 //               a complete one on. 2 (N - 1) / N of the gradient leaves each worker: 2 (N - 1) S.
+//   sharded     as ring, but who has a complete chunk updates its weights and hands these out
+//   (stage 1
+//               of Rajbhandari et al., "ZeRO", SC 2020): each update and each optimizer state is on
+//               one worker only, and the bytes are the same.
 //   all_reduce  everyone reads all others' gradients and adds them up in the lanes' order:
 //               N (N - 1) S, in two waits instead of 2 (N - 1).
 //   central     buckets go to the first worker, which alone updates and then hands out its weights:
@@ -57,11 +61,17 @@ class DataParallel final : public train::Policy {
     outline.micro_batches = micro_batches_of(problem, workers.size());
     // Strict mode adds up whole trees of partial sums.
     const bool at_once = exchange == Exchange::all_reduce || problem.chunk > 0;
-    const std::size_t chunks = exchange == Exchange::ring ? workers.size() : 1;
-    const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes, chunks);
+    const bool in_chunks = exchange == Exchange::ring || exchange == Exchange::sharded;
+    const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes,
+                                     in_chunks ? workers.size() : 1);
+    if (exchange == Exchange::sharded) {
+      add_owners(outline, workers, buckets);
+    }
     ScheduleBuilder builder(std::move(outline));
     add_backward_and_exchange(builder, workers, buckets, exchange);
-    add_updates(builder, workers, exchange);
+    if (exchange != Exchange::sharded) {
+      add_updates(builder, workers, exchange);
+    }
     return std::move(builder).build();
   }
 
@@ -70,7 +80,7 @@ class DataParallel final : public train::Policy {
                                                const plan::Profile* profile) const override {
     std::vector<std::string> exchanges{"all_reduce", "central"};
     if (problem.chunk == 0) {
-      exchanges.insert(exchanges.begin(), "ring");
+      exchanges.insert(exchanges.begin(), {"ring", "sharded"});
     }
     const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
     std::vector<train::PolicyOptions> found;
@@ -103,7 +113,7 @@ class DataParallel final : public train::Policy {
 
   /// Strict mode has one order of additions, which a ring has not.
   Exchange exchange_for(const plan::Problem& problem) const {
-    const bool ring = options_.exchange == Exchange::ring;
+    const bool ring = options_.exchange == Exchange::ring || options_.exchange == Exchange::sharded;
     return problem.chunk > 0 && ring ? Exchange::all_reduce : options_.exchange;
   }
 
@@ -169,25 +179,32 @@ class DataParallel final : public train::Policy {
         }
       }
     }
-    for (const Bucket& bucket : buckets) {
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const Bucket& bucket = buckets[i];
       for (const Place worker : workers) {
         builder.backward(worker, worker * own + own - 1, bucket.nodes);
       }
-      if (exchange == Exchange::ring) {
-        add_ring(builder, workers, bucket);
+      if (exchange == Exchange::ring || exchange == Exchange::sharded) {
+        add_ring(builder, workers, bucket, exchange == Exchange::ring ? 2 : 1);
       } else if (exchange == Exchange::central && builder.outline().chunk == 0) {
         for (std::size_t worker = 1; worker < workers.size() && bucket.parts[0] >= 0; ++worker) {
           builder.reduce(workers[worker], workers[0], bucket.parts[0]);
         }
       }
+      if (exchange == Exchange::sharded && i > 0) {
+        add_shards(builder, workers, buckets[i - 1]);  // by now its gradients have come
+      }
+    }
+    if (exchange == Exchange::sharded) {
+      add_shards(builder, workers, buckets.back());
     }
   }
 
-  /// Chunk c is complete on worker c - 1, having been round the ring once.
+  /// Chunk c is complete on worker c - 1, having been round the ring once; twice, and it is on all.
   static void add_ring(ScheduleBuilder& builder, const std::vector<Place>& workers,
-                       const Bucket& bucket) {
+                       const Bucket& bucket, std::size_t rounds) {
     const std::size_t count = workers.size();
-    for (std::size_t step = 0; step < 2 * (count - 1); ++step) {
+    for (std::size_t step = 0; step < rounds * (count - 1); ++step) {
       const bool adds = step < count - 1;
       for (std::size_t worker = 0; worker < count; ++worker) {
         const std::int32_t part = bucket.parts[(worker + 2 * count - step) % count];
@@ -199,6 +216,37 @@ class DataParallel final : public train::Policy {
         }
       }
     }
+  }
+
+  /// Calls f(part, worker) for every part and the worker on which a round of the ring completes it.
+  template <class F>
+  static void for_each_shard(const std::vector<Place>& workers, const Bucket& bucket, F&& f) {
+    for (std::size_t chunk = 0; chunk < bucket.parts.size(); ++chunk) {
+      if (bucket.parts[chunk] >= 0) {
+        f(bucket.parts[chunk], workers[(chunk + workers.size() - 1) % workers.size()]);
+      }
+    }
+  }
+
+  static void add_owners(schedule::Outline& outline, const std::vector<Place>& workers,
+                         const std::vector<Bucket>& buckets) {
+    outline.part_owners.resize(outline.parts.size());
+    for (const Bucket& bucket : buckets) {
+      for_each_shard(workers, bucket, [&](std::int32_t part, Place worker) {
+        outline.part_owners[static_cast<std::size_t>(part)] = worker;
+      });
+    }
+  }
+
+  static void add_shards(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                         const Bucket& bucket) {
+    for_each_shard(workers, bucket,
+                   [&](std::int32_t part, Place worker) { builder.update(worker, part); });
+    for_each_shard(workers, bucket, [&](std::int32_t part, Place worker) {
+      std::vector<Place> others = workers;
+      std::erase(others, worker);
+      builder.broadcast_weights(worker, others, part);
+    });
   }
 
   static void add_updates(ScheduleBuilder& builder, const std::vector<Place>& workers,
@@ -228,6 +276,7 @@ class DataParallel final : public train::Policy {
 Exchange exchange_named(const std::string& word) {
   return word == "ring"      ? Exchange::ring
          : word == "central" ? Exchange::central
+         : word == "sharded" ? Exchange::sharded
                              : Exchange::all_reduce;
 }
 
@@ -242,11 +291,12 @@ train::PolicyEntry data_parallel_entry() {
                       "Every lane trains its share of the batch; gradients are added up.");
   schema
       .choice(
-          "exchange", {"ring", "all_reduce", "central"},
-          "How: round a ring, in buckets, while backward goes on; everyone reads everyone's; or "
-          "on the first lane, which updates and hands out the weights. In strict mode ring "
-          "means all_reduce.")
-      .fallback("ring");
+          "exchange", {"ring", "sharded", "all_reduce", "central"},
+          "How: round a ring, in buckets, while backward goes on; the same, but each lane updates "
+          "its share of the weights and hands it out; everyone reads everyone's; or on the first "
+          "lane, which updates and hands out the weights. In strict mode ring and sharded mean "
+          "all_reduce.")
+      .fallback("sharded");
   schema
       .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")
       .above(0.0)

@@ -216,10 +216,15 @@ class PlacePlanner {
     }
     pieces.gradients = lane.add(Category::gradients, "gradients",
                                 flat * static_cast<std::size_t>(out_.tree.slots));
-    for (const std::string& state : request_.optimizer.state_names()) {
-      pieces.states.push_back(lane.add(Category::optimizer_state, state, flat));
+    out_.updated = updated_elements(schedule_, place_);
+    std::int64_t updated = 0;
+    for (const schedule::ElementRange& elements : out_.updated) {
+      updated += elements.count();
     }
-    const auto mask = request_.optimizer.uses_decay() ? out_.elements.count() : 0;
+    for (const std::string& state : request_.optimizer.state_names()) {
+      pieces.states.push_back(lane.add(Category::optimizer_state, state, bytes_of(updated)));
+    }
+    const auto mask = request_.optimizer.uses_decay() ? updated : 0;
     pieces.decay_mask =
         lane.add(Category::optimizer_state, "decay_mask", static_cast<std::size_t>(mask));
     pieces.reduced = lane.add(Category::communication, "reduced_gradients",
@@ -275,6 +280,18 @@ class PlacePlanner {
 bool is_alias(schedule::Payload payload, bool sender_host_accessible) {
   return sender_host_accessible &&
          (payload == schedule::Payload::gradients || payload == schedule::Payload::weights);
+}
+
+std::vector<schedule::ElementRange> updated_elements(const schedule::Schedule& schedule,
+                                                     schedule::Place place) {
+  std::vector<schedule::ElementRange> updated;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.place == place && task.kind == TaskKind::update &&
+        std::ranges::find(updated, task.elements) == updated.end()) {
+      updated.push_back(task.elements);
+    }
+  }
+  return updated;
 }
 
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,

@@ -19,10 +19,6 @@ Buffer of_samples(BufferKind kind, Place place, MicroBatch micro_batch, std::int
   return {kind, place, micro_batch, slot, 0};
 }
 
-Buffer weights_in(Place place, std::int32_t slot) {
-  return {BufferKind::weights, place, 0, slot, 0};
-}
-
 Buffer on_place(BufferKind kind, Place place) { return {kind, place, 0, 0, 0}; }
 
 void append(std::vector<Buffer>& buffers, const std::vector<Buffer>& more) {
@@ -60,6 +56,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.stages = outline_.stages;
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
+  schedule_.part_owners = outline_.part_owners;
   schedule_.updates = outline_.updates;
   for (const NodeOutline& node : outline_.model.nodes) {
     schedule_.parameters.push_back(node.parameters);
@@ -160,15 +157,48 @@ const ScheduleBuilder::StageNeeds& ScheduleBuilder::needs(Place place) const {
   return needs_[static_cast<std::size_t>(stage_of(place))];
 }
 
-std::vector<Buffer> ScheduleBuilder::gradients(BufferKind kind, Place place,
-                                               ElementRange elements) const {
+std::vector<Buffer> ScheduleBuilder::by_part(BufferKind kind, Place place, ElementRange elements,
+                                             std::int32_t slot) const {
   std::vector<Buffer> buffers;
   for (const std::int32_t part : needs(place).parts) {
     if (overlap(outline_.parts[static_cast<std::size_t>(part)], elements)) {
-      buffers.push_back({kind, place, 0, 0, part});
+      buffers.push_back({kind, place, 0, slot, part});
     }
   }
   return buffers;
+}
+
+std::vector<Buffer> ScheduleBuilder::parameters(BufferKind kind, Place place, ElementRange elements,
+                                                std::int32_t slot) const {
+  return outline_.part_owners.empty() ? std::vector<Buffer>{{kind, place, 0, slot, 0}}
+                                      : by_part(kind, place, elements, slot);
+}
+
+ElementRange ScheduleBuilder::elements_of(Place place, std::optional<std::int32_t> part) const {
+  ZYGOS_REQUIRE(!part || !outline_.part_owners.empty(),
+                "a part without owner is not updated alone");
+  return part ? outline_.parts.at(static_cast<std::size_t>(*part))
+              : outline_.model.parameters_of(nodes_of(place));
+}
+
+Version ScheduleBuilder::version_of(Place place, std::optional<std::int32_t> part) const {
+  const PlaceState& here = state(place);
+  return here.version + (part && here.renewed.contains(*part) ? 1 : 0);
+}
+
+void ScheduleBuilder::renew(Place place, const std::vector<Buffer>& weights, Version version) {
+  PlaceState& here = state(place);
+  for (const Buffer& buffer : weights) {
+    here.renewed.insert(buffer.part);
+  }
+  if (here.renewed.size() < (outline_.part_owners.empty() ? 1 : needs(place).parts.size())) {
+    return;
+  }
+  here.renewed.clear();
+  here.version = version;
+  here.kept[0] = version;
+  here.fresh = true;
+  ++here.updates;
 }
 
 Task ScheduleBuilder::on(TaskKind kind, Place place, Queue queue) const {
@@ -211,13 +241,15 @@ void ScheduleBuilder::load(Place place, MicroBatch micro_batch) {
   }
 }
 
-Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch,
-                           Version version) const {
+Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version,
+                           NodeRange nodes) const {
   Task task = on_samples(kind, place, micro_batch);
-  task.nodes = nodes_of(place);
+  task.nodes = nodes;
   task.version = version;
   task.slot = slot_of(place, version);
-  task.reads = {of_samples(BufferKind::inputs, place, micro_batch), weights_in(place, task.slot)};
+  task.reads = {of_samples(BufferKind::inputs, place, micro_batch)};
+  append(task.reads,
+         parameters(BufferKind::weights, place, outline_.model.parameters_of(nodes), task.slot));
   if (needs(place).activations) {
     task.reads.push_back(of_samples(BufferKind::boundary, place, micro_batch));
   }
@@ -227,11 +259,11 @@ Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch,
 TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
                                 std::optional<Version> version, std::optional<NodeRange> nodes) {
   PlaceState& here = state(place);
-  Task task = pass(TaskKind::forward, place, micro_batch, version.value_or(here.version));
+  const NodeRange all = nodes_of(place);
+  Task task = pass(TaskKind::forward, place, micro_batch, version.value_or(here.version),
+                   nodes.value_or(all));
   here.forwards[micro_batch] = {task.version, keeps};
   task.keeps = keeps;
-  const NodeRange all = task.nodes;
-  task.nodes = nodes.value_or(all);
   task.writes = {of_samples(BufferKind::activations, place, micro_batch),
                  of_samples(BufferKind::outputs, place, micro_batch),
                  of_samples(BufferKind::scratch, place, micro_batch, 1)};
@@ -243,7 +275,7 @@ TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
 
 TaskId ScheduleBuilder::recompute(Place place, MicroBatch micro_batch) {
   auto& [version, keeps] = state(place).forwards.at(micro_batch);
-  Task task = pass(TaskKind::recompute, place, micro_batch, version);
+  Task task = pass(TaskKind::recompute, place, micro_batch, version, nodes_of(place));
   keeps = false;
   task.writes = {of_samples(BufferKind::activations, place, micro_batch, 1),
                  of_samples(BufferKind::outputs, place, micro_batch),
@@ -267,13 +299,12 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   const auto used = here.forwards.find(micro_batch);
   ZYGOS_REQUIRE(used != here.forwards.end(), "backward of a micro-batch without a forward");
   const auto [version, keeps] = used->second;
-  Task task = pass(TaskKind::backward, place, micro_batch, version);
   const Stage stage = stage_of(place);
-  const NodeRange all = task.nodes;
-  task.nodes = nodes.value_or(all);
+  const NodeRange all = nodes_of(place);
+  Task task = pass(TaskKind::backward, place, micro_batch, version, nodes.value_or(all));
   task.accumulates = !here.fresh;
   const auto written =
-      gradients(BufferKind::gradients, place, outline_.model.parameters_of(task.nodes));
+      by_part(BufferKind::gradients, place, outline_.model.parameters_of(task.nodes));
   task.reads.push_back(of_samples(BufferKind::activations, place, micro_batch, keeps ? 0 : 1));
   task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
   const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
@@ -301,23 +332,21 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   return add(std::move(task));
 }
 
-TaskId ScheduleBuilder::update(Place place) {
+TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
   PlaceState& here = state(place);
   Task task = on(TaskKind::update, place);
-  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.elements = elements_of(place, part);
   task.update = std::min(here.updates, static_cast<std::int32_t>(outline_.updates.size()) - 1);
   task.reduced = here.reduced;
-  task.reads = gradients(here.reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
-                         place, task.elements);
-  const std::vector<Buffer> state_buffers{weights_in(place, 0),
-                                          on_place(BufferKind::optimizer_state, place)};
-  append(task.reads, state_buffers);
-  task.writes = state_buffers;
-  here.kept[0] = ++here.version;
-  task.version = here.version;
-  ++here.updates;
-  here.fresh = true;
+  task.reads = by_part(here.reduced ? BufferKind::reduced_gradients : BufferKind::gradients, place,
+                       task.elements);
+  const auto weights = parameters(BufferKind::weights, place, task.elements);
+  append(task.writes, weights);
+  append(task.writes, parameters(BufferKind::optimizer_state, place, task.elements));
+  append(task.reads, task.writes);
+  task.version = here.version + 1;
   here.reduced = false;
+  renew(place, weights, task.version);
   return add(std::move(task));
 }
 
@@ -336,8 +365,8 @@ TaskId ScheduleBuilder::stash(Place place) {
   task.version = here.version;
   task.elements = outline_.model.parameters_of(nodes_of(place));
   task.bytes = task.elements.count() * outline_.model.element_bytes;
-  task.reads = {weights_in(place, 0)};
-  task.writes = {weights_in(place, task.slot)};
+  task.reads = parameters(BufferKind::weights, place, task.elements);
+  task.writes = parameters(BufferKind::weights, place, task.elements, task.slot);
   here.kept[static_cast<std::size_t>(task.slot)] = here.version;
   return add(std::move(task));
 }
@@ -350,10 +379,11 @@ TaskId ScheduleBuilder::average(Place place, std::int32_t every) {
   task.elements = outline_.model.parameters_of(nodes_of(place));
   for (std::size_t slot = 0; slot < here.kept.size(); ++slot) {
     if (here.kept[slot] >= 0) {
-      task.reads.push_back(weights_in(place, static_cast<std::int32_t>(slot)));
+      append(task.reads, parameters(BufferKind::weights, place, task.elements,
+                                    static_cast<std::int32_t>(slot)));
     }
   }
-  task.writes = {weights_in(place, 0)};
+  task.writes = parameters(BufferKind::weights, place, task.elements);
   return add(std::move(task));
 }
 

@@ -119,7 +119,7 @@ TaskId ScheduleBuilder::send_gradients(Place place, Queue queue) {
   task.payload = Payload::gradients;
   task.elements = outline_.model.parameters_of(nodes_of(place));
   task.bytes = task.elements.count() * outline_.model.element_bytes;
-  task.reads = gradients(BufferKind::gradients, place, task.elements);
+  task.reads = by_part(BufferKind::gradients, place, task.elements);
   const Buffer message = new_message(place);
   task.writes = {message};
   state(place).sent = {message.part};
@@ -138,15 +138,15 @@ void ScheduleBuilder::all_reduce(std::span<const Place> places, Place place) {
   task.elements = outline_.model.parameters_of(nodes_of(place));
   task.bytes = static_cast<std::int64_t>(places.size() - 1) * task.elements.count() *
                outline_.model.element_bytes;
-  task.reads = gradients(BufferKind::gradients, place, task.elements);
+  task.reads = by_part(BufferKind::gradients, place, task.elements);
   for (const Place peer : places) {
     if (peer != place) {
       ZYGOS_REQUIRE(!state(peer).sent.empty(), "an all-reduce of gradients that were not sent");
       read_message(task, {BufferKind::message, peer, 0, 0, state(peer).sent.front()},
-                   gradients(BufferKind::gradients, peer, task.elements));
+                   by_part(BufferKind::gradients, peer, task.elements));
     }
   }
-  task.writes = gradients(BufferKind::reduced_gradients, place, task.elements);
+  task.writes = by_part(BufferKind::reduced_gradients, place, task.elements);
   state(place).reduced = true;
   add(std::move(task));
 }
@@ -184,14 +184,14 @@ void ScheduleBuilder::replace(Place from, Place to, std::int32_t part) {
   move_part(TaskKind::receive, from, to, part);
 }
 
-void ScheduleBuilder::broadcast_weights(Place from, std::span<const Place> to) {
-  const Buffer source{BufferKind::weights, from, 0, 0, 0};
+void ScheduleBuilder::broadcast_weights(Place from, std::span<const Place> to,
+                                        std::optional<std::int32_t> part) {
   Task send = on(TaskKind::broadcast, from, Queue::outgoing);
   send.payload = Payload::weights;
-  send.version = state(from).version;
-  send.elements = outline_.model.parameters_of(nodes_of(from));
+  send.version = version_of(from, part);
+  send.elements = elements_of(from, part);
   send.bytes = send.elements.count() * outline_.model.element_bytes;
-  send.reads = {source};
+  send.reads = parameters(BufferKind::weights, from, send.elements);
   const Buffer message = new_message(from);
   send.writes = {message};
   add(send);
@@ -202,11 +202,9 @@ void ScheduleBuilder::broadcast_weights(Place from, std::span<const Place> to) {
     receive.version = send.version;
     receive.elements = send.elements;
     receive.bytes = send.bytes;
-    read_message(receive, message, {source});
-    receive.writes = {{BufferKind::weights, place, 0, 0, 0}};
-    state(place).version = send.version;
-    state(place).kept[0] = send.version;
-    state(place).fresh = true;
+    read_message(receive, message, send.reads);
+    receive.writes = parameters(BufferKind::weights, place, send.elements);
+    renew(place, receive.writes, send.version);
     add(std::move(receive));
   }
 }

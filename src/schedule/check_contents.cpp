@@ -22,7 +22,7 @@ struct Pass {
   std::vector<Stage> gradients_from;
 };
 
-/// What a slot of a place's weights holds.
+/// What a slot of a place's weights, or a part of it, holds.
 struct Weights {
   Version version = 0;
   TaskId since = nobody;
@@ -33,7 +33,8 @@ class ContentCheck {
   explicit ContentCheck(const Schedule& schedule)
       : schedule_(schedule),
         facts_(facts_of(schedule)),
-        slots_(schedule.places.size(), {Weights{}}),
+        parts_(std::max<std::size_t>(1, schedule.part_owners.size())),
+        slots_(schedule.places.size(), std::vector<Weights>(parts_)),
         averaged_(schedule.places.size(), nobody) {}
 
   void visit(std::size_t index) {
@@ -81,25 +82,45 @@ class ContentCheck {
 
   // --- weights ---
 
-  Weights& slot(Place place, std::int32_t slot) {
-    auto& slots = slots_[static_cast<std::size_t>(place)];
-    if (static_cast<std::size_t>(slot) >= slots.size()) {
-      slots.resize(static_cast<std::size_t>(slot) + 1, {-1, nobody});
+  Weights& held_in(const Buffer& buffer) {
+    auto& held = slots_[static_cast<std::size_t>(buffer.place)];
+    const std::size_t index =
+        static_cast<std::size_t>(buffer.slot) * parts_ + static_cast<std::size_t>(buffer.part);
+    if (index >= held.size()) {
+      held.resize((static_cast<std::size_t>(buffer.slot) + 1) * parts_, {-1, nobody});
     }
-    return slots[static_cast<std::size_t>(slot)];
+    return held[index];
   }
 
-  /// The slot must hold `version` for the task.
+  static bool is_weights(const Buffer& buffer, Place place, std::int32_t slot) {
+    return buffer.kind == BufferKind::weights && buffer.place == place && buffer.slot == slot;
+  }
+
+  /// The weights of the slot that the task reads must be `version`.
   void require_version(const Task& task, std::int32_t from, Version version) {
-    const Weights& held = slot(task.place, from);
     const TaskId average = averaged_[static_cast<std::size_t>(task.place)];
-    if (held.version != version) {
-      report("needs weights v" + std::to_string(version) + "; " +
-             text({BufferKind::weights, task.place, 0, from, 0}) + " holds v" +
-             std::to_string(held.version) +
-             (held.since == nobody ? "" : " since " + label(held.since)));
-    } else if (from == 0 && average != nobody && task.kind != TaskKind::broadcast) {
-      report("uses weights that " + label(average) + " has averaged, which ends a step");
+    for (const Buffer& buffer : task.reads) {
+      if (!is_weights(buffer, task.place, from)) {
+        continue;
+      }
+      const Weights& held = held_in(buffer);
+      if (held.version != version) {
+        return report("needs weights v" + std::to_string(version) + "; " + text(buffer) +
+                      " holds v" + std::to_string(held.version) +
+                      (held.since == nobody ? "" : " since " + label(held.since)));
+      }
+      if (from == 0 && average != nobody && task.kind != TaskKind::broadcast) {
+        return report("uses weights that " + label(average) + " has averaged, which ends a step");
+      }
+    }
+  }
+
+  /// The weights of the slot that the task writes are `version` from now on.
+  void set_version(const Task& task, std::int32_t to) {
+    for (const Buffer& buffer : task.writes) {
+      if (is_weights(buffer, task.place, to)) {
+        held_in(buffer) = {task.version, id_};
+      }
     }
   }
 
@@ -107,11 +128,11 @@ class ContentCheck {
     switch (task.kind) {
       case TaskKind::update:
         require_version(task, 0, task.version - 1);
-        slot(task.place, 0) = {task.version, id_};
+        set_version(task, 0);
         break;
       case TaskKind::stash:
         require_version(task, 0, task.version);
-        slot(task.place, task.slot) = {task.version, id_};
+        set_version(task, task.slot);
         break;
       case TaskKind::fetch:
         fetch(task);
@@ -132,7 +153,7 @@ class ContentCheck {
   void fetch(const Task& task) {
     for (const Buffer& buffer : task.writes) {
       if (buffer.kind == BufferKind::weights && buffer.place == task.place) {
-        slot(task.place, buffer.slot) = {task.version, id_};
+        held_in(buffer) = {task.version, id_};
       }
     }
   }
@@ -141,7 +162,8 @@ class ContentCheck {
     require_version(task, 0, task.version);
     const auto& slots = slots_[static_cast<std::size_t>(task.place)];
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      const Buffer buffer{BufferKind::weights, task.place, 0, static_cast<std::int32_t>(i), 0};
+      const Buffer buffer{BufferKind::weights, task.place, 0, static_cast<std::int32_t>(i / parts_),
+                          static_cast<std::int32_t>(i % parts_)};
       const bool kept = slots[i].version >= 0;
       const bool read = std::ranges::find(task.reads, buffer) != task.reads.end();
       if (kept && !read) {
@@ -273,7 +295,7 @@ class ContentCheck {
 
   void receive(const Task& task) {
     if (task.payload == Payload::weights) {
-      slot(task.place, 0) = {task.version, id_};
+      set_version(task, 0);
       averaged_[static_cast<std::size_t>(task.place)] = nobody;
     } else if (task.payload == Payload::activations) {
       Pass& pass = pass_of(task);
@@ -298,7 +320,7 @@ class ContentCheck {
   // --- after the last task ---
 
   void compare_replicas() {
-    std::map<Stage, Place> first;
+    std::map<Stage, Buffer> first;
     std::vector<bool> works(schedule_.places.size(), false);
     for (const Task& task : schedule_.tasks) {
       const bool uses = task.kind == TaskKind::forward || task.kind == TaskKind::update;
@@ -310,21 +332,39 @@ class ContentCheck {
         continue;
       }
       const Stage stage = schedule_.stage_of[place];
-      const auto [one, fresh] = first.try_emplace(stage, static_cast<Place>(place));
-      const Weights& held = slots_[place][0];
-      const Weights& other = slots_[static_cast<std::size_t>(one->second)][0];
-      if (held.version != other.version) {
-        findings_.push_back("stage " + std::to_string(stage) + " ends the step with weights v" +
-                            std::to_string(other.version) + " on " +
-                            schedule_.places[static_cast<std::size_t>(one->second)] + " and v" +
-                            std::to_string(held.version) + " on " + schedule_.places[place]);
+      for (const Buffer& weights : weights_of(static_cast<Place>(place), stage)) {
+        const auto [one, fresh] = first.try_emplace(stage, weights);
+        const Version held = held_in(weights).version;
+        const Version other = held_in(one->second).version;
+        if (held != other) {
+          findings_.push_back("stage " + std::to_string(stage) + " ends the step with weights v" +
+                              std::to_string(other) + on_text(one->second) + " and v" +
+                              std::to_string(held) + on_text(weights));
+        }
       }
     }
   }
 
+  std::string on_text(const Buffer& weights) const {
+    return " on " + schedule_.places[static_cast<std::size_t>(weights.place)] +
+           (schedule_.part_owners.empty() ? "" : " part " + std::to_string(weights.part));
+  }
+
+  std::vector<Buffer> weights_of(Place place, Stage stage) const {
+    if (schedule_.part_owners.empty()) {
+      return {{BufferKind::weights, place, 0, 0, 0}};
+    }
+    std::vector<Buffer> all;
+    for (const std::int32_t part : facts_[static_cast<std::size_t>(stage)].parts) {
+      all.push_back({BufferKind::weights, place, 0, 0, part});
+    }
+    return all;
+  }
+
   const Schedule& schedule_;
   std::vector<StageFacts> facts_;
-  std::vector<std::vector<Weights>> slots_;  ///< by place
+  std::size_t parts_;                        ///< of a slot
+  std::vector<std::vector<Weights>> slots_;  ///< by place, then slot and part
   std::vector<TaskId> averaged_;             ///< by place: since which the weights are a mean
   std::unordered_map<std::uint64_t, Pass> passes_;
   TaskId id_ = 0;

@@ -36,7 +36,8 @@ class GradientCheck {
         buffers_(buffers),
         facts_(facts_of(schedule)),
         writers_(buffers.count(), nobody),
-        epochs_(schedule.places.size(), 0) {}
+        parts_(std::max<std::size_t>(1, schedule.part_owners.size())),
+        epochs_(schedule.places.size() * parts_, 0) {}
 
   void visit(std::size_t index) {
     index_ = index;
@@ -91,8 +92,20 @@ class GradientCheck {
     }
   }
 
-  std::int32_t epoch_of(std::uint32_t buffer) const {
-    return epochs_[static_cast<std::size_t>(buffers_.buffer(buffer).place)];
+  /// Of the weights that belong to a part of a gradient, or of the weights themselves.
+  std::int32_t& epoch(const Buffer& buffer) {
+    const auto part = parts_ == 1 ? 0 : static_cast<std::size_t>(buffer.part);
+    return epochs_[static_cast<std::size_t>(buffer.place) * parts_ + part];
+  }
+  std::int32_t epoch_of(std::uint32_t buffer) { return epoch(buffers_.buffer(buffer)); }
+
+  /// The weights that the task writes are others from now on.
+  void change_weights() {
+    for (const std::uint32_t written : buffers_.writes(index_)) {
+      if (buffers_.buffer(written).kind == BufferKind::weights) {
+        ++epoch(buffers_.buffer(written));
+      }
+    }
   }
 
   /// For what replaces the sum.
@@ -157,7 +170,7 @@ class GradientCheck {
   void receive(const Task& task) {
     if (task.payload == Payload::weights) {
       require_unchanged(message_of(buffers_.reads(index_)));
-      ++epochs_[static_cast<std::size_t>(task.place)];
+      change_weights();
     } else if (task.payload == Payload::gradients) {
       const std::uint32_t number = message_of(buffers_.reads(index_));
       require_unchanged(number);
@@ -219,7 +232,7 @@ class GradientCheck {
                ", which an earlier update has taken");
       }
     }
-    ++epochs_[static_cast<std::size_t>(task.place)];
+    change_weights();
     updated_.insert(schedule_.stage_of[static_cast<std::size_t>(task.place)]);
   }
 
@@ -269,9 +282,10 @@ class GradientCheck {
   const Schedule& schedule_;
   const BufferUses& buffers_;
   std::vector<StageFacts> facts_;
-  std::vector<TaskId> writers_;                  ///< by buffer, the last one
-  std::vector<std::int32_t> epochs_;             ///< by place: how often its weights have changed
-  std::unordered_map<std::uint32_t, Sum> sums_;  ///< by buffer
+  std::vector<TaskId> writers_;       ///< by buffer, the last one
+  std::size_t parts_;                 ///< that weights change by
+  std::vector<std::int32_t> epochs_;  ///< by place and part: how often the weights have changed
+  std::unordered_map<std::uint32_t, Sum> sums_;                 ///< by buffer
   std::unordered_map<std::uint32_t, Message> messages_;         ///< by buffer
   std::map<std::pair<Place, std::int32_t>, SampleSet> totals_;  ///< by place and part: updated with
   std::set<Stage> updated_;

@@ -24,6 +24,11 @@ Findings check_head(const Schedule& schedule) {
   };
   one_each(schedule.stage_of.size(), "stages");
   one_each(schedule.host_accessible.size(), "memory");
+  if (!schedule.part_owners.empty() && schedule.part_owners.size() != schedule.parts.size()) {
+    findings.push_back("the schedule has " + std::to_string(schedule.parts.size()) +
+                       " parts and says the owners of " +
+                       std::to_string(schedule.part_owners.size()));
+  }
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
     const NodeRange& nodes = schedule.stages[stage];
     const auto known = static_cast<std::int32_t>(schedule.parameters.size());

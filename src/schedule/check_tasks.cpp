@@ -105,26 +105,45 @@ class FieldCheck {
   void elements(const Task& task, const StageFacts& stage) {
     switch (task.kind) {
       case TaskKind::all_reduce:
-      case TaskKind::broadcast:
-      case TaskKind::update:
       case TaskKind::stash:
       case TaskKind::average:
         whole_stage(task, stage);
         break;
+      case TaskKind::update:
+        schedule_.part_owners.empty() ? whole_stage(task, stage) : own_part(task);
+        break;
+      case TaskKind::broadcast:
+        is_part_of_weights(task) ? whole_part(task) : whole_stage(task, stage);
+        break;
       case TaskKind::send:
       case TaskKind::receive:
       case TaskKind::reduce:
-        if (task.payload == Payload::weights) {
+        if (task.payload == Payload::gradients || is_part_of_weights(task)) {
+          whole_part(task);
+        } else if (task.payload == Payload::weights) {
           whole_stage(task, stage);
-        } else if (task.payload == Payload::gradients) {
-          require(std::ranges::find(schedule_.parts, task.elements) != schedule_.parts.end(), [&] {
-            return "moves elements " + text_of(task.elements) + ", which are no part";
-          });
         }
         break;
       default:
         break;
     }
+  }
+
+  bool is_part_of_weights(const Task& task) const {
+    return task.payload == Payload::weights && !schedule_.part_owners.empty();
+  }
+
+  void whole_part(const Task& task) {
+    require(std::ranges::find(schedule_.parts, task.elements) != schedule_.parts.end(),
+            [&] { return "moves elements " + text_of(task.elements) + ", which are no part"; });
+  }
+
+  void own_part(const Task& task) {
+    const auto part = std::ranges::find(schedule_.parts, task.elements);
+    const auto index = static_cast<std::size_t>(part - schedule_.parts.begin());
+    require(part != schedule_.parts.end() && schedule_.part_owners[index] == task.place, [&] {
+      return "updates elements " + text_of(task.elements) + ", which are no part of its own";
+    });
   }
 
   void whole_stage(const Task& task, const StageFacts& stage) {

@@ -51,18 +51,19 @@ class Finder {
         received();
         break;
       case TaskKind::all_reduce:
-        gradients(BufferKind::gradients, stage_.elements, out_.reads);
-        gradients(BufferKind::reduced_gradients, stage_.elements, out_.writes);
+        by_part(BufferKind::gradients, stage_.elements, out_.reads);
+        by_part(BufferKind::reduced_gradients, stage_.elements, out_.writes);
         break;
       case TaskKind::update:
-        gradients(task_.reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
-                  stage_.elements, out_.reads);
-        out_.writes = {weights(0), {BufferKind::optimizer_state, task_.place, 0, 0, 0}};
+        by_part(task_.reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
+                task_.elements, out_.reads);
+        parameters(BufferKind::weights, task_.elements, 0, out_.writes);
+        parameters(BufferKind::optimizer_state, task_.elements, 0, out_.writes);
         out_.reads.insert(out_.reads.end(), out_.writes.begin(), out_.writes.end());
         break;
       case TaskKind::stash:
-        out_.reads.push_back(weights(0));
-        out_.writes.push_back(weights(task_.slot));
+        weights(0, out_.reads);
+        weights(task_.slot, out_.writes);
         break;
       case TaskKind::average:
         average();
@@ -74,7 +75,7 @@ class Finder {
 
   void pass() {
     read(BufferKind::inputs);
-    out_.reads.push_back(weights(task_.slot));
+    parameters(BufferKind::weights, elements_of(schedule_, task_.nodes), task_.slot, out_.reads);
     if (!stage_.activations_from.empty()) {
       read(BufferKind::boundary);
     }
@@ -108,9 +109,9 @@ class Finder {
     }
     const ElementRange elements = elements_of(schedule_, task_.nodes);
     if (task_.accumulates) {
-      gradients(BufferKind::gradients, elements, out_.reads);
+      by_part(BufferKind::gradients, elements, out_.reads);
     }
-    gradients(BufferKind::gradients, elements, out_.writes);
+    by_part(BufferKind::gradients, elements, out_.writes);
     write(BufferKind::scratch);
     if (stage_.sends_gradients) {
       write(BufferKind::input_gradients);
@@ -126,10 +127,10 @@ class Finder {
         read(BufferKind::input_gradients);
         break;
       case Payload::gradients:
-        gradients(BufferKind::gradients, task_.elements, out_.reads);
+        by_part(BufferKind::gradients, task_.elements, out_.reads);
         break;
       case Payload::weights:
-        out_.reads.push_back(weights(0));
+        parameters(BufferKind::weights, task_.elements, 0, out_.reads);
         break;
       case Payload::none:
         break;
@@ -145,13 +146,13 @@ class Finder {
         received_activation_gradients();
         break;
       case Payload::gradients:
-        gradients(BufferKind::gradients, task_.elements, out_.writes);
+        by_part(BufferKind::gradients, task_.elements, out_.writes);
         if (task_.kind == TaskKind::reduce) {
           out_.reads = out_.writes;
         }
         break;
       case Payload::weights:
-        out_.writes.push_back(weights(0));
+        parameters(BufferKind::weights, task_.elements, 0, out_.writes);
         break;
       case Payload::none:
         break;
@@ -176,10 +177,10 @@ class Finder {
   }
 
   void average() {
-    out_.writes.push_back(weights(0));
-    out_.reads.push_back(weights(0));
+    weights(0, out_.writes);
+    weights(0, out_.reads);
     for (const Buffer& buffer : task_.reads) {
-      if (buffer.slot > 0 && buffer == weights(buffer.slot)) {
+      if (buffer.slot > 0 && buffer.kind == BufferKind::weights && buffer.place == task_.place) {
         out_.reads.push_back(buffer);
       }
     }
@@ -194,18 +195,31 @@ class Finder {
   Buffer samples(BufferKind kind, std::int32_t slot = 0) const {
     return {kind, task_.place, task_.micro_batch, slot, 0};
   }
-  Buffer weights(std::int32_t slot) const { return {BufferKind::weights, task_.place, 0, slot, 0}; }
+  /// Of the whole stage.
+  void weights(std::int32_t slot, std::vector<Buffer>& out) const {
+    parameters(BufferKind::weights, stage_.elements, slot, out);
+  }
   void read(BufferKind kind, std::int32_t slot = 0) { out_.reads.push_back(samples(kind, slot)); }
   void write(BufferKind kind, std::int32_t slot = 0) { out_.writes.push_back(samples(kind, slot)); }
   static bool has(const std::vector<Buffer>& buffers, const Buffer& buffer) {
     return std::ranges::find(buffers, buffer) != buffers.end();
   }
 
-  void gradients(BufferKind kind, const ElementRange& elements, std::vector<Buffer>& out) const {
+  void by_part(BufferKind kind, const ElementRange& elements, std::vector<Buffer>& out,
+               std::int32_t slot = 0) const {
     for (const std::int32_t part : stage_.parts) {
       if (overlap(schedule_.parts[static_cast<std::size_t>(part)], elements)) {
-        out.push_back({kind, task_.place, 0, 0, part});
+        out.push_back({kind, task_.place, 0, slot, part});
       }
+    }
+  }
+
+  void parameters(BufferKind kind, const ElementRange& elements, std::int32_t slot,
+                  std::vector<Buffer>& out) const {
+    if (schedule_.part_owners.empty()) {
+      out.push_back({kind, task_.place, 0, slot, 0});
+    } else {
+      by_part(kind, elements, out, slot);
     }
   }
 

@@ -84,6 +84,12 @@ std::string links_text(const std::vector<StageLink>& links) {
   });
 }
 
+std::string owners_text(const Schedule& schedule) {
+  const auto name = [&](Place place) { return place_name(place, schedule.places); };
+  return schedule.part_owners.empty() ? std::string()
+                                      : ", updated by " + joined(schedule.part_owners, ", ", name);
+}
+
 std::string head_text(const Schedule& schedule) {
   const auto ranges = [](const auto& all) {
     return joined(all, ", ", [](const auto& range) { return text_of(range); });
@@ -95,7 +101,8 @@ std::string head_text(const Schedule& schedule) {
          "\nactivations from stage " + links_text(schedule.activation_links) +
          "\ngradients from stage " + links_text(schedule.gradient_links) +
          "\nmicro-batches of samples " + ranges(schedule.micro_batches) + "\nparts of elements " +
-         ranges(schedule.parts) + "\nupdates of samples " + ranges(schedule.updates) + "\n";
+         ranges(schedule.parts) + owners_text(schedule) + "\nupdates of samples " +
+         ranges(schedule.updates) + "\n";
 }
 
 /// What a task's name leaves out.
@@ -161,7 +168,9 @@ std::string Schedule::name_of(TaskId id) const {
     out += micro_batches.size() > 1 ? " mb " + std::to_string(task.micro_batch) : std::string();
     out += " samples " + text_of(task.samples);
   }
-  if (task.payload == Payload::gradients && parts.size() > 1) {
+  const bool of_owner = task.payload == Payload::weights || task.kind == TaskKind::update;
+  if (parts.size() > 1 &&
+      (task.payload == Payload::gradients || (of_owner && !part_owners.empty()))) {
     out += " elements " + text_of(task.elements);
   }
   return out + weights_text(task);

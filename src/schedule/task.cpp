@@ -140,7 +140,10 @@ std::string text_of(const Buffer& buffer, const std::vector<std::string>& places
   if (buffer.slot != 0) {
     out += " slot " + std::to_string(buffer.slot);
   }
-  if (buffer.kind == BufferKind::gradients || buffer.kind == BufferKind::reduced_gradients) {
+  const bool by_owner =
+      buffer.kind == BufferKind::weights || buffer.kind == BufferKind::optimizer_state;
+  if (buffer.kind == BufferKind::gradients || buffer.kind == BufferKind::reduced_gradients ||
+      (by_owner && buffer.part > 0)) {
     out += " part " + std::to_string(buffer.part);
   }
   return out;

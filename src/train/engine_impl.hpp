@@ -62,15 +62,27 @@ struct Engine::Impl {
   std::vector<double> to_doubles(std::size_t place, const Tensor& tensor);
   /// Weights, then the optimizer's states, as flat buffers of the whole model in host memory.
   std::vector<Tensor> gather_state();
-  /// What a place has of a flat buffer, at its position in the model's.
-  void add_doubles(std::size_t place, const Tensor& tensor, std::vector<double>& flat);
+  /// Elements that a place has of a flat buffer.
+  struct Held {
+    std::size_t place = 0;
+    schedule::ElementRange elements;
+  };
+  /// By the first place of every stage: together they hold the model.
+  std::vector<Held> held_weights() const;
+  /// By the first place that updates them.
+  std::vector<Held> held_states() const;
+  /// Whole gradients: where they are updated, or on the first place of every stage.
+  std::vector<Held> held_gradients() const;
+  /// Puts elements `held` of `tensor`, which begins with the place's own, at their position in the
+  /// model's flat buffer.
+  void add_doubles(const Held& held, const Tensor& tensor, std::vector<double>& flat);
   std::vector<double> flat_zeros() const;
   schedule::ElementRange elements_of(std::size_t place) const;
-  /// A place's part of a flat buffer (of bytes or doubles) goes from its rank to all others.
+  /// Elements of a flat buffer (of bytes or doubles) go from their place's rank to all others.
   template <class T>
-  void share(std::size_t place, std::vector<T>& flat);
-  /// The first place of every stage: together they hold the model.
-  std::vector<std::size_t> state_places() const;
+  void share(const Held& held, std::vector<T>& flat);
+  /// Elements of a tensor of a place that begins with the place's own.
+  Tensor part_of(const Held& held, const Tensor& tensor) const;
   /// Throws UsageError for a place that takes no part.
   const PlaceRunner& runner_of(std::size_t place) const;
   std::size_t flat_bytes() const;

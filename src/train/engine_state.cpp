@@ -80,15 +80,17 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
     const lane::Lane& lane = lanes[place];
     const PlaceRunner& runner = *runners[place];
     lanes[place].run_and_wait([&] {
-      const auto put = [&](const Tensor& tensor, const std::vector<std::byte>& from) {
-        const auto first =
-            static_cast<std::size_t>(runner.elements().begin) * size_of(options.dtype);
+      const auto put = [&](const Tensor& tensor, std::int64_t begin,
+                           const std::vector<std::byte>& from) {
+        const auto first = static_cast<std::size_t>(begin) * size_of(options.dtype);
         lane.copy_to_lane(tensor.raw(), from.data() + first, tensor.bytes(),
                           "zygos::train::write_state");
       };
-      put(runner.weights(), flat_weights);
-      for (std::size_t i = 0; i < flat_states.size(); ++i) {
-        put(runner.states()[i], flat_states[i]);
+      put(runner.weights(), runner.elements().begin, flat_weights);
+      for (const PlaceRunner::Updated& updated : runner.updated()) {
+        for (std::size_t i = 0; i < flat_states.size(); ++i) {
+          put(updated.args.states[i], updated.elements.begin, flat_states[i]);
+        }
       }
       runner.write_decay_mask();
       runner.zero_gradients();
@@ -98,13 +100,31 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
   whole = true;
 }
 
-std::vector<std::size_t> Engine::Impl::state_places() const {
-  std::vector<std::size_t> places;
+std::vector<Engine::Impl::Held> Engine::Impl::held_weights() const {
+  std::vector<Held> held;
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
     const auto found = std::ranges::find(schedule.stage_of, static_cast<schedule::Stage>(stage));
-    places.push_back(static_cast<std::size_t>(found - schedule.stage_of.begin()));
+    const auto place = static_cast<std::size_t>(found - schedule.stage_of.begin());
+    held.push_back({place, elements_of(place)});
   }
-  return places;
+  return held;
+}
+
+std::vector<Engine::Impl::Held> Engine::Impl::held_states() const {
+  std::vector<Held> held;
+  for (const schedule::Place place : schedule.active_places()) {
+    for (const schedule::ElementRange& elements : plan::updated_elements(schedule, place)) {
+      if (std::ranges::find(held, elements, &Held::elements) == held.end()) {
+        held.push_back({static_cast<std::size_t>(place), elements});
+      }
+    }
+  }
+  return held;
+}
+
+std::vector<Engine::Impl::Held> Engine::Impl::held_gradients() const {
+  auto updated = held_states();
+  return updated.empty() ? held_weights() : std::move(updated);
 }
 
 schedule::ElementRange Engine::Impl::elements_of(std::size_t place) const {
@@ -113,16 +133,22 @@ schedule::ElementRange Engine::Impl::elements_of(std::size_t place) const {
 }
 
 template <class T>
-void Engine::Impl::share(std::size_t place, std::vector<T>& flat) {
+void Engine::Impl::share(const Held& held, std::vector<T>& flat) {
   if (rank_messages == nullptr) {
     return;
   }
-  const schedule::ElementRange elements = elements_of(place);
   const std::size_t scale = sizeof(T) == 1 ? size_of(options.dtype) : sizeof(T);
-  auto* bytes =
-      reinterpret_cast<std::byte*>(flat.data()) + static_cast<std::size_t>(elements.begin) * scale;
-  options.communicator->broadcast({bytes, static_cast<std::size_t>(elements.count()) * scale},
-                                  owner_of(place));
+  auto* bytes = reinterpret_cast<std::byte*>(flat.data()) +
+                static_cast<std::size_t>(held.elements.begin) * scale;
+  options.communicator->broadcast({bytes, static_cast<std::size_t>(held.elements.count()) * scale},
+                                  owner_of(held.place));
+}
+
+Tensor Engine::Impl::part_of(const Held& held, const Tensor& tensor) const {
+  const std::int64_t skipped = held.elements.begin - runners[held.place]->elements().begin;
+  auto* begin = static_cast<std::byte*>(tensor.raw()) +
+                static_cast<std::size_t>(skipped) * size_of(tensor.dtype());
+  return {begin, tensor.dtype(), Shape{held.elements.count()}};
 }
 
 void Engine::initialise() {
@@ -158,33 +184,41 @@ void Engine::restore(const io::Checkpoint& checkpoint) {
 }
 
 std::vector<Tensor> Engine::Impl::gather_state() {
-  const std::vector<std::size_t> places = state_places();
-  const auto of_place = [&](std::size_t place) {
-    const PlaceRunner& runner = *runners[place];
-    std::vector<Tensor> buffers{runner.weights()};
-    buffers.insert(buffers.end(), runner.states().begin(), runner.states().end());
+  const std::vector<Held> weights = held_weights();
+  const std::vector<Held> states = held_states();
+  const PlaceRunner* first = runners[weights.front().place].get();
+  const bool lies_here = weights.size() == 1 && states.size() == 1 && rank_messages == nullptr &&
+                         states.front().place == weights.front().place &&
+                         lanes[weights.front().place].host_accessible();
+  if (lies_here) {
+    std::vector<Tensor> buffers{first->weights()};
+    const std::vector<Tensor>& kept = first->updated().front().args.states;
+    buffers.insert(buffers.end(), kept.begin(), kept.end());
     return buffers;
-  };
-  const bool lies_here = places.size() == 1 && lanes[places.front()].host_accessible();
-  if (lies_here && rank_messages == nullptr) {
-    return of_place(places.front());  // where it lies
   }
-  const Shape flat{graph.parameter_elements()};
   snapshot_memory.assign(1 + optimizer.state_names().size(), std::vector<std::byte>(flat_bytes()));
-  for (const std::size_t place : places) {
-    const auto first = static_cast<std::size_t>(elements_of(place).begin) * size_of(options.dtype);
-    const std::vector<Tensor> buffers = is_here(place) ? of_place(place) : std::vector<Tensor>();
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-      std::ranges::copy(to_host(place, buffers[i]),
-                        snapshot_memory[i].begin() + static_cast<std::ptrdiff_t>(first));
+  const auto gather = [&](const Held& held, std::size_t buffer, const auto& tensor_on) {
+    if (is_here(held.place)) {
+      const auto begin = static_cast<std::size_t>(held.elements.begin) * size_of(options.dtype);
+      std::ranges::copy(to_host(held.place, tensor_on(*runners[held.place])),
+                        snapshot_memory[buffer].begin() + static_cast<std::ptrdiff_t>(begin));
     }
-    for (std::vector<std::byte>& buffer : snapshot_memory) {
-      share(place, buffer);
+    share(held, snapshot_memory[buffer]);
+  };
+  for (const Held& held : weights) {
+    gather(held, 0, [](const PlaceRunner& runner) { return runner.weights(); });
+  }
+  for (const Held& held : states) {
+    for (std::size_t i = 0; i + 1 < snapshot_memory.size(); ++i) {
+      gather(held, i + 1, [&](const PlaceRunner& runner) {
+        return std::ranges::find(runner.updated(), held.elements, &PlaceRunner::Updated::elements)
+            ->args.states[i];
+      });
     }
   }
   std::vector<Tensor> out;
   for (std::vector<std::byte>& memory : snapshot_memory) {
-    out.emplace_back(memory.data(), options.dtype, flat);
+    out.emplace_back(memory.data(), options.dtype, Shape{graph.parameter_elements()});
   }
   return out;
 }
@@ -230,41 +264,44 @@ std::vector<double> Engine::Impl::flat_zeros() const {
   return std::vector<double>(static_cast<std::size_t>(graph.parameter_elements()), 0.0);
 }
 
-void Engine::Impl::add_doubles(std::size_t place, const Tensor& tensor, std::vector<double>& flat) {
-  std::ranges::copy(to_doubles(place, tensor), flat.begin() + runners[place]->elements().begin);
+void Engine::Impl::add_doubles(const Held& held, const Tensor& tensor, std::vector<double>& flat) {
+  std::ranges::copy(to_doubles(held.place, part_of(held, tensor)),
+                    flat.begin() + held.elements.begin);
 }
 
 std::vector<double> Engine::gradient() {
   auto flat = impl_->flat_zeros();
-  for (const std::size_t place : impl_->state_places()) {
-    if (impl_->is_here(place)) {
-      impl_->add_doubles(place, impl_->runners[place]->gradient(), flat);
+  for (const Impl::Held& held : impl_->held_gradients()) {
+    if (impl_->is_here(held.place)) {
+      impl_->add_doubles(held, impl_->runners[held.place]->gradient(), flat);
     }
-    impl_->share(place, flat);
+    impl_->share(held, flat);
   }
   return flat;
 }
 
 std::vector<double> Engine::weights() {
   auto flat = impl_->flat_zeros();
-  for (const std::size_t place : impl_->state_places()) {
-    if (impl_->is_here(place)) {
-      impl_->add_doubles(place, impl_->runners[place]->weights(), flat);
+  for (const Impl::Held& held : impl_->held_weights()) {
+    if (impl_->is_here(held.place)) {
+      impl_->add_doubles(held, impl_->runners[held.place]->weights(), flat);
     }
-    impl_->share(place, flat);
+    impl_->share(held, flat);
   }
   return flat;
 }
 
 std::vector<double> Engine::gradient(std::size_t place) {
   auto flat = impl_->flat_zeros();
-  impl_->add_doubles(place, impl_->runner_of(place).gradient(), flat);
+  const PlaceRunner& runner = impl_->runner_of(place);
+  impl_->add_doubles({place, runner.elements()}, runner.gradient(), flat);
   return flat;
 }
 
 std::vector<double> Engine::weights(std::size_t place) {
   auto flat = impl_->flat_zeros();
-  impl_->add_doubles(place, impl_->runner_of(place).weights(), flat);
+  const PlaceRunner& runner = impl_->runner_of(place);
+  impl_->add_doubles({place, runner.elements()}, runner.weights(), flat);
   return flat;
 }
 

@@ -72,13 +72,26 @@ void PlaceRunner::bind_parameters() {
   gradients_ = gradient_slots_.front();
   reduced_ = flat(pieces.reduced);
   incoming_ = flat(pieces.incoming);
-  update_.weights = weights_.front();
-  for (const std::size_t state : pieces.states) {
-    update_.states.push_back(flat(state));
-  }
-  if (setup_.optimizer.uses_decay()) {
-    update_.decay_mask =
-        Tensor(arena_.at(pieces.decay_mask), DType::u8, Shape{memory_.elements.count()});
+  bind_updates();
+}
+
+void PlaceRunner::bind_updates() {
+  std::int64_t before = 0;  // elements of the ranges so far, which lie one behind the other
+  for (const schedule::ElementRange& elements : memory_.updated) {
+    Updated& updated = updated_.emplace_back(Updated{elements, {}});
+    const Shape shape{elements.count()};
+    const auto at = [&](std::size_t piece, DType dtype) {
+      const auto offset = static_cast<std::size_t>(before) * size_of(dtype);
+      return Tensor(arena_.at(piece) + offset, dtype, shape);
+    };
+    updated.args.weights = part_of(weights_.front(), elements);
+    for (const std::size_t state : memory_.pieces.states) {
+      updated.args.states.push_back(at(state, setup_.dtype));
+    }
+    if (setup_.optimizer.uses_decay()) {
+      updated.args.decay_mask = at(memory_.pieces.decay_mask, DType::u8);
+    }
+    before += elements.count();
   }
 }
 
@@ -300,9 +313,11 @@ void PlaceRunner::update(const Task& one) {
     return;  // of an incomplete batch: nothing was learnt
   }
   const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
-  update_.gradient = one.reduced ? reduced_ : gradients_;
-  update_.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
-  setup_.optimizer.update(setup_.lane.execution(), update_);
+  Updated& updated = *std::ranges::find(updated_, one.elements, &Updated::elements);
+  updated.args.gradient = part_of(one.reduced ? reduced_ : gradients_, one.elements);
+  updated.args.step =
+      (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
+  setup_.optimizer.update(setup_.lane.execution(), updated.args);
 }
 
 void PlaceRunner::stash(const Task& one) const {
@@ -326,18 +341,22 @@ void PlaceRunner::average(const Task& one) const {
 }
 
 void PlaceRunner::write_decay_mask() const {
-  if (!update_.decay_mask) {
+  if (!setup_.optimizer.uses_decay()) {
     return;
   }
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(update_.decay_mask.size()), 0);
+  std::vector<std::uint8_t> mask(static_cast<std::size_t>(memory_.elements.count()), 0);
   for (auto node = memory_.stage.nodes.begin; node < memory_.stage.nodes.end; ++node) {
     for (const graph::Parameter& parameter : setup_.graph.parameters_of(node)) {
       std::fill_n(mask.begin() + (parameter.offset - memory_.elements.begin),
                   parameter.shape.size(), static_cast<std::uint8_t>(parameter.decay ? 1 : 0));
     }
   }
-  setup_.lane.copy_to_lane(update_.decay_mask.raw(), mask.data(), mask.size(),
-                           "zygos::train::decay_mask");
+  for (const Updated& updated : updated_) {
+    const Tensor& target = updated.args.decay_mask;
+    setup_.lane.copy_to_lane(target.raw(),
+                             mask.data() + (updated.elements.begin - memory_.elements.begin),
+                             target.bytes(), "zygos::train::decay_mask");
+  }
   setup_.lane.fence("zygos::train::decay_mask");
 }
 

@@ -44,6 +44,12 @@ struct PlaceSetup {
 /// accessors belong to the caller of the engine, tasks run on the driver threads of the lane.
 class PlaceRunner {
  public:
+  /// Parameters that the place updates, and what the optimizer keeps of them.
+  struct Updated {
+    schedule::ElementRange elements;
+    nn::UpdateArgs args;
+  };
+
   PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory);
 
   /// Adapts all tensors to the samples of this call; cheap when their number is the same as before.
@@ -58,12 +64,12 @@ class PlaceRunner {
   /// Sums over this place's samples of the last call, in the order of micro-batches.
   double loss_sum() const { return sum_of_totals(0); }
   double hit_sum() const { return sum_of_totals(1); }
-  /// Of the parameters in elements(), as are states and gradient.
+  /// Of the parameters in elements(), as is the gradient.
   const Tensor& weights() const noexcept { return weights_.front(); }
-  std::span<const Tensor> states() const noexcept { return update_.states; }
   /// Of the last step, reduced if the schedule reduces.
   const Tensor& gradient() const noexcept { return has_reduced_ ? reduced_ : gradients_; }
   schedule::ElementRange elements() const noexcept { return memory_.elements; }
+  std::span<const Updated> updated() const noexcept { return updated_; }
   /// The model's output for the samples of the last call, micro-batch by micro-batch.
   std::vector<Tensor> predictions() const;
   /// Outputs of one of the stage's nodes that have not been overwritten.
@@ -81,6 +87,7 @@ class PlaceRunner {
   Tensor flat(std::size_t piece, std::int32_t slot = 0) const;
   Tensor part_of(const Tensor& whole, schedule::ElementRange elements) const;
   void bind_parameters();
+  void bind_updates();
   void bind_samples(std::int64_t given);
   /// By stage's node: its parameters in a flat buffer of the stage.
   std::vector<std::vector<Tensor>> parameters_in(const Tensor& whole) const;
@@ -142,7 +149,7 @@ class PlaceRunner {
   Tensor reduced_;
   Tensor incoming_;
   bool has_reduced_ = false;
-  nn::UpdateArgs update_;
+  std::vector<Updated> updated_;
   StepInputs inputs_of_call_;
   std::int64_t given_ = -1;  ///< samples of the batch of this call
   /// Nodes whose tensors a transfer of activations or their gradients carries, and room for its

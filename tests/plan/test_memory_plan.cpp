@@ -195,6 +195,35 @@ TEST_CASE("Targets of a regression have their own shape and type") {
   CHECK(bytes_of(place, BufferKind::inputs, 1) == 2 * 256 + 4864);
 }
 
+TEST_CASE("The owner of a part has the optimizer's states and mask of that part alone") {
+  const graph::Graph graph = small_mlp();
+  schedule::Outline outline = outline_on_two_places(graph, DType::f32, {});
+  outline.parts = {{0, 48}, {48, 64}};
+  outline.part_owners = {0, 1};
+  outline.micro_batches = {{0, 4}, {4, 10}};
+  schedule::ScheduleBuilder builder(outline);
+  for (const schedule::Place place : {0, 1}) {
+    builder.load(place, place);
+    builder.forward(place, place);
+    builder.loss(place, place);
+    builder.backward(place, place);
+  }
+  for (const schedule::Place owner : {0, 1}) {
+    const schedule::Place other = 1 - owner;
+    builder.reduce(other, owner, owner);
+    builder.update(owner, owner);
+    builder.broadcast_weights(owner, std::span(&other, 1), owner);
+  }
+  const auto places = plan_memory({graph, Optimizer(true), DType::f32, {}, {true, true}},
+                                  std::move(builder).build());
+
+  CHECK(places[0].updated == std::vector<schedule::ElementRange>{{0, 48}});
+  CHECK(bytes_of(places[0].lane, places[0].pieces.states.at(1)) == 48 * 4);
+  CHECK(bytes_of(places[1].lane, places[1].pieces.states.at(1)) == 16 * 4);
+  CHECK(bytes_of(places[1].lane, places[1].pieces.decay_mask) == 16);
+  CHECK(bytes_of(places[1].lane, places[1].pieces.weights.at(0)) == 256);
+}
+
 TEST_CASE("An optimizer without weight decay needs no mask") {
   const PlaceMemory place = planned(DType::f32, {}, false)[1];
 

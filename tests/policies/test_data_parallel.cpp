@@ -24,13 +24,14 @@ using schedule::SampleRange;
 using schedule::Task;
 using schedule::TaskKind;
 
-schedule::Schedule parallel(const plan::Problem& problem, DataParallelOptions options = {}) {
-  return data_parallel(std::move(options))->schedule(problem, nullptr);
-}
-
 DataParallelOptions by(Exchange exchange, std::int64_t bucket_bytes = 25'000'000,
                        std::int64_t micro_batches = 1) {
   return {exchange, {}, bucket_bytes, micro_batches};
+}
+
+schedule::Schedule parallel(const plan::Problem& problem,
+                            DataParallelOptions options = by(Exchange::ring)) {
+  return data_parallel(std::move(options))->schedule(problem, nullptr);
 }
 
 std::int64_t gradient_bytes(const plan::Problem& problem) {
@@ -59,8 +60,10 @@ Sums sums_at_update(const schedule::Schedule& schedule) {
   return sums;
 }
 
-TEST_CASE("Data parallel over two lanes makes the golden ring, all-reduce and central schedules") {
+TEST_CASE("Data parallel over two lanes makes the golden schedule of each exchange") {
   const auto problem = test::host_and_device();
+
+  CHECK(parallel(problem, {}).text() == test::golden("data_parallel_sharded"));
 
   CHECK(parallel(problem).text() == test::golden("data_parallel_ring"));
   CHECK(parallel(problem, by(Exchange::all_reduce)).text() ==
@@ -78,7 +81,8 @@ TEST_CASE("Three workers with a bucket per layer make the golden ring schedule")
 TEST_CASE("Every data parallel schedule is valid, trains and evaluates") {
   for (const auto& model : {test::chain_of(5), test::with_skips(), test::with_fixed_head()}) {
     for (std::size_t workers = 2; workers <= 6; ++workers) {
-      for (const Exchange exchange : {Exchange::ring, Exchange::all_reduce, Exchange::central}) {
+      for (const Exchange exchange :
+           {Exchange::ring, Exchange::sharded, Exchange::all_reduce, Exchange::central}) {
         for (const std::int64_t bucket : {1, 300, 1 << 20}) {
           for (const std::int64_t micro_batches : {1, 3}) {
             CAPTURE(model.node_count(), workers, bucket, micro_batches);
@@ -116,6 +120,34 @@ TEST_CASE("After the ring every worker holds the gradient of every worker once")
   }
 }
 
+TEST_CASE("Every part is whole on one worker, which alone updates it and hands it to all others") {
+  for (std::size_t workers = 2; workers <= 7; ++workers) {
+    for (const std::int64_t bucket : {1, 300, 1 << 20}) {
+      CAPTURE(workers, bucket);
+      const auto schedule = parallel(test::lanes_problem(workers, 25, test::with_skips()),
+                                     by(Exchange::sharded, bucket));
+      const Sums sums = sums_at_update(schedule);
+      std::vector<int> updates(schedule.parts.size());
+      std::vector<int> receives(schedule.parts.size());
+      for (const Task& task : schedule.tasks) {
+        const auto part = std::ranges::find(schedule.parts, task.elements);
+        const auto index = static_cast<std::size_t>(part - schedule.parts.begin());
+        if (task.kind == TaskKind::update) {
+          ++updates.at(index);
+          CHECK(task.place == schedule.part_owners.at(index));
+          CHECK(sums.at({task.place, static_cast<std::int32_t>(index)}).size() == workers);
+        } else if (task.payload == schedule::Payload::weights && task.kind == TaskKind::receive) {
+          ++receives.at(index);
+          CHECK(task.peer == schedule.part_owners.at(index));
+        }
+      }
+
+      CHECK(updates == std::vector<int>(schedule.parts.size(), 1));
+      CHECK(receives == std::vector<int>(schedule.parts.size(), static_cast<int>(workers) - 1));
+    }
+  }
+}
+
 TEST_CASE("Central reduction puts all gradients together on the first worker, the only to update") {
   const auto schedule =
       parallel(test::lanes_problem(3, 9, test::chain_of(4)), by(Exchange::central, 300));
@@ -129,14 +161,18 @@ TEST_CASE("Central reduction puts all gradients together on the first worker, th
   CHECK(test::count_of(schedule, TaskKind::receive, 1) == 1);
 }
 
-TEST_CASE("A ring moves 2 (N - 1) S bytes in 2 (N - 1) N messages a bucket") {
+TEST_CASE("A ring, also of shards, moves 2 (N - 1) S bytes in 2 (N - 1) N messages a bucket") {
   for (std::size_t workers = 2; workers <= 8; ++workers) {
     const auto problem = test::lanes_problem(workers, 25, test::chain_of(16));
     const auto others = static_cast<std::int64_t>(workers) - 1;
     const auto ring = parallel(problem);
     // A layer has 32 elements, so a bucket of up to 1024 bytes has eight.
     const auto in_buckets = parallel(problem, by(Exchange::ring, 1024));
+    const auto sharded = parallel(problem, by(Exchange::sharded));
     CAPTURE(workers);
+
+    CHECK(sharded.traffic_bytes() == ring.traffic_bytes());
+    CHECK(sharded.traffic_messages() == ring.traffic_messages());
 
     CHECK(ring.traffic_bytes() == 2 * others * gradient_bytes(problem));
     CHECK(ring.traffic_messages() == 2 * others * (others + 1));
@@ -251,11 +287,13 @@ TEST_CASE("Equal shares differ by at most one sample") {
   }
 }
 
-TEST_CASE("In strict mode a ring becomes an all-reduce and shares end with a chunk") {
+TEST_CASE(
+    "In strict mode a ring, also of shards, becomes an all-reduce and shares end with a chunk") {
   plan::Problem problem = test::lanes_problem(2, 100, test::chain_of(3));
   problem.chunk = 8;
 
   const auto schedule = parallel(problem);
+  CHECK(parallel(problem, by(Exchange::sharded)).text() == schedule.text());
   const auto unequal = parallel(problem, {Exchange::ring, {1.0, 2.0}, 1, 2});
 
   CHECK(test::count_of(schedule, TaskKind::all_reduce, 0) == 1);

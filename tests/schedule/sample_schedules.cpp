@@ -238,6 +238,25 @@ Schedule buckets() {
   return std::move(builder).build();
 }
 
+Schedule shards() {
+  Outline outline = replicas("shards", 2);
+  outline.parts = {{0, 10}, {10, 20}};
+  outline.part_owners = {0, 1};
+  ScheduleBuilder builder(std::move(outline));
+  for (const Place place : {0, 1}) {
+    pass(builder, place, place);
+  }
+  for (const Place owner : {0, 1}) {
+    builder.reduce(1 - owner, owner, owner);
+    builder.update(owner, owner);
+  }
+  for (const Place owner : {0, 1}) {
+    const Place other = 1 - owner;
+    builder.broadcast_weights(owner, std::span(&other, 1), owner);
+  }
+  return std::move(builder).build();
+}
+
 Schedule hub(std::int32_t workers) {
   ScheduleBuilder builder(replicas("hub", workers));
   std::vector<Place> others;
@@ -262,6 +281,7 @@ std::vector<Sample> all_samples() {
           {"PipeDream of three stages, averaged", pipedream(3, 4, true)},
           {"ring of four", ring(4)},
           {"buckets", buckets()},
+          {"shards", shards()},
           {"hub of three", hub(3)}};
 }
 

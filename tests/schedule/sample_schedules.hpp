@@ -45,6 +45,10 @@ schedule::Schedule ring(std::int32_t places);
 /// Backward of the later node first, whose part of the gradient is on its way during the other's.
 schedule::Schedule buckets();
 
+/// Two replicas, each the owner of one part: it adds up that part's gradient, updates its weights
+/// and hands them out.
+schedule::Schedule shards();
+
 /// Workers without an update of their own: gradients to the first place, weights back.
 schedule::Schedule hub(std::int32_t workers);
 

@@ -37,15 +37,20 @@ void check_found(const Schedule& sound, const Schedule& spoilt, const std::strin
 }
 
 const Schedule& sound(std::size_t which) {
-  static const std::vector<Schedule> all{test::gpipe(2, 3, false), test::gpipe(3, 3, true),
-                                         test::pipedream(3, 5),    test::ring(4),
-                                         test::two_place_split(),  test::hub(3)};
+  static const std::vector<Schedule> all{test::gpipe(2, 3, false),
+                                         test::gpipe(3, 3, true),
+                                         test::pipedream(3, 5),
+                                         test::ring(4),
+                                         test::two_place_split(),
+                                         test::hub(3),
+                                         test::shards()};
   return all.at(which);
 }
-constexpr std::size_t gpipe2 = 0, gpipe3 = 1, stashing = 2, ring4 = 3, split = 4, hub3 = 5;
+constexpr std::size_t gpipe2 = 0, gpipe3 = 1, stashing = 2, ring4 = 3, split = 4, hub3 = 5,
+                      owners = 6;
 
 TEST_CASE("Fault: a dropped dependency") {
-  for (const std::size_t which : {gpipe2, gpipe3, stashing, ring4, split, hub3}) {
+  for (const std::size_t which : {gpipe2, gpipe3, stashing, ring4, split, hub3, owners}) {
     Schedule bad = sound(which);
     const auto task =
         std::ranges::find_if(bad.tasks, [](const Task& each) { return !each.after.empty(); });
@@ -319,6 +324,37 @@ TEST_CASE("Fault: replicas that end with different weights") {
   Schedule bad = test::without_task(sound(split), find_task(sound(split), update, 1));
   check_found(sound(split), bad, "stage 0 ends the step with weights v1 on host and v0 on device",
               "");
+}
+
+TEST_CASE("Fault: a part that its owner does not update, or does not hand out") {
+  const Schedule stale = test::without_task(sound(owners), find_task(sound(owners), update, 1));
+  check_found(sound(owners), stale, named(stale, find_task(stale, broadcast, 1)),
+              "needs weights v1; weights@b part 1 holds v0");
+  Schedule kept = test::without_task(sound(owners), find_task(sound(owners), receive, 0));
+  kept = test::without_task(kept, find_task(kept, broadcast, 1));
+  check_found(sound(owners), kept,
+              "stage 0 ends the step with weights v1 on a part 0 and v0 on a part 1", "");
+}
+
+TEST_CASE("Fault: an update of a part by another place than its owner") {
+  Schedule bad = sound(owners);
+  std::swap(bad.part_owners[0], bad.part_owners[1]);
+  check_found(sound(owners), bad, named(bad, find_task(bad, update, 0)),
+              "updates elements 0-10, which are no part of its own");
+}
+
+TEST_CASE("Fault: an owner's update before all have added to its part") {
+  const std::size_t id = find_task(sound(owners), reduce, 0);
+  Schedule bad = test::without_task(sound(owners), id);
+  bad = test::without_task(bad, find_task(bad, send, 1));
+  check_found(sound(owners), bad, named(bad, find_task(bad, update, 0)),
+              "takes gradients@a part 0 before samples 2-4 have been added to it");
+}
+
+TEST_CASE("Fault: parts of which not all have an owner") {
+  Schedule bad = sound(owners);
+  bad.part_owners.pop_back();
+  check_found(sound(owners), bad, "the schedule has 2 parts and says the owners of 1", "");
 }
 
 TEST_CASE("Fault: a stage that is not updated") {

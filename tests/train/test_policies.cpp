@@ -81,7 +81,8 @@ std::vector<Case> synchronous_policies() {
     cases.push_back({"gpipe, 2 lanes", 2,
                      policies::gpipe({.micro_batches = 4, .recompute = recompute, .stages = two})});
   }
-  for (const auto exchange : {Exchange::ring, Exchange::all_reduce, Exchange::central}) {
+  for (const auto exchange :
+       {Exchange::ring, Exchange::sharded, Exchange::all_reduce, Exchange::central}) {
     for (const int lanes : {2, 3, 4}) {
       cases.push_back(
           {"data_parallel " + std::to_string(static_cast<int>(exchange)), lanes,
@@ -126,6 +127,28 @@ Result three_steps(const train::PolicyPtr& policy, int lanes, std::int64_t chunk
 }
 
 }  // namespace
+
+TEST_CASE("A worker that updates a shard of the weights gives the bits of one that updates all",
+          "[train][policies]") {
+  using policies::Exchange;
+  for (const int lanes : {2, 3, 4}) {
+    for (const std::int64_t micro_batches : {1, 3}) {
+      CAPTURE(lanes, micro_batches);
+      const auto by = [&](Exchange exchange) {
+        return three_steps(policies::data_parallel({.exchange = exchange,
+                                                    .shares = {},
+                                                    .bucket_bytes = 500,
+                                                    .micro_batches = micro_batches}),
+                           lanes, 0, 40);
+      };
+      const Result ring = by(Exchange::ring);
+      const Result sharded = by(Exchange::sharded);
+
+      CHECK(sharded.weights == ring.weights);
+      CHECK(sharded.gradient == ring.gradient);
+    }
+  }
+}
 
 TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",
           "[train][policies]") {

@@ -44,12 +44,12 @@ struct PlannedBuffer {
 /// Pieces that live as long as the engine.
 struct LastingPieces {
   std::vector<std::size_t> weights;  ///< by slot; 0 is the current version
-  std::vector<std::size_t> states;
-  std::size_t decay_mask = 0;
-  std::size_t gradients = 0;  ///< strict mode: several slots, see gradient_tree.hpp
-  std::size_t reduced = 0;    ///< used if the place has an all_reduce
-  std::size_t incoming = 0;   ///< where a peer's gradient lands; strict mode: several slots
-  std::size_t totals = 0;     ///< (micro-batches, 2) f64: sums of losses and hits
+  std::vector<std::size_t> states;   ///< of PlaceMemory::updated, range after range
+  std::size_t decay_mask = 0;        ///< likewise
+  std::size_t gradients = 0;         ///< strict mode: several slots, see gradient_tree.hpp
+  std::size_t reduced = 0;           ///< used if the place has an all_reduce
+  std::size_t incoming = 0;          ///< where a peer's gradient lands; strict mode: several slots
+  std::size_t totals = 0;            ///< (micro-batches, 2) f64: sums of losses and hits
 };
 
 struct PlaceMemory {
@@ -58,8 +58,9 @@ struct PlaceMemory {
   memory::ArenaLayout staging;
   StageTensors stage;
   schedule::ElementRange elements;  ///< parameters of the stage
-  schedule::PlaceTree tree;         ///< strict mode
-  schedule::TreeSum sum;            ///< strict mode, places that all-reduce
+  std::vector<schedule::ElementRange> updated;
+  schedule::PlaceTree tree;  ///< strict mode
+  schedule::TreeSum sum;     ///< strict mode, places that all-reduce
   LastingPieces pieces;
   std::size_t staged_totals = 0;
   std::map<schedule::Buffer, PlannedBuffer> buffers;
@@ -69,6 +70,11 @@ struct PlaceMemory {
 /// and peers read its gradient where it lies.
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
                                      const schedule::Schedule& schedule);
+
+/// Parameters that the place updates, and so has the optimizer's states of: apart from each other,
+/// in the order of the updates.
+std::vector<schedule::ElementRange> updated_elements(const schedule::Schedule& schedule,
+                                                     schedule::Place place);
 
 /// True if a message of this payload is the sender's buffer itself and needs no memory.
 bool is_alias(schedule::Payload payload, bool sender_host_accessible);

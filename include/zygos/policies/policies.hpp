@@ -68,11 +68,12 @@ enum class Exchange : std::uint8_t {
   ring,        ///< in buckets and chunks round a ring, overlapped with backward
   all_reduce,  ///< everyone reads everyone's and adds them up in the lanes' order
   central,     ///< on the first worker, which alone updates and hands out its weights
+  sharded,     ///< like ring, but everyone updates a share of the weights and hands it out
 };
 
 /// Replicas of the model that each train a share of the batch (policies.md 3.1).
 struct DataParallelOptions {
-  Exchange exchange = Exchange::ring;  ///< strict mode: ring means all_reduce
+  Exchange exchange = Exchange::sharded;  ///< strict mode: ring and sharded mean all_reduce
   std::vector<double> shares;          ///< by place, in proportion; empty: equal
   std::int64_t bucket_bytes = 25'000'000;
   std::int64_t micro_batches = 1;  ///< of each worker

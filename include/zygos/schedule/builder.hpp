@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -31,6 +32,7 @@ struct Outline {
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;
+  std::vector<Place> part_owners;  ///< see Schedule::part_owners
   std::vector<SampleRange> updates;
   std::int64_t chunk = 0;  ///< strict mode: see Schedule::chunk
 };
@@ -86,10 +88,14 @@ class ScheduleBuilder {
   void reduce(Place from, Place to, std::int32_t part);
   /// A part of `from`'s gradient replaces that of `to`.
   void replace(Place from, Place to, std::int32_t part);
-  /// Weights of `from` replace those of all of `to`, whose version becomes that of `from`.
-  void broadcast_weights(Place from, std::span<const Place> to);
+  /// Weights of `from` replace those of all of `to`, whose version becomes that of `from`; or only
+  /// a part does, where parts have owners.
+  void broadcast_weights(Place from, std::span<const Place> to,
+                         std::optional<std::int32_t> part = {});
 
-  TaskId update(Place place);
+  /// Of the whole stage, or of one part, where parts have owners: with the last of its parts
+  /// updated or received, a place has the next version.
+  TaskId update(Place place, std::optional<std::int32_t> part = {});
   /// Room for stashed versions beside the current one; before any stash() of the place.
   void keep_versions(Place place, std::int32_t versions);
   /// Keeps the current version. The oldest kept one gives way.
@@ -112,6 +118,7 @@ class ScheduleBuilder {
     bool fresh = true;          ///< no backward since the last update
     bool reduced = false;       ///< the reduced gradient is what update takes
     std::int32_t updates = 0;
+    std::set<std::int32_t> renewed;                           ///< parts of the next version
     std::map<MicroBatch, std::pair<Version, bool>> forwards;  ///< version used, whether it kept
     std::vector<std::int32_t> sent;                           ///< messages of send_gradients
   };
@@ -137,9 +144,19 @@ class ScheduleBuilder {
   bool host_accessible(Place place) const;
   std::int64_t sample_bytes(Place place) const;
   std::int32_t update_of(MicroBatch micro_batch) const;
-  Task pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version) const;
+  Task pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version,
+            NodeRange nodes) const;
   /// Buffers of all parts that overlap `elements`.
-  std::vector<Buffer> gradients(BufferKind kind, Place place, ElementRange elements) const;
+  std::vector<Buffer> by_part(BufferKind kind, Place place, ElementRange elements,
+                              std::int32_t slot = 0) const;
+  /// Weights or optimizer states: by part where parts have owners.
+  std::vector<Buffer> parameters(BufferKind kind, Place place, ElementRange elements,
+                                 std::int32_t slot = 0) const;
+  ElementRange elements_of(Place place, std::optional<std::int32_t> part) const;
+  /// What the place's weights of a part are.
+  Version version_of(Place place, std::optional<std::int32_t> part) const;
+  /// `weights` of the place have become those of `version`.
+  void renew(Place place, const std::vector<Buffer>& weights, Version version);
   std::int32_t slot_of(Place place, Version version) const;
   Buffer new_message(Place from);
   /// What else reading a message of `from` reads: the buffer itself if the message is no copy.

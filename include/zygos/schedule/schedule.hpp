@@ -30,6 +30,8 @@ struct Schedule {
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;          ///< of the flat gradient: what is reduced as one
+  std::vector<Place> part_owners;           ///< by part: who alone updates it, so that weights and
+                                            ///< states are by part too; empty: all who hold it do
   std::vector<SampleRange> updates;         ///< samples that each update of a step averages over
   std::vector<ElementRange> parameters;     ///< of each node
   std::vector<StageLink> activation_links;  ///< what has to cross, whoever brings it

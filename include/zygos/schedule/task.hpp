@@ -64,8 +64,8 @@ enum class BufferKind : std::uint8_t {
   message,           ///< on its way between places, in host memory
   gradients,         ///< this place's part of a gradient, by element range
   reduced_gradients,
-  weights,  ///< slot 0: the current version; others: stashed ones
-  optimizer_state,
+  weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
+  optimizer_state,  ///< by part where parts have owners
 };
 std::string_view name_of(BufferKind kind);
 
@@ -81,7 +81,7 @@ struct Buffer {
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 /// "activations@device mb 2", "gradients@host part 1", "weights@host slot 2", "message 7@host";
-/// "batch" for the caller's samples.
+/// "batch" for the caller's samples. Of weights and states, "part 0" is left out.
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places);
 
 /// What a message carries.
