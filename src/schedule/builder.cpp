@@ -124,15 +124,6 @@ std::int32_t ScheduleBuilder::update_of(MicroBatch micro_batch) const {
   return empty ? 0 : static_cast<std::int32_t>(found - outline_.updates.begin());
 }
 
-std::int32_t ScheduleBuilder::slot_of(Place place, Version version) const {
-  const PlaceState& here = state(place);
-  const auto found = std::ranges::find(here.kept, version);
-  ZYGOS_REQUIRE(found != here.kept.end(), "policy '" + outline_.policy + "' uses weights v" +
-                                              std::to_string(version) + " on place " +
-                                              std::to_string(place) + ", which are not kept");
-  return static_cast<std::int32_t>(found - here.kept.begin());
-}
-
 void ScheduleBuilder::find_needs() {
   const std::vector<StageFacts> facts = facts_of(schedule_);
   for (const StageFacts& stage : facts) {
@@ -166,39 +157,6 @@ std::vector<Buffer> ScheduleBuilder::by_part(BufferKind kind, Place place, Eleme
     }
   }
   return buffers;
-}
-
-std::vector<Buffer> ScheduleBuilder::parameters(BufferKind kind, Place place, ElementRange elements,
-                                                std::int32_t slot) const {
-  return outline_.part_owners.empty() ? std::vector<Buffer>{{kind, place, 0, slot, 0}}
-                                      : by_part(kind, place, elements, slot);
-}
-
-ElementRange ScheduleBuilder::elements_of(Place place, std::optional<std::int32_t> part) const {
-  ZYGOS_REQUIRE(!part || !outline_.part_owners.empty(),
-                "a part without owner is not updated alone");
-  return part ? outline_.parts.at(static_cast<std::size_t>(*part))
-              : outline_.model.parameters_of(nodes_of(place));
-}
-
-Version ScheduleBuilder::version_of(Place place, std::optional<std::int32_t> part) const {
-  const PlaceState& here = state(place);
-  return here.version + (part && here.renewed.contains(*part) ? 1 : 0);
-}
-
-void ScheduleBuilder::renew(Place place, const std::vector<Buffer>& weights, Version version) {
-  PlaceState& here = state(place);
-  for (const Buffer& buffer : weights) {
-    here.renewed.insert(buffer.part);
-  }
-  if (here.renewed.size() < (outline_.part_owners.empty() ? 1 : needs(place).parts.size())) {
-    return;
-  }
-  here.renewed.clear();
-  here.version = version;
-  here.kept[0] = version;
-  here.fresh = true;
-  ++here.updates;
 }
 
 Task ScheduleBuilder::on(TaskKind kind, Place place, Queue queue) const {
@@ -329,61 +287,6 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
   if (task.nodes.begin == all.begin) {
     here.fresh = false;
   }
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
-  PlaceState& here = state(place);
-  Task task = on(TaskKind::update, place);
-  task.elements = elements_of(place, part);
-  task.update = std::min(here.updates, static_cast<std::int32_t>(outline_.updates.size()) - 1);
-  task.reduced = here.reduced;
-  task.reads = by_part(here.reduced ? BufferKind::reduced_gradients : BufferKind::gradients, place,
-                       task.elements);
-  const auto weights = parameters(BufferKind::weights, place, task.elements);
-  append(task.writes, weights);
-  append(task.writes, parameters(BufferKind::optimizer_state, place, task.elements));
-  append(task.reads, task.writes);
-  task.version = here.version + 1;
-  here.reduced = false;
-  renew(place, weights, task.version);
-  return add(std::move(task));
-}
-
-void ScheduleBuilder::keep_versions(Place place, std::int32_t versions) {
-  PlaceState& here = state(place);
-  ZYGOS_REQUIRE(versions >= 1 && here.stashes == 0, "versions are counted before any stash");
-  here.stash_slots = versions - 1;
-  here.kept.resize(static_cast<std::size_t>(versions), -1);
-}
-
-TaskId ScheduleBuilder::stash(Place place) {
-  PlaceState& here = state(place);
-  ZYGOS_REQUIRE(here.stash_slots > 0, "a stash needs room: keep_versions() comes first");
-  Task task = on(TaskKind::stash, place);
-  task.slot = 1 + here.stashes++ % here.stash_slots;
-  task.version = here.version;
-  task.elements = outline_.model.parameters_of(nodes_of(place));
-  task.bytes = task.elements.count() * outline_.model.element_bytes;
-  task.reads = parameters(BufferKind::weights, place, task.elements);
-  task.writes = parameters(BufferKind::weights, place, task.elements, task.slot);
-  here.kept[static_cast<std::size_t>(task.slot)] = here.version;
-  return add(std::move(task));
-}
-
-TaskId ScheduleBuilder::average(Place place, std::int32_t every) {
-  const PlaceState& here = state(place);
-  Task task = on(TaskKind::average, place);
-  task.every = every;
-  task.version = here.version;
-  task.elements = outline_.model.parameters_of(nodes_of(place));
-  for (std::size_t slot = 0; slot < here.kept.size(); ++slot) {
-    if (here.kept[slot] >= 0) {
-      append(task.reads, parameters(BufferKind::weights, place, task.elements,
-                                    static_cast<std::int32_t>(slot)));
-    }
-  }
-  task.writes = parameters(BufferKind::weights, place, task.elements);
   return add(std::move(task));
 }
 

@@ -8,6 +8,7 @@
 #include "train/profile_schedules.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace zygos::train {
 namespace {
@@ -92,10 +93,18 @@ bool refine_profile(const ProfileRequest& request, const schedule::Schedule& sch
 }
 
 MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule) {
-  constexpr int rounds = 5;
+  // A machine drifts, so rounds; of long steps a few say enough.
+  constexpr int least_rounds = 2;
+  constexpr int most_rounds = 5;
+  constexpr std::chrono::seconds enough{10};
+  const auto begin = std::chrono::steady_clock::now();
   std::vector<Way> ways = lonely_ways(request);
   ways.push_back({schedule, "policy '" + schedule.policy + "'", true, {}, {}});
-  for (int round = 0; round < rounds; ++round) {
+  const auto goes_on = [&](int rounds) {
+    return rounds < least_rounds ||
+           (rounds < most_rounds && std::chrono::steady_clock::now() - begin < enough);
+  };
+  for (int round = 0; goes_on(round); ++round) {
     for (Way& way : ways) {
       if (way.fits) {
         measure(request, way);
