@@ -23,5 +23,7 @@ Entry<LossPtr> mean_squared_error_entry();
 Entry<OptimizerPtr> sgd_entry();
 Entry<OptimizerPtr> adam_entry();
 Entry<OptimizerPtr> adamw_entry();
+Entry<OptimizerPtr> adagrad_entry();
+Entry<OptimizerPtr> rmsprop_entry();
 
 }  // namespace zygos::nn

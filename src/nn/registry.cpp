@@ -32,6 +32,8 @@ std::vector<Entry<OptimizerPtr>> optimizer_registry() {
       sgd_entry(),
       adam_entry(),
       adamw_entry(),
+      adagrad_entry(),
+      rmsprop_entry(),
   };
 }
 

@@ -65,6 +65,57 @@ struct AdamElement {
   }
 };
 
+template <bool with_decay, class T>
+struct AdagradElement {
+  T rate;
+  T epsilon;
+  T decay;
+  T* w;
+  T* s;
+  const T* gradient;
+  const std::uint8_t* mask;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    T g = gradient[i];
+    if constexpr (with_decay) {
+      g += (mask[i] != 0 ? decay : T(0)) * w[i];
+    }
+    const T sum = s[i] + g * g;
+    s[i] = sum;
+    w[i] -= rate * (g / (Kokkos::sqrt(sum) + epsilon));
+  }
+};
+
+template <bool with_momentum, bool with_decay, class T>
+struct RmspropElement {
+  T rate;
+  T alpha;
+  T rest;
+  T epsilon;
+  T momentum;
+  T decay;
+  T* w;
+  T* s;
+  T* v;
+  const T* gradient;
+  const std::uint8_t* mask;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    T g = gradient[i];
+    if constexpr (with_decay) {
+      g += (mask[i] != 0 ? decay : T(0)) * w[i];
+    }
+    const T square = alpha * s[i] + rest * (g * g);
+    s[i] = square;
+    T step = g / (Kokkos::sqrt(square) + epsilon);
+    if constexpr (with_momentum) {
+      step += momentum * v[i];
+      v[i] = step;
+    }
+    w[i] -= rate * step;
+  }
+};
+
 template <bool with_momentum, bool with_decay, class Exec, class T>
 void launch_sgd(const Exec& exec, const SgdScalars& scalars,
                 const UpdateBuffers<Exec, T>& buffers) {
@@ -86,6 +137,28 @@ void launch_adam(const Exec& exec, const AdamScalars& scalars,
                            static_cast<T>(scalars.epsilon), static_cast<T>(scalars.decay),
                            buffers.weights.data(), buffers.first.data(), buffers.second.data(),
                            buffers.gradient.data(), buffers.mask.data()});
+}
+
+template <bool with_decay, class Exec, class T>
+void launch_adagrad(const Exec& exec, const AdagradScalars& scalars,
+                    const UpdateBuffers<Exec, T>& buffers) {
+  for_each_element("zygos::ops::adagrad", exec, buffers.weights.size(), chunk::medium,
+                   AdagradElement<with_decay, T>{
+                       static_cast<T>(scalars.rate), static_cast<T>(scalars.epsilon),
+                       static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
+                       buffers.gradient.data(), buffers.mask.data()});
+}
+
+template <bool with_momentum, bool with_decay, class Exec, class T>
+void launch_rmsprop(const Exec& exec, const RmspropScalars& scalars,
+                    const UpdateBuffers<Exec, T>& buffers) {
+  for_each_element("zygos::ops::rmsprop", exec, buffers.weights.size(), chunk::medium,
+                   RmspropElement<with_momentum, with_decay, T>{
+                       static_cast<T>(scalars.rate), static_cast<T>(scalars.alpha),
+                       static_cast<T>(1.0 - scalars.alpha), static_cast<T>(scalars.epsilon),
+                       static_cast<T>(scalars.momentum), static_cast<T>(scalars.decay),
+                       buffers.weights.data(), buffers.first.data(), buffers.second.data(),
+                       buffers.gradient.data(), buffers.mask.data()});
 }
 
 }  // namespace
@@ -119,10 +192,39 @@ void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
   }
 }
 
+template <class Exec, class T>
+void adagrad(const Exec& exec, const AdagradScalars& scalars,
+             const UpdateBuffers<Exec, T>& buffers) {
+  ZYGOS_REQUIRE(buffers.gradient.size() == buffers.weights.size() &&
+                    buffers.first.size() == buffers.weights.size(),
+                "ops::adagrad: sizes differ");
+  return scalars.decay != 0.0 ? launch_adagrad<true>(exec, scalars, buffers)
+                              : launch_adagrad<false>(exec, scalars, buffers);
+}
+
+template <class Exec, class T>
+void rmsprop(const Exec& exec, const RmspropScalars& scalars,
+             const UpdateBuffers<Exec, T>& buffers) {
+  ZYGOS_REQUIRE(buffers.gradient.size() == buffers.weights.size() &&
+                    buffers.first.size() == buffers.weights.size(),
+                "ops::rmsprop: sizes differ");
+  const bool decays = scalars.decay != 0.0;
+  if (buffers.second.size() != 0) {
+    return decays ? launch_rmsprop<true, true>(exec, scalars, buffers)
+                  : launch_rmsprop<true, false>(exec, scalars, buffers);
+  }
+  return decays ? launch_rmsprop<false, true>(exec, scalars, buffers)
+                : launch_rmsprop<false, false>(exec, scalars, buffers);
+}
+
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                        \
   template void sgd<SPACE, T>(const SPACE&, const SgdScalars&, const UpdateBuffers<SPACE, T>&); \
   template void adam<SPACE, T>(const SPACE&, const AdamScalars&, Decay,                         \
-                               const UpdateBuffers<SPACE, T>&);
+                               const UpdateBuffers<SPACE, T>&);                                 \
+  template void adagrad<SPACE, T>(const SPACE&, const AdagradScalars&,                          \
+                                  const UpdateBuffers<SPACE, T>&);                              \
+  template void rmsprop<SPACE, T>(const SPACE&, const RmspropScalars&,                          \
+                                  const UpdateBuffers<SPACE, T>&);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)

@@ -31,14 +31,27 @@ struct AdamScalars {
   double epsilon;
   double decay;  ///< added: the decay; decoupled: rate * decay
 };
+struct AdagradScalars {
+  double rate;
+  double epsilon;
+  double decay;
+};
+struct RmspropScalars {
+  double rate;
+  double alpha;
+  double epsilon;
+  double momentum;
+  double decay;
+};
 
 /// Buffers of (P). `mask` is 1 where decay applies and is read only if there is decay.
 template <class Exec, class T>
 struct UpdateBuffers {
   VectorView<Exec, T> weights;
   VectorView<Exec, const T> gradient;
-  VectorView<Exec, T> first;   ///< sgd: velocity, empty without momentum; adam: first moment
-  VectorView<Exec, T> second;  ///< adam: second moment
+  VectorView<Exec, T> first;   ///< sgd: velocity, empty without momentum; adam: first moment;
+                               ///< adagrad: sum of squares; rmsprop: mean square
+  VectorView<Exec, T> second;  ///< adam: second moment; rmsprop: velocity, empty without momentum
   VectorView<Exec, const std::uint8_t> mask;
 };
 
@@ -51,5 +64,16 @@ void sgd(const Exec& exec, const SgdScalars& scalars, const UpdateBuffers<Exec, 
 template <class Exec, class T>
 void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
           const UpdateBuffers<Exec, T>& buffers);
+
+/// g += decay w; s += g^2; w -= rate g / (sqrt(s) + epsilon)
+template <class Exec, class T>
+void adagrad(const Exec& exec, const AdagradScalars& scalars,
+             const UpdateBuffers<Exec, T>& buffers);
+
+/// g += decay w; s = alpha s + (1 - alpha) g^2; v = momentum v + g / (sqrt(s) + epsilon);
+/// w -= rate v (without momentum: v = g / (sqrt(s) + epsilon))
+template <class Exec, class T>
+void rmsprop(const Exec& exec, const RmspropScalars& scalars,
+             const UpdateBuffers<Exec, T>& buffers);
 
 }  // namespace zygos::ops

@@ -97,6 +97,43 @@ TEST_CASE("Adam and AdamW equal the reference") {
               expected(decoupled, plain));
 }
 
+TEST_CASE("Adagrad and RMSProp equal the reference") {
+  reference::Adagrad plain{.rate = 0.1};
+  reference::Adagrad decayed{.rate = 0.1, .decay = 0.05};
+  check_close(trained(*adagrad({.learning_rate = 0.1})), expected(plain, plain));
+  check_close(trained(*adagrad({.learning_rate = 0.1, .weight_decay = 0.05})),
+              expected(decayed, plain));
+
+  for (const double momentum : {0.0, 0.9}) {
+    const reference::Rmsprop still{.alpha = 0.9, .momentum = momentum};
+    const reference::Rmsprop shrinks{.alpha = 0.9, .momentum = momentum, .decay = 0.05};
+    check_close(trained(*rmsprop({.alpha = 0.9, .momentum = momentum})), expected(still, still));
+    check_close(trained(*rmsprop({.alpha = 0.9, .momentum = momentum, .weight_decay = 0.05})),
+                expected(shrinks, still));
+  }
+}
+
+TEST_CASE("Two steps of Adagrad and of RMSProp are what a pencil says") {
+  TensorPool pool;
+  const auto after_two = [&](const OptimizerPtr& optimizer) {
+    UpdateArgs args;
+    args.weights = pool.make(Shape{1}, {0.0});
+    args.gradient = pool.make(Shape{1}, {3.0});
+    args.states = {pool.make(Shape{1}, {})};
+    for (args.step = 1; args.step <= 2; ++args.step) {
+      optimizer->update(Kokkos::Serial(), args);
+      args.gradient = pool.make(Shape{1}, {4.0});
+    }
+    return values_of(args.weights)[0];
+  };
+
+  // 3 / sqrt(9), then 4 / sqrt(9 + 16).
+  CHECK(after_two(adagrad({.learning_rate = 1.0})) == Catch::Approx(-1.8).epsilon(1e-9));
+  // 3 / sqrt(0.75 * 9), then 4 / sqrt(0.25 * 6.75 + 0.75 * 16).
+  CHECK(after_two(rmsprop({.learning_rate = 1.0, .alpha = 0.25})) ==
+        Catch::Approx(-(3.0 / std::sqrt(6.75) + 4.0 / std::sqrt(13.6875))).epsilon(1e-7));
+}
+
 TEST_CASE("The first step of Adam has the length of the learning rate whatever the gradient") {
   TensorPool pool;
   UpdateArgs args;
@@ -122,6 +159,12 @@ TEST_CASE("Optimizers declare their states and whether they decay") {
   CHECK(adam({})->type() == "adam");
   CHECK(adam({.decoupled = true})->type() == "adamw");
   CHECK(adam({})->cost(1000, DType::f32).bytes == 28000.0);
+  CHECK(adagrad({})->state_names() == std::vector<std::string>{"sum_of_squares"});
+  CHECK(rmsprop({})->state_names() == std::vector<std::string>{"mean_square"});
+  CHECK(rmsprop({.momentum = 0.5})->state_names() ==
+        std::vector<std::string>{"mean_square", "velocity"});
+  CHECK(adagrad({.weight_decay = 0.1})->uses_decay());
+  CHECK(rmsprop({.momentum = 0.5})->cost(1000, DType::f32).bytes == 28000.0);
 }
 
 TEST_CASE("Optimizers refuse options outside their range") {
@@ -133,6 +176,9 @@ TEST_CASE("Optimizers refuse options outside their range") {
   CHECK_THROWS_WITH(adam({.epsilon = 0.0}), ContainsSubstring("epsilon is 0"));
   CHECK_THROWS_WITH(adam({.weight_decay = -1.0, .decoupled = true}),
                     ContainsSubstring("adamw: weight_decay is -1"));
+  CHECK_THROWS_WITH(adagrad({.epsilon = 0.0}), ContainsSubstring("adagrad: epsilon is 0"));
+  CHECK_THROWS_WITH(rmsprop({.alpha = 1.0}), ContainsSubstring("rmsprop: alpha is 1"));
+  CHECK_THROWS_WITH(rmsprop({.momentum = -0.5}), ContainsSubstring("momentum is -0.5"));
 }
 
 }  // namespace zygos::nn

@@ -56,7 +56,8 @@ TEST_CASE("The registries name every layer, loss and optimizer once") {
                                                                "gelu", "leaky_relu", "dropout",
                                                                "add", "concat"});
   CHECK(keywords(loss_registry()) == std::vector<std::string>{"cross_entropy", "mse"});
-  CHECK(keywords(optimizer_registry()) == std::vector<std::string>{"sgd", "adam", "adamw"});
+  CHECK(keywords(optimizer_registry()) ==
+        std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop"});
 }
 
 TEST_CASE("What a deck names is what is made") {

@@ -53,6 +53,33 @@ struct Plain {
     }
   }
 
+  T with_decay(double decay, std::size_t i) const {
+    return decay == 0.0 ? g[i] : g[i] + product(mask[i] != 0 ? static_cast<T>(decay) : T(0), w[i]);
+  }
+
+  void adagrad(const AdagradScalars& scalars) {
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const T gradient = with_decay(scalars.decay, i);
+      first[i] += product(gradient, gradient);
+      const T ratio = gradient / (std::sqrt(first[i]) + static_cast<T>(scalars.epsilon));
+      w[i] -= product(static_cast<T>(scalars.rate), ratio);
+    }
+  }
+
+  void rmsprop(const RmspropScalars& scalars) {
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const T gradient = with_decay(scalars.decay, i);
+      first[i] = product(static_cast<T>(scalars.alpha), first[i]) +
+                 product(static_cast<T>(1.0 - scalars.alpha), product(gradient, gradient));
+      T step = gradient / (std::sqrt(first[i]) + static_cast<T>(scalars.epsilon));
+      if (scalars.momentum != 0.0) {
+        step += product(static_cast<T>(scalars.momentum), second[i]);
+        second[i] = step;
+      }
+      w[i] -= product(static_cast<T>(scalars.rate), step);
+    }
+  }
+
   void sgd(const SgdScalars& scalars) {
     for (std::size_t i = 0; i < w.size(); ++i) {
       T step = g[i];
@@ -160,6 +187,43 @@ TEMPLATE_LIST_TEST_CASE("SGD's bits on every space are those of a plain loop", "
       CHECK(problem.w.values() == problem.plain.w);
       CHECK(problem.first.values() == problem.plain.first);
       CHECK(problem.guards_intact());
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Adagrad's and RMSProp's bits on every space are those of a plain loop", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const std::size_t n : sizes) {
+    for (const double decay : {0.0, 0.03}) {
+      for (const double momentum : {0.0, 0.9}) {
+        const AdagradScalars adagrad_scalars{0.1, 1e-10, decay};
+        const RmspropScalars rmsprop_scalars{0.01, 0.99, 1e-8, momentum, decay};
+        Problem<Exec, T> sums(n);
+        Problem<Exec, T> means(n);
+        UpdateBuffers<Exec, T> buffers = means.buffers();
+        if (momentum == 0.0) {
+          buffers.second = {};
+        }
+
+        for (int step = 1; step <= steps; ++step) {
+          adagrad(exec, adagrad_scalars, sums.buffers());
+          rmsprop(exec, rmsprop_scalars, buffers);
+          sums.plain.adagrad(adagrad_scalars);
+          means.plain.rmsprop(rmsprop_scalars);
+        }
+        exec.fence("zygos::test");
+
+        CAPTURE(n, decay, momentum);
+        CHECK(sums.w.values() == sums.plain.w);
+        CHECK(sums.first.values() == sums.plain.first);
+        CHECK(means.w.values() == means.plain.w);
+        CHECK(means.first.values() == means.plain.first);
+        CHECK(means.second.values() == means.plain.second);
+        CHECK((sums.guards_intact() && means.guards_intact()));
+      }
     }
   }
 }

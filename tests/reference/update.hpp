@@ -44,4 +44,34 @@ struct Adam {
   }
 };
 
+struct Adagrad {
+  double rate = 0.01;
+  double epsilon = 1e-10;
+  double decay = 0.0;
+  double sum = 0.0;
+
+  void update(double& w, double gradient) {
+    const double g = gradient + decay * w;
+    sum += g * g;
+    w -= rate * g / (std::sqrt(sum) + epsilon);
+  }
+};
+
+struct Rmsprop {
+  double rate = 0.01;
+  double alpha = 0.99;
+  double epsilon = 1e-8;
+  double momentum = 0.0;
+  double decay = 0.0;
+  double mean_square = 0.0;
+  double velocity = 0.0;
+
+  void update(double& w, double gradient) {
+    const double g = gradient + decay * w;
+    mean_square = alpha * mean_square + (1.0 - alpha) * g * g;
+    velocity = momentum * velocity + g / (std::sqrt(mean_square) + epsilon);
+    w -= rate * velocity;
+  }
+};
+
 }  // namespace zygos::reference

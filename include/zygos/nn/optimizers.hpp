@@ -26,4 +26,24 @@ struct AdamOptions {
 };
 OptimizerPtr adam(AdamOptions options);
 
+/// Adagrad (Duchi, Hazan and Singer, JMLR 2011; diagonal form): steps divided by the root of all
+/// squared gradients so far.
+struct AdagradOptions {
+  double learning_rate = 0.01;
+  double epsilon = 1e-10;
+  double weight_decay = 0.0;
+};
+OptimizerPtr adagrad(AdagradOptions options);
+
+/// RMSProp (Tieleman and Hinton, Coursera lecture 6.5, 2012): the same with a running mean of
+/// squared gradients; momentum as in PyTorch's RMSprop.
+struct RmspropOptions {
+  double learning_rate = 0.01;
+  double alpha = 0.99;
+  double epsilon = 1e-8;
+  double momentum = 0.0;
+  double weight_decay = 0.0;
+};
+OptimizerPtr rmsprop(RmspropOptions options);
+
 }  // namespace zygos::nn
