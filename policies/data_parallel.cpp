@@ -10,10 +10,9 @@
 //               at work on the layers before it. A bucket has a chunk for each of N workers: N - 1
 //               times everyone adds a chunk of its neighbour's to its own, then N - 1 times passes
 //               a complete one on. 2 (N - 1) / N of the gradient leaves each worker: 2 (N - 1) S.
-//   sharded     as ring, but who has a complete chunk updates its weights and hands these out
-//   (stage 1
-//               of Rajbhandari et al., "ZeRO", SC 2020): each update and each optimizer state is on
-//               one worker only, and the bytes are the same.
+//   sharded     as ring, but who has a complete chunk updates its weights and hands these out, as
+//               in stage 1 of Rajbhandari et al., "ZeRO", SC 2020: each update and each optimizer
+//               state is on one worker only, and the bytes are the same.
 //   all_reduce  everyone reads all others' gradients and adds them up in the lanes' order:
 //               N (N - 1) S, in two waits instead of 2 (N - 1).
 //   central     buckets go to the first worker, which alone updates and then hands out its weights:
@@ -39,6 +38,11 @@ using schedule::SampleRange;
 using schedule::ScheduleBuilder;
 
 constexpr const char* keyword_text = "data_parallel";
+
+bool goes_round(Exchange exchange) {
+  return exchange == Exchange::ring || exchange == Exchange::sharded;
+}
+
 class DataParallel final : public train::Policy {
  public:
   explicit DataParallel(DataParallelOptions options) : options_(std::move(options)) {
@@ -61,9 +65,8 @@ class DataParallel final : public train::Policy {
     outline.micro_batches = micro_batches_of(problem, workers.size());
     // Strict mode adds up whole trees of partial sums.
     const bool at_once = exchange == Exchange::all_reduce || problem.chunk > 0;
-    const bool in_chunks = exchange == Exchange::ring || exchange == Exchange::sharded;
     const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes,
-                                     in_chunks ? workers.size() : 1);
+                                     goes_round(exchange) ? workers.size() : 1);
     if (exchange == Exchange::sharded) {
       add_owners(outline, workers, buckets);
     }
@@ -113,8 +116,8 @@ class DataParallel final : public train::Policy {
 
   /// Strict mode has one order of additions, which a ring has not.
   Exchange exchange_for(const plan::Problem& problem) const {
-    const bool ring = options_.exchange == Exchange::ring || options_.exchange == Exchange::sharded;
-    return problem.chunk > 0 && ring ? Exchange::all_reduce : options_.exchange;
+    return problem.chunk > 0 && goes_round(options_.exchange) ? Exchange::all_reduce
+                                                              : options_.exchange;
   }
 
   std::vector<SampleRange> shares_of(const plan::Problem& problem, std::size_t workers) const {
@@ -184,7 +187,7 @@ class DataParallel final : public train::Policy {
       for (const Place worker : workers) {
         builder.backward(worker, worker * own + own - 1, bucket.nodes);
       }
-      if (exchange == Exchange::ring || exchange == Exchange::sharded) {
+      if (goes_round(exchange)) {
         add_ring(builder, workers, bucket, exchange == Exchange::ring ? 2 : 1);
       } else if (exchange == Exchange::central && builder.outline().chunk == 0) {
         for (std::size_t worker = 1; worker < workers.size() && bucket.parts[0] >= 0; ++worker) {

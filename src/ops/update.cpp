@@ -8,6 +8,17 @@
 namespace zygos::ops {
 namespace {
 
+/// The gradient with decay added to it, where there is any and the mask says so.
+template <bool with_decay, class T>
+KOKKOS_INLINE_FUNCTION T decayed(const T gradient, const T decay, const std::uint8_t* mask,
+                                 const T* w, const std::size_t i) {
+  if constexpr (with_decay) {
+    return gradient + (mask[i] != 0 ? decay : T(0)) * w[i];
+  } else {
+    return gradient;
+  }
+}
+
 /// Functors and not lambdas: CUDA forbids an extended lambda to capture first inside `if
 /// constexpr`.
 template <bool with_momentum, bool with_decay, class T>
@@ -21,10 +32,7 @@ struct SgdElement {
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    T g = gradient[i];
-    if constexpr (with_decay) {
-      g += (mask[i] != 0 ? decay : T(0)) * w[i];
-    }
+    T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
     if constexpr (with_momentum) {
       g += momentum * v[i];
       v[i] = g;
@@ -76,10 +84,7 @@ struct AdagradElement {
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    T g = gradient[i];
-    if constexpr (with_decay) {
-      g += (mask[i] != 0 ? decay : T(0)) * w[i];
-    }
+    const T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
     const T sum = s[i] + g * g;
     s[i] = sum;
     w[i] -= rate * (g / (Kokkos::sqrt(sum) + epsilon));
@@ -101,10 +106,7 @@ struct RmspropElement {
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    T g = gradient[i];
-    if constexpr (with_decay) {
-      g += (mask[i] != 0 ? decay : T(0)) * w[i];
-    }
+    const T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
     const T square = alpha * s[i] + rest * (g * g);
     s[i] = square;
     T step = g / (Kokkos::sqrt(square) + epsilon);

@@ -180,7 +180,9 @@ class Finder {
     weights(0, out_.writes);
     weights(0, out_.reads);
     for (const Buffer& buffer : task_.reads) {
-      if (buffer.slot > 0 && buffer.kind == BufferKind::weights && buffer.place == task_.place) {
+      std::vector<Buffer> kept;
+      weights(buffer.slot, kept);
+      if (buffer.slot > 0 && has(kept, buffer)) {
         out_.reads.push_back(buffer);
       }
     }

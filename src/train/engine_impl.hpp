@@ -81,8 +81,6 @@ struct Engine::Impl {
   /// Elements of a flat buffer (of bytes or doubles) go from their place's rank to all others.
   template <class T>
   void share(const Held& held, std::vector<T>& flat);
-  /// Elements of a tensor of a place that begins with the place's own.
-  Tensor part_of(const Held& held, const Tensor& tensor) const;
   /// Throws UsageError for a place that takes no part.
   const PlaceRunner& runner_of(std::size_t place) const;
   std::size_t flat_bytes() const;

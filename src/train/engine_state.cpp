@@ -144,13 +144,6 @@ void Engine::Impl::share(const Held& held, std::vector<T>& flat) {
                                   owner_of(held.place));
 }
 
-Tensor Engine::Impl::part_of(const Held& held, const Tensor& tensor) const {
-  const std::int64_t skipped = held.elements.begin - runners[held.place]->elements().begin;
-  auto* begin = static_cast<std::byte*>(tensor.raw()) +
-                static_cast<std::size_t>(skipped) * size_of(tensor.dtype());
-  return {begin, tensor.dtype(), Shape{held.elements.count()}};
-}
-
 void Engine::initialise() {
   std::vector<std::byte> weights(impl_->flat_bytes());
   for (const graph::Parameter& parameter : impl_->graph.parameters()) {
@@ -265,7 +258,7 @@ std::vector<double> Engine::Impl::flat_zeros() const {
 }
 
 void Engine::Impl::add_doubles(const Held& held, const Tensor& tensor, std::vector<double>& flat) {
-  std::ranges::copy(to_doubles(held.place, part_of(held, tensor)),
+  std::ranges::copy(to_doubles(held.place, runners[held.place]->part_of(tensor, held.elements)),
                     flat.begin() + held.elements.begin);
 }
 

@@ -70,6 +70,8 @@ class PlaceRunner {
   const Tensor& gradient() const noexcept { return has_reduced_ ? reduced_ : gradients_; }
   schedule::ElementRange elements() const noexcept { return memory_.elements; }
   std::span<const Updated> updated() const noexcept { return updated_; }
+  /// Some elements of a tensor that begins with those of the place: weights or gradient.
+  Tensor part_of(const Tensor& whole, schedule::ElementRange elements) const;
   /// The model's output for the samples of the last call, micro-batch by micro-batch.
   std::vector<Tensor> predictions() const;
   /// Outputs of one of the stage's nodes that have not been overwritten.
@@ -85,7 +87,6 @@ class PlaceRunner {
 
   /// A buffer of the stage's parameters; `slot`: one of several behind each other.
   Tensor flat(std::size_t piece, std::int32_t slot = 0) const;
-  Tensor part_of(const Tensor& whole, schedule::ElementRange elements) const;
   void bind_parameters();
   void bind_updates();
   void bind_samples(std::int64_t given);

@@ -357,6 +357,17 @@ TEST_CASE("Fault: parts of which not all have an owner") {
   check_found(sound(owners), bad, "the schedule has 2 parts and says the owners of 1", "");
 }
 
+TEST_CASE("Fault: an average of something that is no kept version") {
+  const Schedule averaging = test::pipedream(3, 4, true);
+  Schedule bad = averaging;
+  const std::size_t id = find_task(bad, average, 0);
+  for (Buffer& buffer : bad.tasks[id].reads) {
+    buffer.part = buffer.slot > 0 ? 1 : 0;
+  }
+  check_found(averaging, bad, named(bad, id),
+              "reads weights@a slot 1 part 1, which its average has no business with");
+}
+
 TEST_CASE("Fault: a stage that is not updated") {
   const Schedule bad = test::without_task(sound(gpipe2), find_task(sound(gpipe2), update, 1));
   check_found(sound(gpipe2), bad, named(bad, find_task(bad, backward, 1)),
