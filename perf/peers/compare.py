@@ -29,11 +29,14 @@ PEERS = pathlib.Path(__file__).resolve().parent
 ONE_LANE = "policy={type: single, lane: host}"
 SPLIT = "policy={type: coarse_split, share: auto}"
 
-# name: deck, policy, widths and batch of the same model in PyTorch, steps a round, least ratio aimed at
+# name: deck, policy, the same model in PyTorch, batch, steps a round, least ratio aimed at
 CASES = {
-    "mlp": ("inputs/mnist_mlp.yaml", ONE_LANE, "784,128,10", 100, 400, 2.0),
-    "mlp_split": ("inputs/mnist_mlp.yaml", SPLIT, "784,128,10", 100, 400, 2.0),
-    "mlp_big": ("inputs/mlp_big.yaml", ONE_LANE, "784,2048,2048,2048,10", 256, 12, 1.1),
+    "mlp": ("inputs/mnist_mlp.yaml", ONE_LANE, ["mlp", "--widths", "784,128,10"], 100, 400, 2.0),
+    "mlp_split": ("inputs/mnist_mlp.yaml", SPLIT, ["mlp", "--widths", "784,128,10"], 100, 400, 2.0),
+    "mlp_big": ("inputs/mlp_big.yaml", ONE_LANE, ["mlp", "--widths", "784,2048,2048,2048,10"], 256,
+                12, 1.1),
+    "lenet5": ("inputs/lenet5.yaml", ONE_LANE, ["lenet5"], 64, 150, 3.0),
+    "cifar10_quick": ("inputs/cifar10_quick.yaml", ONE_LANE, ["cifar10_quick"], 100, 15, 1.5),
 }
 
 
@@ -61,12 +64,12 @@ def run(command):
 
 
 def measure(case, options, python):
-    deck, policy, widths, batch, steps, _ = CASES[case]
+    deck, policy, model, batch, steps, _ = CASES[case]
     # The emulated device of a split has one thread.
     host_threads = options.threads if policy == ONE_LANE else options.threads - 1
     ours = [options.zygos, "bench", deck, "--steps", str(steps), "--json",
             "--threads", str(host_threads), policy]
-    theirs = [python, str(PEERS / "step_torch.py"), "--widths", widths, "--batch", str(batch),
+    theirs = [python, str(PEERS / "step_torch.py"), "--model", *model, "--batch", str(batch),
               "--steps", str(steps), "--threads", str(options.threads)]
     results = {"zygos": [], "torch": []}
     for number in range(options.rounds):

@@ -152,13 +152,21 @@ ValuePtr Checker::check_list(const KeyFacts& facts, const Node& node, const Plac
     list->text = node.text;
     return list;
   }
+  KeyFacts element = facts;
+  element.type = element_type(facts.type);
+  element.words.clear();
+  if (facts.or_single && node.is(Node::Kind::scalar)) {
+    ValuePtr value = check_scalar(element, node, place);
+    if (value == nullptr) {
+      return nullptr;
+    }
+    list->children.push_back(std::move(value));
+    return list;
+  }
   if (!require_kind(Node::Kind::sequence, facts, node, place)) {
     return nullptr;
   }
   check_length(facts, node, place);
-  KeyFacts element = facts;
-  element.type = element_type(facts.type);
-  element.words.clear();
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const Place item{place.path + "[" + std::to_string(i) + "]", std::to_string(i),
                      node.items[i].position};

@@ -36,11 +36,13 @@ std::string type_text(const KeyFacts& facts) {
     case Type::quantity:
       return number_text(description_of(facts.units), facts.range);
     case Type::integers:
-      return number_text("a list of integers", facts.range);
+      return number_text(
+          facts.or_single ? "an integer or a list of integers" : "a list of integers", facts.range);
     case Type::reals:
-      return number_text("a list of numbers", facts.range);
+      return number_text(facts.or_single ? "a number or a list of numbers" : "a list of numbers",
+                         facts.range);
     case Type::texts:
-      return "a list of texts";
+      return facts.or_single ? "a text or a list of texts" : "a list of texts";
     case Type::section:
       return "a section";
     case Type::named_sections:

@@ -38,12 +38,15 @@ Json quantity_json(const std::vector<Unit>& units) {
 }
 
 Json list_json(const KeyFacts& facts, Json element) {
-  Json json = {{"type", "array"}, {"items", std::move(element)}};
+  Json json = {{"type", "array"}, {"items", element}};
   if (facts.shortest > 0) {
     json["minItems"] = facts.shortest;
   }
   if (facts.longest != std::numeric_limits<std::size_t>::max()) {
     json["maxItems"] = facts.longest;
+  }
+  if (facts.or_single) {
+    return {{"anyOf", {std::move(json), std::move(element)}}};
   }
   return json;
 }

@@ -65,6 +65,11 @@ Key& Key::length(std::size_t shortest, std::size_t longest) {
   facts_.longest = longest;
   return *this;
 }
+Key& Key::or_single() {
+  facts_.or_single = true;
+  return *this;
+}
+
 Key& Key::named_by(std::string key) {
   facts_.naming_key = std::move(key);
   return *this;

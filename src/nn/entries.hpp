@@ -11,6 +11,10 @@
 namespace zygos::nn {
 
 Entry<LayerPtr> dense_entry();
+Entry<LayerPtr> conv2d_entry();
+Entry<LayerPtr> conv_transpose2d_entry();
+Entry<LayerPtr> max_pool2d_entry();
+Entry<LayerPtr> average_pool2d_entry();
 Entry<LayerPtr> activation_entry(Activation which);
 Entry<LayerPtr> leaky_relu_entry();
 Entry<LayerPtr> dropout_entry();

@@ -9,6 +9,10 @@ namespace zygos::nn {
 std::vector<Entry<LayerPtr>> layer_registry() {
   return {
       dense_entry(),
+      conv2d_entry(),
+      conv_transpose2d_entry(),
+      max_pool2d_entry(),
+      average_pool2d_entry(),
       activation_entry(Activation::relu),
       activation_entry(Activation::tanh),
       activation_entry(Activation::sigmoid),
@@ -29,11 +33,7 @@ std::vector<Entry<LossPtr>> loss_registry() {
 
 std::vector<Entry<OptimizerPtr>> optimizer_registry() {
   return {
-      sgd_entry(),
-      adam_entry(),
-      adamw_entry(),
-      adagrad_entry(),
-      rmsprop_entry(),
+      sgd_entry(), adam_entry(), adamw_entry(), adagrad_entry(), rmsprop_entry(),
   };
 }
 

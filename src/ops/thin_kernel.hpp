@@ -54,6 +54,7 @@ template <std::size_t count, class F>
 struct Plan {
   bool x_along_k;  ///< x (rows, k), else x (k, rows)
   bool packs = false;
+  bool scattered = false;  ///< the rows of y lie at offsets
   enum Ahead { nothing, operand, result } ahead = nothing;
   int steps = 1;
   std::size_t lines = 0;
@@ -62,15 +63,16 @@ struct Plan {
 /// c (rows, vectors) [+]= x y with y (k, vectors). Strides count numbers.
 template <class T>
 struct Block {
-  std::int64_t k;
-  const T* x;
-  std::int64_t x_stride;
-  const T* y;
-  std::int64_t y_stride;
-  T* c;
-  std::int64_t c_stride;
-  bool added;
+  std::int64_t k = 0;
+  const T* x = nullptr;
+  std::int64_t x_stride = 0;
+  const T* y = nullptr;
+  std::int64_t y_stride = 0;
+  T* c = nullptr;
+  std::int64_t c_stride = 0;
+  bool added = false;
   T* packed = nullptr;  ///< (k, vectors)
+  const std::int32_t* offsets = nullptr;
   /// Lines to fetch: `rounds` times some that are line_stride apart, then round_stride further.
   const T* ahead = nullptr;
   std::int64_t line_stride = 0;
@@ -104,8 +106,9 @@ template <Plan plan, class T>
 template <Plan plan, std::size_t rows, std::size_t vectors, class T>
 [[gnu::always_inline]] inline void step(Block<T>& block, Accumulators<T, rows, vectors>& sums) {
   Vectors<T, vectors> y;
+  const T* const row = plan.scattered ? block.y + *block.offsets : block.y;
   unrolled<vectors>([&](auto v)
-                        __attribute__((always_inline)) { y.at[v] = load(block.y + v * width<T>); });
+                        __attribute__((always_inline)) { y.at[v] = load(row + v * width<T>); });
   if constexpr (plan.packs) {
     unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
       store(block.packed + v * width<T>, y.at[v]);
@@ -117,7 +120,11 @@ template <Plan plan, std::size_t rows, std::size_t vectors, class T>
     unrolled<vectors>([&](auto v) __attribute__((always_inline)) { sums.at[r][v] += x * y.at[v]; });
   });
   block.x += plan.x_along_k ? 1 : block.x_stride;
-  block.y += block.y_stride;
+  if constexpr (plan.scattered) {
+    ++block.offsets;
+  } else {
+    block.y += block.y_stride;
+  }
 }
 
 template <Plan plan, std::size_t rows, std::size_t vectors, class T>
@@ -167,6 +174,16 @@ void multiply(std::int64_t rows, const Block<T>& block) {
     default:
       return multiply_block<plan, 6, vectors>(block);
   }
+}
+
+/// The same for a number of vectors known at run time, from 1 to most_vectors.
+template <Plan plan, class T>
+void multiply_vectors(std::int64_t vectors, std::int64_t rows, const Block<T>& block) {
+  unrolled<most_vectors>([&](auto v) {
+    if (vectors == v + 1) {
+      multiply<plan, v + 1>(rows, block);
+    }
+  });
 }
 
 /// out (columns, rows) = in (rows, columns)^T, any extents.

@@ -4,6 +4,7 @@
 // What is copied for the kernels lies on the stack, no more than 256 KiB at a time.
 #include "ops/thin_product.hpp"
 
+#include "ops/parts.hpp"
 #include "ops/thin_kernel.hpp"
 
 #include <algorithm>
@@ -24,32 +25,6 @@ template <class T>
 using Buffer = std::array<T, static_cast<std::size_t>(buffer_size<T>)>;
 /// Rows of a that the second form transposes at a time.
 constexpr std::int64_t most_transposed_rows = 128;
-
-constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-constexpr std::int64_t rounded_up(std::int64_t a, std::int64_t b) { return divided_up(a, b) * b; }
-
-/// f(begin, count, index) for parts of [begin, begin + count) that differ by one at most.
-template <class F>
-void for_each_part(std::int64_t begin, std::int64_t count, std::int64_t most, const F& f) {
-  const std::int64_t parts = divided_up(count, most);
-  const std::int64_t end = begin + count;
-  for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t size = (end - begin) / (parts - part);
-    f(begin, size, part);
-    begin += size;
-  }
-}
-
-/// f(begin, count) for blocks of [0, k): one that is empty if k is zero, for a product of nothing
-/// is zero.
-template <class F>
-void for_each_depth(std::int64_t k, std::int64_t most, const F& f) {
-  std::int64_t begin = 0;
-  do {
-    f(begin, std::min(most, k - begin));
-    begin += most;
-  } while (begin < k);
-}
 
 /// out (k, panel) = in (k, columns), with zeros behind
 template <class T>
@@ -282,17 +257,6 @@ void unpack_transposed(const T* ct, std::int64_t ct_stride, const Tile& tile, st
   }
 }
 
-template <class T>
-void multiply_vectors(std::int64_t vectors, std::int64_t rows, const Block<T>& block) {
-  constexpr Plan plan{
-      .x_along_k = true, .ahead = Plan::operand, .steps = line<T>, .lines = most_rows};
-  unrolled<most_vectors>([&](auto v) {
-    if (vectors == v + 1) {
-      multiply<plan, v + 1>(rows, block);
-    }
-  });
-}
-
 /// The transposed result of a tile, ct (columns, padded rows) = b a^T: the rows of b are read in
 /// place, and the few of a are its vectors.
 template <class T>
@@ -300,26 +264,29 @@ void multiply_transposed(const ThinProduct<T>& product, const Tile& tile, std::i
                          std::int64_t depth, const T* packed, T* ct) {
   const std::int64_t padded = rounded_up(tile.rows, width<T>);
   const std::int64_t k = product.k;
-  for_each_part(tile.column, tile.columns, most_rows,
-                [&](std::int64_t column, std::int64_t columns, std::int64_t) {
-                  const T* const x = product.b + column * k + begin;
-                  const bool last = column + columns >= product.n;
-                  for_each_panel<T>(padded, [&](std::int64_t row, std::int64_t vectors) {
-                    Block<T> block{depth,
-                                   x,
-                                   k,
-                                   packed + row * depth,
-                                   vectors * width<T>,
-                                   ct + (column - tile.column) * padded + row,
-                                   padded,
-                                   begin > 0};
-                    block.ahead = x + columns * k;
-                    block.line_stride = k;
-                    block.round_stride = line<T>;
-                    block.rounds = last ? 0 : depth;
-                    multiply_vectors(vectors, columns, block);
-                  });
-                });
+  for_each_part(
+      tile.column, tile.columns, most_rows,
+      [&](std::int64_t column, std::int64_t columns, std::int64_t) {
+        const T* const x = product.b + column * k + begin;
+        const bool last = column + columns >= product.n;
+        for_each_panel<T>(padded, [&](std::int64_t row, std::int64_t vectors) {
+          Block<T> block{depth,
+                         x,
+                         k,
+                         packed + row * depth,
+                         vectors * width<T>,
+                         ct + (column - tile.column) * padded + row,
+                         padded,
+                         begin > 0};
+          block.ahead = x + columns * k;
+          block.line_stride = k;
+          block.round_stride = line<T>;
+          block.rounds = last ? 0 : depth;
+          constexpr Plan plan{
+              .x_along_k = true, .ahead = Plan::operand, .steps = line<T>, .lines = most_rows};
+          multiply_vectors<plan>(vectors, columns, block);
+        });
+      });
 }
 
 template <class T>

@@ -96,6 +96,23 @@ TEST_CASE("lists are checked element by element and in length", "[deck]") {
         Lines{"1:8 'names' must have at least 2 elements, found 1"});
 }
 
+TEST_CASE("a bare value stands for a list of one where the key says so", "[deck]") {
+  Schema schema("deck", "");
+  schema.integers("kernel", "").at_least(1).length(1, 2).or_single().fallback(3);
+
+  CHECK(deck::Deck::parse("{}", "deck.yaml", schema).root().integers("kernel") ==
+        std::vector<std::int64_t>{3});
+  CHECK(deck::Deck::parse("kernel: 5", "deck.yaml", schema).root().integers("kernel") ==
+        std::vector<std::int64_t>{5});
+  CHECK(deck::Deck::parse("kernel: [5, 1]", "deck.yaml", schema).root().integers("kernel") ==
+        std::vector<std::int64_t>{5, 1});
+  CHECK(findings_of("kernel: 0", schema) == Lines{"1:9 'kernel' must be at least 1, found '0'"});
+  CHECK(
+      findings_of("kernel: {a: 1}", schema) ==
+      Lines{
+          "1:9 'kernel' must be an integer or a list of integers of at least 1, found a section"});
+}
+
 TEST_CASE("a section that must be given is missed as a whole", "[deck]") {
   Schema inner("train", "");
   inner.integer("batch", "").required();

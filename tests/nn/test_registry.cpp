@@ -52,9 +52,10 @@ deck::Section section_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("The registries name every layer, loss and optimizer once") {
-  CHECK(keywords(layer_registry()) == std::vector<std::string>{"dense", "relu", "tanh", "sigmoid",
-                                                               "gelu", "leaky_relu", "dropout",
-                                                               "add", "concat"});
+  CHECK(keywords(layer_registry()) ==
+        std::vector<std::string>{"dense", "conv2d", "conv_transpose2d", "max_pool2d",
+                                 "average_pool2d", "relu", "tanh", "sigmoid", "gelu", "leaky_relu",
+                                 "dropout", "add", "concat"});
   CHECK(keywords(loss_registry()) == std::vector<std::string>{"cross_entropy", "mse"});
   CHECK(keywords(optimizer_registry()) ==
         std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop"});
@@ -66,6 +67,10 @@ layers:
   - {type: dense, units: 7, bias: false, activation: tanh}
   - gelu
   - {type: dropout, rate: 0.5}
+  - {type: conv2d, filters: 4, kernel: [3, 1], padding: 1, stride: [1, 2]}
+  - {type: conv_transpose2d, filters: 2, kernel: 2, stride: 2, output_padding: 1}
+  - {type: max_pool2d, kernel: 3, stride: 2, ceil: true}
+  - {type: average_pool2d, kernel: [2, 4]}
 loss: mse
 optimizer: {type: adamw, learning_rate: 0.5}
 )");
@@ -79,6 +84,13 @@ optimizer: {type: adamw, learning_rate: 0.5}
   CHECK(dense->workspace(1, input, DType::f32).size() == 1);
   CHECK(made(layer_registry(), layers[1])->type() == "gelu");
   CHECK(made(layer_registry(), layers[2])->type() == "dropout");
+  const auto output = [&](std::size_t index) {
+    return made(layer_registry(), layers[index])->infer(std::array{Shape{3, 8, 8}});
+  };
+  CHECK(output(3) == Shape{4, 8, 5});
+  CHECK(output(4) == Shape{2, 17, 17});
+  CHECK(output(5) == Shape{3, 4, 4});
+  CHECK(output(6) == Shape{3, 4, 2});
   CHECK(made(loss_registry(), section.section("loss"))->type() == "mse");
   const OptimizerPtr optimizer = made(optimizer_registry(), section.section("optimizer"));
   CHECK(optimizer->type() == "adamw");
@@ -90,7 +102,9 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
     CHECK_FALSE(entry.schema.doc().empty());
   }
   const deck::Section section = section_of(
-      "layers: [{type: dense, units: 1}, relu, tanh, sigmoid, gelu, leaky_relu, {type: dropout, "
+      "layers: [{type: dense, units: 1}, {type: conv2d, filters: 1, kernel: 1}, {type: "
+      "conv_transpose2d, filters: 1, kernel: 1}, {type: max_pool2d, kernel: 1}, {type: "
+      "average_pool2d, kernel: 1}, relu, tanh, sigmoid, gelu, leaky_relu, {type: dropout, "
       "rate: 0}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");
   for (const deck::Section& layer : section.sections("layers")) {

@@ -56,7 +56,8 @@ class LayerRun {
       d_parameters.push_back(pool_.unwritten(spec.shape));
     }
     for (const nn::WorkspaceSpec& spec : layer_->workspace(batch, shapes, DType::f64)) {
-      workspace_.push_back(pool_.unwritten(spec.shape));
+      // Room for doubles is room for any element type.
+      workspace_.emplace_back(pool_.unwritten(spec.shape).raw(), spec.dtype, spec.shape);
     }
     const Shape shape = layer_->infer(shapes).with_leading(batch);
     output = pool_.unwritten(shape);

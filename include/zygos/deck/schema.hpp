@@ -68,6 +68,7 @@ struct KeyFacts {
   Range range;  ///< of the number, or of every number in a list
   std::size_t shortest = 0;
   std::size_t longest = std::numeric_limits<std::size_t>::max();
+  bool or_single = false;       ///< lists: a bare value is a list of one
   std::vector<Schema> schemas;  ///< one for sections, the table for variants
   std::string discriminator;    ///< variants
   std::string naming_key;       ///< variants, sections: key that names an element
@@ -106,6 +107,8 @@ class Key {
   Key& or_word(std::string word);
   /// Number of elements of a list.
   Key& length(std::size_t shortest, std::size_t longest = std::numeric_limits<std::size_t>::max());
+  /// Lists of scalars: a bare value stands for a list of one, `kernel: 3` for `kernel: [3]`.
+  Key& or_single();
   /// Lists of sections or variants: the text key that names an element. Names are unique; an
   /// element without one is called after its type and its number among its kind: dense1, dense2.
   Key& named_by(std::string key);

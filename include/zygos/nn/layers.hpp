@@ -22,6 +22,50 @@ struct DenseOptions {
 };
 LayerPtr dense(DenseOptions options);
 
+/// A value for the vertical and one for the horizontal axis of an image.
+struct AxisPair {
+  std::int64_t y;
+  std::int64_t x;
+};
+
+/// y = f(x * w + b) over images (channels, height, width), without turning the kernel: output
+/// o = (input + 2 padding - dilation (kernel - 1) - 1) / stride + 1 on each axis. w (filters,
+/// channels / groups, kernel.y, kernel.x), b (filters), both uniform in +-1/sqrt(window's size).
+struct Conv2dOptions {
+  std::int64_t filters = 0;
+  AxisPair kernel{1, 1};
+  AxisPair stride{1, 1};
+  AxisPair padding{0, 0};
+  AxisPair dilation{1, 1};
+  std::int64_t groups = 1;  ///< divides channels and filters, which see their own group only
+  bool bias = true;
+  Activation activation = Activation::none;  ///< any but gelu, whose gradient needs its input
+};
+LayerPtr conv2d(Conv2dOptions options);
+
+/// The gradient of conv2d with respect to its input as a layer (Zeiler et al., 2010): output
+/// (input - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1 on each axis.
+/// w (channels, filters / groups, kernel.y, kernel.x).
+struct ConvTranspose2dOptions {
+  Conv2dOptions conv;
+  AxisPair output_padding{0, 0};  ///< rows and columns more at the end, less than the stride
+};
+LayerPtr conv_transpose2d(ConvTranspose2dOptions options);
+
+/// Windows of images (channels, height, width), each channel on its own. Output
+/// (input + 2 padding - kernel) / stride + 1 on each axis, rounded down, or up with `ceil` (Jia et
+/// al., "Caffe", 2014), where a last window may reach beyond the input but begins in it.
+struct Pool2dOptions {
+  AxisPair kernel{1, 1};
+  AxisPair stride{1, 1};
+  AxisPair padding{0, 0};  ///< less than the kernel
+  bool ceil = false;
+  bool count_padding = false;  ///< averages count the padding as zeros
+};
+/// The largest value, the first of equal ones; its gradient goes there. NaN counts as largest.
+LayerPtr max_pool2d(Pool2dOptions options);
+LayerPtr average_pool2d(Pool2dOptions options);
+
 /// Elementwise activation; gelu is the exact form x Phi(x) (Hendrycks and Gimpel, 2016).
 LayerPtr activation(Activation which);
 

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/conv_options.hpp"
+
+#include "nn/activation_op.hpp"
+
+#include <cmath>
+
+namespace zygos::nn {
+
+namespace {
+
+std::int64_t outputs_of(const ops::Conv2d& conv) {
+  return conv.samples * conv.filters * conv.y.output() * conv.x.output();
+}
+
+}  // namespace
+
+void require_conv_options(std::string_view layer, const Conv2dOptions& options) {
+  const std::string name(layer);
+  if (options.filters < 1 || options.groups < 1) {
+    throw UsageError(name + ": filters is " + std::to_string(options.filters) + " and groups " +
+                     std::to_string(options.groups) + "; they must be at least 1");
+  }
+  if (options.filters % options.groups != 0) {
+    throw UsageError(name + ": " + std::to_string(options.filters) + " filters don't make " +
+                     std::to_string(options.groups) +
+                     " equal groups; groups must divide filters and channels");
+  }
+  require_pair(layer, "kernel", options.kernel, 1);
+  require_pair(layer, "stride", options.stride, 1);
+  require_pair(layer, "padding", options.padding, 0);
+  require_pair(layer, "dilation", options.dilation, 1);
+  if (options.activation == Activation::gelu) {
+    throw UsageError(name +
+                     ": activation is gelu, allowed are none, relu, tanh and sigmoid; put a gelu "
+                     "layer behind it");
+  }
+}
+
+void require_groups(std::string_view layer, std::int64_t groups, std::int64_t channels) {
+  if (channels < 1 || channels % groups != 0) {
+    throw UsageError(std::string(layer) + ": the input's " + std::to_string(channels) +
+                     " channels don't make " + std::to_string(groups) +
+                     " equal groups; groups must divide filters and channels");
+  }
+}
+
+void require_window(std::string_view layer, const ops::Conv2d& conv) {
+  if (!ops::fits(conv)) {
+    throw UsageError(std::string(layer) + ": the kernel covers " + std::to_string(conv.y.window()) +
+                     " x " + std::to_string(conv.x.window()) +
+                     "; with its dilation it may cover about 16,000 pixels");
+  }
+}
+
+ops::Conv2d conv_of(const Conv2dOptions& options, std::int64_t batch, std::int64_t channels,
+                    std::int64_t filters, const ImageExtents& image) {
+  return {batch,
+          channels,
+          filters,
+          options.groups,
+          {image.height, options.kernel.y, options.stride.y, options.padding.y, options.dilation.y},
+          {image.width, options.kernel.x, options.stride.x, options.padding.x, options.dilation.x}};
+}
+
+std::vector<ParameterSpec> conv_parameters(const Conv2dOptions& options, const ops::Conv2d& conv,
+                                           std::int64_t outputs) {
+  const std::int64_t window = conv.channels / conv.groups * conv.y.kernel * conv.x.kernel;
+  const auto init = Initialiser::uniform(1.0 / std::sqrt(static_cast<double>(window)));
+  std::vector<ParameterSpec> specs{
+      {"kernel", Shape{conv.filters, conv.channels / conv.groups, conv.y.kernel, conv.x.kernel},
+       init, true}};
+  if (options.bias) {
+    specs.push_back({"bias", Shape{outputs}, init, false});
+  }
+  return specs;
+}
+
+std::vector<WorkspaceSpec> conv_workspace(const ops::Conv2d& conv, DType dtype) {
+  const std::int64_t sums =
+      dtype == DType::f32 ? ops::filter_scratch<float>(conv) : ops::filter_scratch<double>(conv);
+  return {{"partial_sums", Shape{sums}, dtype}, {"turned_kernel", Shape{conv.weights()}, dtype}};
+}
+
+Cost conv_cost(const ops::Conv2d& conv, DType dtype) {
+  const auto outputs = static_cast<double>(outputs_of(conv));
+  const double inputs = static_cast<double>(conv.samples * conv.channels) *
+                        static_cast<double>(conv.y.input * conv.x.input);
+  const auto weights = static_cast<double>(conv.weights());
+  return {2.0 * outputs * weights / static_cast<double>(conv.filters),
+          (inputs + weights + outputs) * static_cast<double>(size_of(dtype))};
+}
+
+void add_conv_keys(deck::Schema& schema) {
+  schema.integer("filters", "Channels of the output.").required().at_least(1).example("32");
+  pair_key(schema, "kernel", "Extent of the kernel.", 1).required().example("3");
+  pair_key(schema, "stride", "Step of the kernel.", 1).fallback(1);
+  pair_key(schema, "padding", "Zeros on each side of the input.", 0).fallback(0);
+  pair_key(schema, "dilation", "Step between the kernel's taps.", 1).fallback(1);
+  schema.integer("groups", "Groups of channels that do not see each other.")
+      .at_least(1)
+      .fallback(1);
+  schema.boolean("bias", "Whether to add b.").fallback(true);
+  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
+      .fallback("none")
+      .advice("put a gelu layer behind it");
+}
+
+Conv2dOptions conv_options_of(const deck::Section& section) {
+  return {.filters = section.integer("filters"),
+          .kernel = pair_of(section, "kernel"),
+          .stride = pair_of(section, "stride"),
+          .padding = pair_of(section, "padding"),
+          .dilation = pair_of(section, "dilation"),
+          .groups = section.integer("groups"),
+          .bias = section.boolean("bias"),
+          .activation = activation_named(section.text("activation"))};
+}
+
+}  // namespace zygos::nn

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The geometry of convolutions, for every space.
+#include "ops/conv2d.hpp"
+
+#include "ops/window_panel.hpp"
+
+#include <numeric>
+
+namespace zygos::ops {
+namespace {
+
+WindowAxis forward_axis(const ConvAxis& axis) {
+  return {.extent = axis.input,
+          .taps = axis.kernel,
+          .first = -axis.padding,
+          .tap_step = axis.dilation,
+          .positions = axis.output(),
+          .step = axis.stride,
+          .to_extent = axis.output()};
+}
+
+struct AxisPhase {
+  WindowAxis window;
+  std::int64_t first_tap;
+  std::int64_t step_of_taps;
+};
+
+/// Input coordinates r, r + stride, ...: output o reached them through tap k where
+/// o * stride + k * dilation - padding is the coordinate, so k is the same modulo stride / gcd.
+AxisPhase input_axis(const ConvAxis& axis, std::int64_t r) {
+  const std::int64_t divisor = std::gcd(axis.stride, axis.dilation);
+  const std::int64_t step = axis.stride / divisor;
+  std::int64_t first = 0;
+  while (first < axis.kernel && first < step &&
+         (r + axis.padding - first * axis.dilation) % axis.stride != 0) {
+    ++first;
+  }
+  const bool none = first >= axis.kernel || first >= step;
+  return {{.extent = axis.output(),
+           .taps = none ? 0 : (axis.kernel - first + step - 1) / step,
+           .first = none ? 0 : (r + axis.padding - first * axis.dilation) / axis.stride,
+           .tap_step = -(axis.dilation / divisor),
+           .positions = (axis.input - r + axis.stride - 1) / axis.stride,
+           .step = 1,
+           .to_extent = axis.input,
+           .to_first = r,
+           .to_step = axis.stride},
+          first,
+          step};
+}
+
+}  // namespace
+
+bool fits(const Conv2d& conv) {
+  const WindowAxis y = forward_axis(conv.y);
+  const WindowAxis x = forward_axis(conv.x);
+  return PanelPlan(y, x, most_positions).channels() > 0;
+}
+
+template <class T>
+WindowProduct<T> forward_product(const Conv2d& conv) {
+  return {.samples = conv.samples,
+          .groups = conv.groups,
+          .channels = conv.channels / conv.groups,
+          .rows = conv.filters / conv.groups,
+          .y = forward_axis(conv.y),
+          .x = forward_axis(conv.x),
+          .weights = nullptr,
+          .from = nullptr,
+          .to = nullptr};
+}
+
+ConvPhase input_phase(const Conv2d& conv, std::int64_t index) {
+  std::int64_t at = 0;
+  for (std::int64_t i = 0;; ++i) {
+    const AxisPhase y = input_axis(conv.y, i / conv.x.stride);
+    const AxisPhase x = input_axis(conv.x, i % conv.x.stride);
+    const ConvPhase phase{conv,           y.window,    x.window,       y.first_tap,
+                          y.step_of_taps, x.first_tap, x.step_of_taps, at};
+    if (i == index) {
+      return phase;
+    }
+    at += phase.weights();
+  }
+}
+
+template <class T>
+WindowProduct<T> input_product(const ConvPhase& phase) {
+  const Conv2d& conv = phase.conv;
+  return {.samples = conv.samples,
+          .groups = conv.groups,
+          .channels = conv.filters / conv.groups,
+          .rows = conv.channels / conv.groups,
+          .y = phase.y,
+          .x = phase.x,
+          .weights = nullptr,
+          .from = nullptr,
+          .to = nullptr};
+}
+
+template WindowProduct<float> forward_product<float>(const Conv2d&);
+template WindowProduct<double> forward_product<double>(const Conv2d&);
+template WindowProduct<float> input_product<float>(const ConvPhase&);
+template WindowProduct<double> input_product<double>(const ConvPhase&);
+
+}  // namespace zygos::ops

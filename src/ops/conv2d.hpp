@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution of images, as networks mean it (no turned kernel), and its two gradients. Images are
+// (samples, channels, height, width), weights (filters, channels / groups, kernel y, kernel x).
+#pragma once
+
+#include "ops/gemm.hpp"
+#include "ops/window.hpp"
+
+#include "zygos/tensor/views.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace zygos::ops {
+
+struct ConvAxis {
+  std::int64_t input;
+  std::int64_t kernel;
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+  std::int64_t dilation = 1;
+
+  /// Input coordinates under a kernel.
+  std::int64_t window() const { return (kernel - 1) * dilation + 1; }
+  /// Zero or less if the kernel is larger than the padded input.
+  std::int64_t output() const { return (input + 2 * padding - window() + stride) / stride; }
+};
+
+struct Conv2d {
+  std::int64_t samples;
+  std::int64_t channels;
+  std::int64_t filters;
+  std::int64_t groups = 1;
+  ConvAxis y;
+  ConvAxis x;
+
+  std::int64_t weights() const { return filters * (channels / groups) * y.kernel * x.kernel; }
+};
+
+/// Whether a window is small enough for a host lane's buffers: about 16,000 numbers.
+bool fits(const Conv2d& conv);
+
+/// y = epilogue(x * w); the bias has a number per filter.
+template <class Exec, class T>
+void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
+            VectorView<Exec, const T> w, VectorView<Exec, T> y,
+            const Epilogue<Exec, T>& epilogue = {});
+
+/// d_x from d_y, and a transposed convolution of d_y: epilogue(d_x), its bias with a number per
+/// channel. `turned`: scratch of as many numbers as there are weights.
+template <class Exec, class T>
+void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
+                           VectorView<Exec, const T> w, VectorView<Exec, T> turned,
+                           VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue = {});
+
+/// d_w. `partial_sums`: scratch of filter_scratch() numbers.
+template <class Exec, class T>
+void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
+                            VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
+                            VectorView<Exec, T> d_w, Into into);
+template <class T>
+std::int64_t filter_scratch(const Conv2d& conv);
+
+/// sums (channels) = or += the sums over samples and positions of an image (samples, channels,
+/// positions).
+template <class Exec, class T>
+void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const T> image,
+                  VectorView<Exec, T> sums, Into into);
+
+/// The part of a gradient whose positions have the same taps: all for stride 1.
+struct ConvPhase {
+  Conv2d conv;
+  WindowAxis y;
+  WindowAxis x;
+  std::int64_t first_y;  ///< of the kernel's rows that count, from which on every step_y-th does
+  std::int64_t step_y;
+  std::int64_t first_x;
+  std::int64_t step_x;
+  std::int64_t at;  ///< where its weights lie in `turned`
+
+  std::int64_t weights() const {
+    return conv.weights() / (conv.y.kernel * conv.x.kernel) * y.taps * x.taps;
+  }
+  /// Where turned weight `index`, in (groups, channels, filters, taps), comes from.
+  KOKKOS_INLINE_FUNCTION std::int64_t source(std::int64_t index) const {
+    const std::int64_t j = index % x.taps;
+    const std::int64_t i = index / x.taps % y.taps;
+    const std::int64_t of_group = conv.filters / conv.groups;
+    const std::int64_t filter = index / (x.taps * y.taps) % of_group;
+    const std::int64_t row = index / (x.taps * y.taps) / of_group;
+    const std::int64_t channels = conv.channels / conv.groups;
+    const std::int64_t group = row / channels;
+    const std::int64_t channel = row % channels;
+    return (((group * of_group + filter) * channels + channel) * conv.y.kernel + first_y +
+            i * step_y) *
+               conv.x.kernel +
+           first_x + j * step_x;
+  }
+};
+
+/// Window products that make up a convolution, without its operands.
+template <class T>
+WindowProduct<T> forward_product(const Conv2d& conv);
+/// The index-th of stride y * stride x phases.
+ConvPhase input_phase(const Conv2d& conv, std::int64_t index);
+template <class T>
+WindowProduct<T> input_product(const ConvPhase& phase);
+
+}  // namespace zygos::ops

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions of device lanes. Compiled only where a device is enabled.
+#include "ops/conv2d_tiled.hpp"
+#include "ops/for_each_space.hpp"
+
+namespace zygos::ops {
+namespace {
+
+/// A team per channel. The order of the sum depends on the team's size alone.
+template <class Exec, class T>
+void sum_by_teams(const Exec& exec, std::int64_t samples, std::int64_t positions, const T* image,
+                  VectorView<Exec, T> sums, bool adds) {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Member = typename Policy::member_type;
+  const auto channels = static_cast<std::int64_t>(sums.size());
+  Kokkos::parallel_for(
+      "zygos::ops::sum_channels", Policy(exec, static_cast<int>(channels), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const Member& team) {
+        const std::int64_t channel = team.league_rank();
+        double total = 0.0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, samples * positions),
+            [&](const std::int64_t i, double& sum) {
+              const std::int64_t plane = i / positions * channels + channel;
+              sum += static_cast<double>(image[plane * positions + i % positions]);
+            },
+            total);
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          sums(channel) = (adds ? sums(channel) : T(0)) + static_cast<T>(total);
+        });
+      });
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
+            VectorView<Exec, const T> w, VectorView<Exec, T> y, const Epilogue<Exec, T>& epilogue) {
+  WindowProduct<T> product = forward_product<T>(conv);
+  product.weights = w.data();
+  product.from = x.data();
+  product.to = y.data();
+  tiled_windows("zygos::ops::conv2d", exec, product, epilogue);
+}
+
+template <class Exec, class T>
+void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
+                           VectorView<Exec, const T> w, VectorView<Exec, T> turned,
+                           VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue) {
+  for (std::int64_t index = 0; index < conv.y.stride * conv.x.stride; ++index) {
+    const ConvPhase phase = input_phase(conv, index);
+    turn_filters(exec, phase, w.data(), turned.data() + phase.at);
+    WindowProduct<T> product = input_product<T>(phase);
+    product.weights = turned.data() + phase.at;
+    product.from = d_y.data();
+    product.to = d_x.data();
+    tiled_windows("zygos::ops::conv2d_backward_input", exec, product, epilogue);
+  }
+}
+
+template <class Exec, class T>
+void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
+                            VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
+                            VectorView<Exec, T> d_w, Into into) {
+  WindowProduct<T> product = forward_product<T>(conv);
+  product.from = x.data();
+  product.to = const_cast<T*>(d_y.data());
+  tiled_gradient(exec, product, partial_sums, d_w, into);
+}
+
+template <class Exec, class T>
+void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const T> image,
+                  VectorView<Exec, T> sums, Into into) {
+  const auto numbers = static_cast<std::int64_t>(image.size());
+  const auto planes = samples * static_cast<std::int64_t>(sums.size());
+  sum_by_teams(exec, samples, planes == 0 ? 0 : numbers / planes, image.data(), sums,
+               into == Into::added);
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                       \
+  template void conv2d<SPACE, T>(const SPACE&, const Conv2d&, VectorView<SPACE, const T>,      \
+                                 VectorView<SPACE, const T>, VectorView<SPACE, T>,             \
+                                 const Epilogue<SPACE, T>&);                                   \
+  template void conv2d_backward_input<SPACE, T>(                                               \
+      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,     \
+      VectorView<SPACE, T>, VectorView<SPACE, T>, const Epilogue<SPACE, T>&);                  \
+  template void conv2d_backward_filter<SPACE, T>(                                              \
+      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,     \
+      VectorView<SPACE, T>, VectorView<SPACE, T>, Into);                                       \
+  template void sum_channels<SPACE, T>(const SPACE&, std::int64_t, VectorView<SPACE, const T>, \
+                                       VectorView<SPACE, T>, Into);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_DEVICE_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops

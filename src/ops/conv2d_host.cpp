@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions of host lanes: threads over the pieces of window products.
+#include "ops/activation_math.hpp"
+#include "ops/conv2d_tiled.hpp"
+#include "ops/for_each_space.hpp"
+#include "ops/launch.hpp"
+#include "ops/window_product.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zygos::ops {
+namespace {
+
+/// Multiplications that are worth a thread's way to the queue.
+constexpr std::int64_t queue_volume = 400'000;
+
+/// f(index) for pieces of about `volume` multiplications.
+template <class Exec, class F>
+void for_each_piece(const char* label, const Exec& exec, std::int64_t count, std::int64_t volume,
+                    const F& f) {
+  const std::int64_t together =
+      std::clamp<std::int64_t>(queue_volume / std::max<std::int64_t>(volume, 1), 1, 1024);
+  if (count <= together) {
+    for (std::int64_t index = 0; index < count; ++index) {
+      f(index);
+    }
+    return;
+  }
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+  Kokkos::parallel_for(label, Policy(exec, 0, count, Kokkos::ChunkSize(static_cast<int>(together))),
+                       [&](const std::int64_t index) { f(index); });
+}
+
+template <Activation which, class T>
+void finish(const typename WindowPieces<T>::Piece& piece, std::int64_t rows_of_group, const T* bias,
+            typename WindowPieces<T>::Tile& tile) {
+  for (std::int64_t row = 0; row < piece.rows; ++row) {
+    T* const out = tile.data() + row * thin::panel<T>;
+    const T b = bias == nullptr ? T(0) : bias[piece.group * rows_of_group + piece.first_row + row];
+    for (std::int64_t i = 0; i < piece.range.count; ++i) {
+      out[i] = activated<which>(out[i] + b);
+    }
+  }
+}
+
+template <class Exec, class T>
+void compute(const char* label, const Exec& exec, const WindowProduct<T>& product,
+             const Epilogue<Exec, T>& epilogue) {
+  const WindowPieces<T> pieces(product);
+  const T* const bias = epilogue.bias.data();
+  with_activation(epilogue.activation, [&](auto constant) {
+    constexpr Activation which = decltype(constant)::value;
+    const bool plain = bias == nullptr && which == Activation::none;
+    for_each_piece(label, exec, pieces.count(), pieces.volume(), [&](std::int64_t index) {
+      alignas(thin::line_bytes) typename WindowPieces<T>::Tile tile;
+      const auto piece = pieces[index];
+      const Panel<T> panel = pieces.panel_of(piece);
+      pieces.compute(piece, panel, tile);
+      if (!plain) {
+        finish<which, T>(piece, product.rows, bias, tile);
+      }
+      pieces.store(piece, panel, tile);
+    });
+  });
+}
+
+/// Sums of a channel, several beside each other: one after the other they would wait for the adder.
+template <class T>
+double channel_sum(std::int64_t samples, std::int64_t stride, std::int64_t positions,
+                   const T* image) {
+  constexpr std::int64_t beside = 32;
+  std::array<double, beside> totals{};
+  for (std::int64_t sample = 0; sample < samples; ++sample) {
+    const T* const in = image + sample * stride;
+    std::int64_t i = 0;
+    for (; i + beside <= positions; i += beside) {
+      for (std::int64_t j = 0; j < beside; ++j) {
+        totals[static_cast<std::size_t>(j)] += static_cast<double>(in[i + j]);
+      }
+    }
+    for (std::int64_t j = 0; i + j < positions; ++j) {
+      totals[static_cast<std::size_t>(j)] += static_cast<double>(in[i + j]);
+    }
+  }
+  double total = 0.0;
+  for (const double part : totals) {
+    total += part;
+  }
+  return total;
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
+            VectorView<Exec, const T> w, VectorView<Exec, T> y, const Epilogue<Exec, T>& epilogue) {
+  WindowProduct<T> product = forward_product<T>(conv);
+  product.weights = w.data();
+  product.from = x.data();
+  product.to = y.data();
+  compute("zygos::ops::conv2d", exec, product, epilogue);
+}
+
+template <class Exec, class T>
+void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
+                           VectorView<Exec, const T> w, VectorView<Exec, T> turned,
+                           VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue) {
+  for (std::int64_t index = 0; index < conv.y.stride * conv.x.stride; ++index) {
+    const ConvPhase phase = input_phase(conv, index);
+    turn_filters(exec, phase, w.data(), turned.data() + phase.at);
+    WindowProduct<T> product = input_product<T>(phase);
+    product.weights = turned.data() + phase.at;
+    product.from = d_y.data();
+    product.to = d_x.data();
+    compute("zygos::ops::conv2d_backward_input", exec, product, epilogue);
+  }
+}
+
+template <class T>
+std::int64_t filter_scratch(const Conv2d& conv) {
+  return WindowGradient<T>::partial_numbers(forward_product<T>(conv));
+}
+
+template <class Exec, class T>
+void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
+                            VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
+                            VectorView<Exec, T> d_w, Into into) {
+  WindowProduct<T> product = forward_product<T>(conv);
+  product.from = x.data();
+  product.to = const_cast<T*>(d_y.data());
+  const WindowGradient<T> gradient(product, partial_sums.data());
+  const std::int64_t volume = product.samples * product.groups * product.rows * product.depth() *
+                              product.positions() / std::max<std::int64_t>(gradient.count(), 1);
+  for_each_piece("zygos::ops::conv2d_backward_filter", exec, gradient.count(), volume,
+                 [&](std::int64_t piece) { gradient.compute(piece); });
+  for_each_piece(
+      "zygos::ops::conv2d_add_up", exec, conv.filters, gradient.count() * product.depth(),
+      [&](std::int64_t filter) { gradient.add_up(filter, d_w.data(), into == Into::added); });
+}
+
+template <class Exec, class T>
+void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const T> image,
+                  VectorView<Exec, T> sums, Into into) {
+  const auto channels = static_cast<std::int64_t>(sums.size());
+  const std::int64_t stride =
+      static_cast<std::int64_t>(image.size()) / std::max<std::int64_t>(samples, 1);
+  const std::int64_t positions = stride / std::max<std::int64_t>(channels, 1);
+  for_each_piece("zygos::ops::sum_channels", exec, channels, samples * positions,
+                 [&](std::int64_t channel) {
+                   const T total = static_cast<T>(
+                       channel_sum(samples, stride, positions, image.data() + channel * positions));
+                   T& sum = sums.data()[channel];
+                   sum = into == Into::added ? sum + total : total;
+                 });
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                       \
+  template void conv2d<SPACE, T>(const SPACE&, const Conv2d&, VectorView<SPACE, const T>,      \
+                                 VectorView<SPACE, const T>, VectorView<SPACE, T>,             \
+                                 const Epilogue<SPACE, T>&);                                   \
+  template void conv2d_backward_input<SPACE, T>(                                               \
+      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,     \
+      VectorView<SPACE, T>, VectorView<SPACE, T>, const Epilogue<SPACE, T>&);                  \
+  template void conv2d_backward_filter<SPACE, T>(                                              \
+      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,     \
+      VectorView<SPACE, T>, VectorView<SPACE, T>, Into);                                       \
+  template void sum_channels<SPACE, T>(const SPACE&, std::int64_t, VectorView<SPACE, const T>, \
+                                       VectorView<SPACE, T>, Into);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_HOST_SPACE(ZYGOS_INSTANTIATE)
+template std::int64_t filter_scratch<float>(const Conv2d&);
+template std::int64_t filter_scratch<double>(const Conv2d&);
+
+}  // namespace zygos::ops

@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A host core takes whole planes: forwards window by window, backwards by handing each window's
+// gradient to its inputs. A device has a thread per output, and in the gradient per input, which
+// collects from the windows over it in the same order.
+#include "ops/pool2d.hpp"
+
+#include "ops/for_each_space.hpp"
+#include "ops/launch.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zygos::ops {
+namespace {
+
+/// Not a number wins and stays, so that it shows in the loss.
+template <class T>
+KOKKOS_INLINE_FUNCTION bool replaces(T value, T largest) {
+  return (value > largest) | ((value != value) & (largest == largest));
+}
+
+template <class T>
+struct MaxOfWindow {
+  Pool2d pool;
+  const T* x;
+  T* y;
+  std::int32_t* where;
+
+  KOKKOS_FUNCTION void at(const T* plane, std::int64_t row, std::int64_t column,
+                          std::int64_t to) const {
+    const std::int64_t end_row = pool.y.end(row);
+    const std::int64_t begin_column = pool.x.begin(column);
+    const std::int64_t end_column = pool.x.end(column);
+    std::int64_t best = pool.y.begin(row) * pool.x.input + begin_column;
+    T largest = plane[best];
+    for (std::int64_t i = pool.y.begin(row); i < end_row; ++i) {
+      for (std::int64_t j = begin_column; j < end_column; ++j) {
+        const T value = plane[i * pool.x.input + j];
+        if (replaces(value, largest)) {
+          largest = value;
+          best = i * pool.x.input + j;
+        }
+      }
+    }
+    y[to] = largest;
+    where[to] = static_cast<std::int32_t>(best);
+  }
+
+  /// A row of windows, block by block and tap by tap, so that the compiler can compare many at a
+  /// time: in memory of its own it knows that nothing else is written, and all blocks are alike.
+  void row(const T* plane, std::int64_t row, std::int64_t to) const {
+    Block block;
+    for (block.first = 0; block.first < pool.x.output; block.first += Block::most) {
+      block.count = std::min(Block::most, pool.x.output - block.first);
+      block.best.fill(-1);
+      block.largest.fill(T(0));
+      for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
+        compare(plane, i, block);
+      }
+      for (std::int64_t column = 0; column < block.count; ++column) {
+        y[to + block.first + column] = block.largest[static_cast<std::size_t>(column)];
+        where[to + block.first + column] = block.best[static_cast<std::size_t>(column)];
+      }
+    }
+  }
+
+ private:
+  struct Block {
+    static constexpr std::int64_t most = 16;
+    std::int64_t first;
+    std::int64_t count;
+    alignas(64) std::array<T, most> largest;
+    alignas(64) std::array<std::int32_t, most> best;
+  };
+  /// Windows of a block whose tap at column `offset` of the first one lies in the input.
+  struct Span {
+    std::int32_t begin;
+    std::int32_t end;
+  };
+  template <std::int64_t stride>
+  Span span(std::int64_t offset, const Block& block) const {
+    const std::int64_t step = stride > 0 ? stride : pool.x.stride;
+    const std::int64_t room = std::max<std::int64_t>(pool.x.input - offset, 0);
+    return {static_cast<std::int32_t>(offset < 0 ? (step - 1 - offset) / step : 0),
+            static_cast<std::int32_t>(std::min(block.count, (room + step - 1) / step))};
+  }
+
+  /// Row i of the input against the windows of a block that have it. Strides of one and two read
+  /// all columns of the block, also those that do not count, where there is memory.
+  void compare(const T* plane, std::int64_t i, Block& block) const {
+    const std::int64_t stride = pool.x.stride;
+    const std::int64_t corner = block.first * stride - pool.x.padding;
+    const T* const row = plane + i * pool.x.input;
+    const T* const end = x + pool.planes * pool.y.input * pool.x.input;
+    const bool readable =
+        row + corner >= x && end - (row + corner) >= pool.x.kernel + 1 + 2 * Block::most;
+    const auto first = static_cast<std::int32_t>(i * pool.x.input + corner);
+    for (std::int64_t j = 0; j < pool.x.kernel; ++j) {
+      const auto tap = static_cast<std::int32_t>(j);
+      if (readable && stride == 2) {
+        Span beside = span<2>(corner + j + 1, block);
+        beside.end = j + 1 < pool.x.kernel ? beside.end : 0;
+        compare_pairs(row + corner + j, first + tap, span<2>(corner + j, block), beside, block);
+        ++j;
+      } else if (readable && stride == 1) {
+        compare_all(row + corner + j, first + tap, 1, span<1>(corner + j, block), block);
+      } else {
+        const Span inside = span<0>(corner + j, block);
+        for (std::int32_t column = inside.begin; column < inside.end; ++column) {
+          const std::int64_t at = corner + j + column * stride;
+          take(row[at], static_cast<std::int32_t>(i * pool.x.input + at),
+               static_cast<std::size_t>(column), block);
+        }
+      }
+    }
+  }
+
+  static void compare_pairs(const T* from, std::int32_t first, Span even, Span odd, Block& block) {
+    alignas(64) std::array<T, Block::most> left;
+    alignas(64) std::array<T, Block::most> right;
+    for (std::size_t column = 0; column < Block::most; ++column) {
+      left[column] = from[2 * column];
+      right[column] = from[2 * column + 1];
+    }
+    compare_all(left.data(), first, 2, even, block);
+    compare_all(right.data(), first + 1, 2, odd, block);
+  }
+
+  /// The numbers of a tap, `step` columns from one to the next, against all windows of the block.
+  static void compare_all(const T* from, std::int32_t first, std::int32_t step, Span inside,
+                          Block& block) {
+    T* const largest = block.largest.data();
+    std::int32_t* const best = block.best.data();
+    for (std::int32_t column = 0; column < Block::most; ++column) {
+      const bool is_new = (column >= inside.begin) & (column < inside.end) &
+                          ((best[column] < 0) | replaces(from[column], largest[column]));
+      largest[column] = is_new ? from[column] : largest[column];
+      best[column] = is_new ? first + column * step : best[column];
+    }
+  }
+
+  static void take(T value, std::int32_t index, std::size_t column, Block& block) {
+    if (block.best[column] < 0 || replaces(value, block.largest[column])) {
+      block.largest[column] = value;
+      block.best[column] = index;
+    }
+  }
+};
+
+template <class T>
+struct MeanOfWindow {
+  Pool2d pool;
+  Divisor divisor;
+  const T* x;
+  T* y;
+
+  KOKKOS_FUNCTION T weight(std::int64_t row, std::int64_t column) const {
+    const std::int64_t count =
+        divisor == Divisor::padded
+            ? pool.y.padded(row) * pool.x.padded(column)
+            : (pool.y.end(row) - pool.y.begin(row)) * (pool.x.end(column) - pool.x.begin(column));
+    return T(1) / static_cast<T>(count);
+  }
+  KOKKOS_FUNCTION void at(const T* plane, std::int64_t row, std::int64_t column,
+                          std::int64_t to) const {
+    T sum(0);
+    for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
+      for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
+        sum += plane[i * pool.x.input + j];
+      }
+    }
+    y[to] = sum * weight(row, column);
+  }
+  void row(const T* plane, std::int64_t row, std::int64_t to) const {
+    for (std::int64_t column = 0; column < pool.x.output; ++column) {
+      at(plane, row, column, to + column);
+    }
+  }
+};
+
+/// A host's thread takes planes of windows, a device's has one window.
+template <HostSpace Exec, class Window>
+void for_each_window(const char* label, const Exec& exec, const Window& window) {
+  const Pool2d& pool = window.pool;
+  const std::int64_t outputs = pool.y.output * pool.x.output;
+  const std::int64_t inputs = pool.y.input * pool.x.input;
+  const auto volume =
+      static_cast<std::size_t>(std::max<std::int64_t>(outputs * pool.y.kernel * pool.x.kernel, 1));
+  for_each_element(label, exec, static_cast<std::size_t>(outputs == 0 ? 0 : pool.planes),
+                   std::max<std::size_t>(chunk::light / volume, 1), [=](const std::size_t plane) {
+                     const auto p = static_cast<std::int64_t>(plane);
+                     for (std::int64_t row = 0; row < window.pool.y.output; ++row) {
+                       window.row(window.x + p * inputs, row,
+                                  p * outputs + row * window.pool.x.output);
+                     }
+                   });
+}
+
+template <DeviceSpace Exec, class Window>
+void for_each_window(const char* label, const Exec& exec, const Window& window) {
+  const Pool2d& pool = window.pool;
+  const std::int64_t outputs = pool.y.output * pool.x.output;
+  const std::int64_t inputs = pool.y.input * pool.x.input;
+  for_each_element(
+      label, exec, static_cast<std::size_t>(pool.planes * outputs), chunk::light,
+      KOKKOS_LAMBDA(const std::size_t index) {
+        const auto i = static_cast<std::int64_t>(index);
+        window.at(window.x + i / outputs * inputs, i % outputs / window.pool.x.output,
+                  i % window.pool.x.output, i);
+      });
+}
+
+template <class T>
+struct MaxGradient {
+  Pool2d pool;
+  const T* d_y;
+  const std::int32_t* where;
+  T* d_x;
+
+  /// What input `index` of a plane gets.
+  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t index) const {
+    const std::int64_t row = index / pool.x.input;
+    const std::int64_t column = index % pool.x.input;
+    const std::int64_t first = plane * pool.y.output * pool.x.output;
+    T sum(0);
+    for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
+      for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
+        const std::int64_t window = first + i * pool.x.output + j;
+        sum += where[window] == index ? d_y[window] : T(0);
+      }
+    }
+    return sum;
+  }
+  /// A plane's windows hand out what they have.
+  void scatter(std::int64_t plane) const {
+    const std::int64_t inputs = pool.y.input * pool.x.input;
+    const std::int64_t outputs = pool.y.output * pool.x.output;
+    T* const to = d_x + plane * inputs;
+    std::fill_n(to, inputs, T(0));
+    for (std::int64_t i = plane * outputs; i < (plane + 1) * outputs; ++i) {
+      to[where[i]] += d_y[i];
+    }
+  }
+};
+
+template <class T>
+struct MeanGradient {
+  Pool2d pool;
+  const T* d_y;
+  T* d_x;
+  MeanOfWindow<T> mean;
+
+  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t index) const {
+    const std::int64_t row = index / pool.x.input;
+    const std::int64_t column = index % pool.x.input;
+    const std::int64_t first = plane * pool.y.output * pool.x.output;
+    T sum(0);
+    for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
+      for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
+        sum += d_y[first + i * pool.x.output + j] * mean.weight(i, j);
+      }
+    }
+    return sum;
+  }
+  void scatter(std::int64_t plane) const {
+    const std::int64_t inputs = pool.y.input * pool.x.input;
+    T* const to = d_x + plane * inputs;
+    std::fill_n(to, inputs, T(0));
+    const T* from = d_y + plane * pool.y.output * pool.x.output;
+    for (std::int64_t row = 0; row < pool.y.output; ++row) {
+      for (std::int64_t column = 0; column < pool.x.output; ++column, ++from) {
+        const T part = *from * mean.weight(row, column);
+        for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
+          for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
+            to[i * pool.x.input + j] += part;
+          }
+        }
+      }
+    }
+  }
+};
+
+template <HostSpace Exec, class Gradient>
+void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
+  const Pool2d& pool = gradient.pool;
+  const auto inputs =
+      static_cast<std::size_t>(std::max<std::int64_t>(pool.y.input * pool.x.input, 1));
+  for_each_element(label, exec, static_cast<std::size_t>(pool.planes),
+                   std::max<std::size_t>(chunk::light / inputs, 1), [=](const std::size_t plane) {
+                     gradient.scatter(static_cast<std::int64_t>(plane));
+                   });
+}
+
+template <DeviceSpace Exec, class Gradient>
+void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
+  const std::int64_t inputs = gradient.pool.y.input * gradient.pool.x.input;
+  for_each_element(
+      label, exec, static_cast<std::size_t>(gradient.pool.planes * inputs), chunk::light,
+      KOKKOS_LAMBDA(const std::size_t index) {
+        const auto i = static_cast<std::int64_t>(index);
+        gradient.d_x[i] = gradient.collect(i / inputs, i % inputs);
+      });
+}
+
+template <class A, class B>
+void require_extents(const Pool2d& pool, const A& input, const B& output) {
+  ZYGOS_REQUIRE(
+      static_cast<std::int64_t>(input.size()) == pool.planes * pool.y.input * pool.x.input &&
+          static_cast<std::int64_t>(output.size()) == pool.planes * pool.y.output * pool.x.output,
+      "ops::pool2d: extents do not fit");
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void max_pool2d(const Exec& exec, const Pool2d& pool, VectorView<Exec, const T> x,
+                VectorView<Exec, T> y, VectorView<Exec, std::int32_t> where) {
+  require_extents(pool, x, y);
+  for_each_window("zygos::ops::max_pool2d", exec,
+                  MaxOfWindow<T>{pool, x.data(), y.data(), where.data()});
+}
+
+template <class Exec, class T>
+void max_pool2d_backward(const Exec& exec, const Pool2d& pool, VectorView<Exec, const T> d_y,
+                         VectorView<Exec, const std::int32_t> where, VectorView<Exec, T> d_x) {
+  require_extents(pool, d_x, d_y);
+  for_each_input("zygos::ops::max_pool2d_backward", exec,
+                 MaxGradient<T>{pool, d_y.data(), where.data(), d_x.data()});
+}
+
+template <class Exec, class T>
+void average_pool2d(const Exec& exec, const Pool2d& pool, Divisor divisor,
+                    VectorView<Exec, const T> x, VectorView<Exec, T> y) {
+  require_extents(pool, x, y);
+  for_each_window("zygos::ops::average_pool2d", exec,
+                  MeanOfWindow<T>{pool, divisor, x.data(), y.data()});
+}
+
+template <class Exec, class T>
+void average_pool2d_backward(const Exec& exec, const Pool2d& pool, Divisor divisor,
+                             VectorView<Exec, const T> d_y, VectorView<Exec, T> d_x) {
+  require_extents(pool, d_x, d_y);
+  for_each_input("zygos::ops::average_pool2d_backward", exec,
+                 MeanGradient<T>{pool, d_y.data(), d_x.data(), {pool, divisor, nullptr, nullptr}});
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
+  template void max_pool2d<SPACE, T>(const SPACE&, const Pool2d&, VectorView<SPACE, const T>, \
+                                     VectorView<SPACE, T>, VectorView<SPACE, std::int32_t>);  \
+  template void max_pool2d_backward<SPACE, T>(                                                \
+      const SPACE&, const Pool2d&, VectorView<SPACE, const T>,                                \
+      VectorView<SPACE, const std::int32_t>, VectorView<SPACE, T>);                           \
+  template void average_pool2d<SPACE, T>(const SPACE&, const Pool2d&, Divisor,                \
+                                         VectorView<SPACE, const T>, VectorView<SPACE, T>);   \
+  template void average_pool2d_backward<SPACE, T>(                                            \
+      const SPACE&, const Pool2d&, Divisor, VectorView<SPACE, const T>, VectorView<SPACE, T>);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops

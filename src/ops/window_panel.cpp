@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/window_panel.hpp"
+
+#include "ops/thin_kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace zygos::ops {
+
+using namespace thin;
+
+PanelPlan::PanelPlan(const WindowAxis& y, const WindowAxis& x, std::int64_t panel,
+                     std::int64_t rows)
+    : rows_(y.positions), columns_(x.positions), most_(panel), in_rows_(columns_ >= panel) {
+  const std::int64_t width = std::max<std::int64_t>(columns_, 1);
+  const std::int64_t seen_width = x.seen(width);
+  if (in_rows_) {
+    direct_ = rows > 0 && x.step == 1;
+  } else if (rows > 0 && x.step == 1 && y.step == 1 && seen_width + x.span() < seen_zeros) {
+    // Packing a tap takes about four cycles for each piece of a row, computing what is left out one
+    // for each vector and result row.
+    const std::int64_t pieces = most_ * divided_up(width, thin::width<float>);
+    direct_ = rows * (seen_width - width) < pieces;
+    columns_ = direct_ ? seen_width : columns_;
+  }
+  positions_ = rows_ == 0 ? 0 : (rows_ - 1) * columns_ + x.positions;
+  // Fewer positions where the window is so large that what 64 of them see is too much.
+  for (;; most_ /= 2) {
+    const std::int64_t loaded = in_rows_ ? x.seen(std::min(width, most_)) : seen_width;
+    const std::int64_t over = in_rows_ ? 1 : std::min(most_, most_ / width + 2);
+    // Rows of one sample may share what they see, those of two do not.
+    region_ = std::max<std::int64_t>(over * std::max(y.span() + 1, y.step) * loaded, 1);
+    if (region_ <= seen_numbers || most_ == 1) {
+      break;
+    }
+  }
+}
+
+std::int64_t PanelPlan::count(std::int64_t samples) const {
+  if (positions_ <= 0 || columns_ == 0) {
+    return 0;
+  }
+  if (in_rows_) {
+    return samples * rows_ * divided_up(columns_, most_);
+  }
+  return direct_ ? samples * divided_up(positions_, most_)
+                 : divided_up(samples * positions_, most_);
+}
+
+PanelPlan::Range PanelPlan::range(std::int64_t index, std::int64_t samples) const {
+  if (in_rows_) {
+    const std::int64_t per_row = divided_up(columns_, most_);
+    const std::int64_t row = index / per_row;
+    const std::int64_t part = index % per_row;
+    const std::int64_t begin = columns_ * part / per_row;
+    return {row / rows_, row % rows_ * columns_ + begin, columns_ * (part + 1) / per_row - begin};
+  }
+  if (direct_) {
+    const std::int64_t panels = divided_up(positions_, most_);
+    const std::int64_t begin = index % panels * most_;
+    return {index / panels, begin, std::min(most_, positions_ - begin)};
+  }
+  const std::int64_t begin = index * most_;
+  return {begin / positions_, begin % positions_, std::min(most_, samples * positions_ - begin)};
+}
+
+template <class T>
+Panel<T>::Panel(const WindowAxis& y, const WindowAxis& x, const PanelPlan& plan,
+                PanelPlan::Range range, std::int64_t to_sample)
+    : y_(y), x_(x), positions_(range.count) {
+  add_segments(plan, range, to_sample);
+  add_moves();
+}
+
+template <class T>
+void Panel<T>::add_segments(const PanelPlan& plan, PanelPlan::Range range, std::int64_t to_sample) {
+  const std::int64_t first_column = plan.in_rows() ? range.begin % plan.columns() : 0;
+  column_ = first_column * x_.step + x_.first + x_.lowest();
+  width_ = x_.seen(plan.in_rows() ? range.count : x_.positions);
+  begin_ = plan.direct() ? range.begin % plan.columns() - first_column : 0;
+  std::int64_t sample = range.sample;
+  std::int64_t row = range.begin / plan.columns();
+  std::int64_t column = range.begin % plan.columns();
+  std::int64_t first_row = row;  // of the part
+  for (std::int64_t at = 0; at < range.count;) {
+    if (parts_count_ == 0 || parts_[parts_count_ - 1].sample != sample) {
+      parts_[parts_count_] = {sample, row * y_.step + y_.first + y_.lowest(), 0, channel_};
+      ++parts_count_;
+      first_row = row;
+    }
+    Part& part = parts_[parts_count_ - 1];
+    const std::int64_t loaded = y_.seen(row - first_row + 1);
+    channel_ += (loaded - part.rows) * width_;
+    part.rows = loaded;
+    const std::int64_t count = std::min(x_.positions - column, range.count - at);
+    if (count > 0) {  // not between two rows
+      segments_[segments_count_] = {
+          part.at + (row - first_row) * y_.step * width_ + (column - first_column) * x_.step, at,
+          count,
+          sample * to_sample + (row * y_.to_step + y_.to_first) * x_.to_extent +
+              column * x_.to_step + x_.to_first};
+      ++segments_count_;
+    }
+    at += plan.columns() - column;
+    column = 0;
+    if (++row == y_.positions) {
+      row = 0;
+      ++sample;
+    }
+  }
+}
+
+template <class T>
+void Panel<T>::load_row(const T* row, T* out) const {
+  const std::int64_t begin = std::clamp<std::int64_t>(-column_, 0, width_);
+  const std::int64_t end = std::clamp(x_.extent - column_, begin, width_);
+  std::fill(out, out + begin, T(0));
+  std::copy(row + column_ + begin, row + column_ + end, out + begin);
+  std::fill(out + end, out + width_, T(0));
+}
+
+template <class T>
+void Panel<T>::load(const T* from, std::int64_t sample, std::int64_t channels, T* seen) const {
+  const std::int64_t plane = y_.extent * x_.extent;
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    for (std::size_t i = 0; i < parts_count_; ++i) {
+      const Part& part = parts_[i];
+      const T* const image = from + part.sample * sample + channel * plane;
+      T* out = seen + channel * channel_ + part.at;
+      for (std::int64_t row = part.row; row < part.row + part.rows; ++row, out += width_) {
+        if (row < 0 || row >= y_.extent) {
+          std::fill(out, out + width_, T(0));
+        } else {
+          load_row(image + row * x_.extent, out);
+        }
+      }
+    }
+  }
+  // What vectors read beyond.
+  std::fill_n(seen + channels * channel_, seen_zeros, T(0));
+}
+
+namespace {
+
+/// Copies so many numbers, in registers.
+template <int numbers, class T>
+[[gnu::always_inline]] inline void copy(const T* from, T* to) {
+  std::memcpy(to, from, numbers * sizeof(T));
+}
+
+}  // namespace
+
+/// A vector may be written beyond its segment: what follows is written after it.
+template <class T>
+void Panel<T>::add_moves() {
+  for (std::size_t s = 0; s < segments_count_; ++s) {
+    for (std::int64_t i = 0; i < segments_[s].count; i += width<T>) {
+      moves_[moves_count_] = {static_cast<std::int32_t>(segments_[s].from + i),
+                              static_cast<std::int32_t>(segments_[s].at + i)};
+      ++moves_count_;
+    }
+  }
+}
+
+template <class T>
+void Panel<T>::copy_moves(const T* from, T* out) const {
+  if (x_.step == 1) {
+    for (std::size_t i = 0; i < moves_count_; ++i) {
+      copy<width<T>>(from + moves_[i].from, out + moves_[i].at);
+    }
+    return;
+  }
+  for (std::size_t s = 0; s < segments_count_; ++s) {
+    const Segment& segment = segments_[s];
+    for (std::int64_t i = 0; i < segment.count; ++i) {
+      out[segment.at + i] = from[segment.from + i * x_.step];
+    }
+  }
+}
+
+template <class T>
+template <class F>
+void Panel<T>::for_each_tap(std::int64_t first, std::int64_t count, const F& f) const {
+  if (count == 0) {
+    return;
+  }
+  const std::int64_t taps = y_.taps * x_.taps;
+  std::int64_t j = first % x_.taps;
+  std::int64_t i = first / x_.taps % y_.taps;
+  std::int64_t channel = first / taps * channel_;
+  for (std::int64_t k = 0; k < count; ++k) {
+    f(channel + tap_offset(i, j));
+    if (++j == x_.taps) {
+      j = 0;
+      if (++i == y_.taps) {
+        i = 0;
+        channel += channel_;
+      }
+    }
+  }
+}
+
+template <class T>
+void Panel<T>::pack_taps(const T* seen, std::int64_t first, std::int64_t count, std::int64_t stride,
+                         T* out) const {
+  for_each_tap(first, count, [&](std::int64_t offset) {
+    thin::store(out + stride - width<T>, typename Simd<T>::Vector{});
+    copy_moves(seen + offset, out);
+    out += stride;
+  });
+}
+
+template <class T>
+void Panel<T>::find_taps(std::int64_t first, std::int64_t count, std::int32_t* offsets) const {
+  for_each_tap(first, count, [&](std::int64_t offset) {
+    *offsets++ = static_cast<std::int32_t>(begin_ + offset);
+  });
+}
+
+/// Copies `numbers` at a time where a row has fewer taps: the next row's come after it.
+template <class T>
+template <int numbers>
+void Panel<T>::pack_rows_of_taps(const T* seen, std::int64_t channels, std::int64_t stride,
+                                 T* out) const {
+  const std::int64_t row_step = y_.tap_step * width_;
+  for (std::size_t s = 0; s < segments_count_; ++s) {
+    const T* corner = seen + segments_[s].from + tap_offset(0, 0);
+    for (std::int64_t q = 0; q < segments_[s].count; ++q, corner += x_.step, out += stride) {
+      thin::store(out + stride - width<T>, typename Simd<T>::Vector{});
+      T* to = out;
+      for (std::int64_t channel = 0; channel < channels; ++channel) {
+        const T* from = corner + channel * channel_;
+        for (std::int64_t i = 0; i < y_.taps; ++i, from += row_step, to += x_.taps) {
+          if constexpr (numbers > 0) {
+            copy<numbers>(from, to);
+          } else {
+            for (std::int64_t j = 0; j < x_.taps; ++j) {
+              to[j] = from[j * x_.tap_step];
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void Panel<T>::pack_positions(const T* seen, std::int64_t channels, std::int64_t stride,
+                              T* out) const {
+  constexpr int line_numbers = line<T>;
+  if (x_.tap_step != 1 || x_.taps > line_numbers) {
+    pack_rows_of_taps<0>(seen, channels, stride, out);
+  } else if (x_.taps <= line_numbers / 4) {
+    pack_rows_of_taps<line_numbers / 4>(seen, channels, stride, out);
+  } else if (x_.taps <= line_numbers / 2) {
+    pack_rows_of_taps<line_numbers / 2>(seen, channels, stride, out);
+  } else {
+    pack_rows_of_taps<line_numbers>(seen, channels, stride, out);
+  }
+}
+
+template <class T>
+void Panel<T>::scatter(const T* row, T* to) const {
+  for (std::size_t s = 0; s < segments_count_; ++s) {
+    const Segment& segment = segments_[s];
+    for (std::int64_t i = 0; i < segment.count; ++i) {
+      to[segment.to + i * x_.to_step] = row[segment.at + i];
+    }
+  }
+}
+
+template class Panel<float>;
+template class Panel<double>;
+
+}  // namespace zygos::ops

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Window products of a host lane, in pieces that threads compute on their own.
+#pragma once
+
+#include "ops/window.hpp"
+#include "ops/window_panel.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace zygos::ops {
+
+/// Pieces of a WindowProduct: a panel of positions times a block of rows. Every number is the same
+/// sum in the same order whichever piece it is in and however many samples there are.
+template <class T>
+class WindowPieces {
+ public:
+  static constexpr std::int64_t most_rows_of_piece = 128;
+  /// Results of a piece, (rows, thin::panel<T>).
+  using Tile = std::array<T, static_cast<std::size_t>(most_rows_of_piece* thin::panel<T>)>;
+  struct Piece {
+    PanelPlan::Range range;
+    std::int64_t group;
+    std::int64_t first_row;  ///< of the group
+    std::int64_t rows;
+  };
+
+  explicit WindowPieces(const WindowProduct<T>& product);
+  std::int64_t count() const { return panels_ * row_blocks_ * product_.groups; }
+  /// Multiplications of a piece, about.
+  std::int64_t volume() const;
+  Piece operator[](std::int64_t index) const;
+  Panel<T> panel_of(const Piece& piece) const;
+  void compute(const Piece& piece, const Panel<T>& panel, Tile& tile) const;
+  /// Brings a piece's results to their places.
+  void store(const Piece& piece, const Panel<T>& panel, const Tile& tile) const;
+
+ private:
+  void multiply(const Panel<T>& panel, const Piece& piece, std::int64_t channel,
+                std::int64_t channels, const T* seen, Tile& tile) const;
+
+  WindowProduct<T> product_;
+  PanelPlan plan_;
+  std::int64_t panels_;
+  std::int64_t row_blocks_;
+};
+
+/// The gradient of a window product's weights: sums over all samples and positions, in chunks of
+/// samples that are added up at the end.
+template <class T>
+class WindowGradient {
+ public:
+  /// product.to is the gradient of the result; product.weights isn't read.
+  WindowGradient(const WindowProduct<T>& product, T* partial_sums);
+  /// Numbers that partial_sums needs.
+  static std::int64_t partial_numbers(const WindowProduct<T>& product);
+
+  std::int64_t count() const { return chunks_ * blocks_ * product_.groups; }
+  void compute(std::int64_t piece) const;
+  /// Numbers of `row`, of all groups' rows, in the gradient (groups * rows, depth).
+  void add_up(std::int64_t row, T* gradient, bool added) const;
+
+ private:
+  struct Block {
+    std::int64_t channel;
+    std::int64_t channels;
+    std::int64_t stride;
+    T* sums;  ///< (rows, stride)
+  };
+  explicit WindowGradient(const WindowProduct<T>& product);
+  Block block_of(std::int64_t chunk, std::int64_t group, std::int64_t block) const;
+  void add_sample(std::int64_t sample, std::int64_t group, const Block& block, bool first) const;
+
+  WindowProduct<T> product_;
+  PanelPlan plan_;
+  T* partial_sums_ = nullptr;
+  std::int64_t most_channels_;  ///< of a block
+  std::int64_t blocks_;
+  std::int64_t chunks_;
+  std::int64_t of_block_;  ///< numbers
+};
+
+}  // namespace zygos::ops

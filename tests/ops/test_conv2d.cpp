@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv2d_tiled.hpp"
+#include "reference/activation.hpp"
+#include "reference/conv2d.hpp"
+#include "support/kernel_case.hpp"
+#include "support/random_values.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+using testing::Buffer;
+using testing::difference;
+using testing::make_exec;
+using testing::random_integer;
+using testing::random_values;
+using testing::rounded;
+
+std::size_t inputs(const Conv2d& c) {
+  return static_cast<std::size_t>(c.samples * c.channels * c.y.input * c.x.input);
+}
+std::size_t outputs(const Conv2d& c) {
+  return static_cast<std::size_t>(c.samples * c.filters * c.y.output() * c.x.output());
+}
+std::size_t weights(const Conv2d& c) { return static_cast<std::size_t>(c.weights()); }
+
+/// Corners: nothing, one number, more rows than a piece, more taps than are packed at a time, rows
+/// longer than a panel, short ones that share a panel with other samples, every stride, padding
+/// and dilation, groups.
+std::vector<Conv2d> shapes() {
+  std::vector<Conv2d> all{
+      {0, 2, 3, 1, {5, 3}, {5, 3}},
+      {2, 1, 1, 1, {1, 1}, {1, 1}},
+      {3, 1, 6, 1, {28, 5, 1, 2}, {28, 5, 1, 2}},
+      {5, 6, 16, 1, {14, 5}, {14, 5}},
+      {2, 3, 130, 1, {9, 3, 1, 1}, {7, 3, 1, 1}},
+      {2, 40, 7, 1, {8, 5, 1, 2}, {8, 5, 1, 2}},
+      {1, 2, 5, 1, {20, 17, 1, 8}, {19, 18, 1, 8}},
+      {1, 3, 8, 1, {31, 11, 4, 0}, {230, 11, 2, 5}},
+      {2, 2, 3, 1, {5, 3, 1, 1}, {65, 3, 1, 1}},
+      {70, 4, 4, 1, {1, 1}, {1, 1}},
+      {9, 4, 5, 1, {3, 2, 2}, {3, 2, 2}},
+      {2, 6, 4, 2, {9, 3, 2, 1, 2}, {11, 2, 3, 2, 3}},
+      {2, 6, 6, 6, {7, 3, 1, 1}, {6, 3, 1, 1}},
+      {2, 2, 3, 1, {12, 2, 4, 1, 2}, {13, 3, 3, 4, 3}},
+  };
+  for (std::uint64_t round = 0; round < 40; ++round) {
+    const auto axis = [&](std::uint32_t at) {
+      ConvAxis one{random_integer(1, 20, round, at), random_integer(1, 5, round, at + 1),
+                   random_integer(1, 4, round, at + 2), random_integer(0, 3, round, at + 3),
+                   random_integer(1, 3, round, at + 4)};
+      if (one.output() < 1) {
+        one.padding = one.window();
+      }
+      return one;
+    };
+    const std::int64_t groups = random_integer(1, 3, round, 20);
+    all.push_back({random_integer(1, 6, round, 21), groups * random_integer(1, 9, round, 22),
+                   groups * random_integer(1, 20, round, 23), groups, axis(0), axis(10)});
+  }
+  return all;
+}
+
+#define CAPTURE_CONV(c)                                                                  \
+  CAPTURE(c.samples, c.channels, c.filters, c.groups, c.y.input, c.y.kernel, c.y.stride, \
+          c.y.padding, c.y.dilation, c.x.input, c.x.kernel, c.x.stride, c.x.padding, c.x.dilation)
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A small convolution is what a pencil says", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Conv2d conv{1, 1, 1, 1, {2, 2}, {3, 2}};
+  const Buffer<Exec, T> x(std::vector<double>{1, 2, 3, 4, 5, 6});
+  const Buffer<Exec, T> w(std::vector<double>{1, 0, -1, 2});
+  const Buffer<Exec, T> bias(std::vector<double>{-8});
+  Buffer<Exec, T> y(2);
+
+  conv2d<Exec, T>(exec, conv, x.const_vector(), w.const_vector(), y.vector(),
+                  {bias.const_vector(), Activation::relu});
+  exec.fence("zygos::test");
+
+  // 1 - 4 + 10 = 7, 2 - 5 + 12 = 9
+  CHECK(y.values() == std::vector<T>{T(0), T(1)});
+}
+
+TEMPLATE_LIST_TEST_CASE("Convolutions equal their definition", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const Conv2d& c : shapes()) {
+    CAPTURE_CONV(c);
+    REQUIRE(fits(c));
+    const auto x_values = rounded<T>(random_values(inputs(c), 1));
+    const auto w_values = rounded<T>(random_values(weights(c), 2));
+    const auto bias_values = rounded<T>(random_values(static_cast<std::size_t>(c.filters), 3));
+    const Buffer<Exec, T> x(x_values);
+    const Buffer<Exec, T> w(w_values);
+    const Buffer<Exec, T> bias(bias_values);
+    Buffer<Exec, T> y(std::vector<double>(outputs(c), 7.0));
+    std::vector<double> expected(outputs(c), 0.0);
+    reference::for_each_convolution_product(c, [&](std::size_t i, std::size_t k, std::size_t o) {
+      expected[o] += x_values[i] * w_values[k];
+    });
+    const double bound = 4.0 + static_cast<double>(c.weights() / c.filters);
+
+    conv2d<Exec, T>(exec, c, x.const_vector(), w.const_vector(), y.vector());
+    exec.fence("zygos::test");
+    CHECK(difference(y.values(), expected, bound) == "");
+
+    const auto positions = static_cast<std::size_t>(c.y.output() * c.x.output());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] += bias_values[i / positions % bias_values.size()];
+      expected[i] = expected[i] < 0.0 ? 0.0 : expected[i];
+    }
+    conv2d<Exec, T>(exec, c, x.const_vector(), w.const_vector(), y.vector(),
+                    {bias.const_vector(), Activation::relu});
+    exec.fence("zygos::test");
+    CHECK(difference(y.values(), expected, bound) == "");
+    CHECK(y.guards_intact());
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Gradients of a convolution's input equal their definition", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const Conv2d& c : shapes()) {
+    CAPTURE_CONV(c);
+    const auto d_y_values = rounded<T>(random_values(outputs(c), 1));
+    const auto w_values = rounded<T>(random_values(weights(c), 2));
+    const auto bias_values = rounded<T>(random_values(static_cast<std::size_t>(c.channels), 3));
+    const Buffer<Exec, T> d_y(d_y_values);
+    const Buffer<Exec, T> w(w_values);
+    const Buffer<Exec, T> bias(bias_values);
+    const Buffer<Exec, T> turned(weights(c));
+    Buffer<Exec, T> d_x(std::vector<double>(inputs(c), 7.0));
+    std::vector<double> expected(inputs(c), 0.0);
+    reference::for_each_convolution_product(c, [&](std::size_t i, std::size_t k, std::size_t o) {
+      expected[i] += d_y_values[o] * w_values[k];
+    });
+    const double bound = 4.0 + static_cast<double>(c.filters / c.groups * c.y.kernel * c.x.kernel);
+
+    conv2d_backward_input<Exec, T>(exec, c, d_y.const_vector(), w.const_vector(), turned.vector(),
+                                   d_x.vector());
+    exec.fence("zygos::test");
+    CHECK(difference(d_x.values(), expected, bound) == "");
+
+    const auto plane = static_cast<std::size_t>(c.y.input * c.x.input);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      expected[i] += bias_values[i / plane % bias_values.size()];
+    }
+    conv2d_backward_input<Exec, T>(exec, c, d_y.const_vector(), w.const_vector(), turned.vector(),
+                                   d_x.vector(), {bias.const_vector(), Activation::none});
+    exec.fence("zygos::test");
+    CHECK(difference(d_x.values(), expected, bound) == "");
+    CHECK(d_x.guards_intact());
+    CHECK(turned.guards_intact());
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Gradients of a convolution's weights equal their definition", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const Conv2d& c : shapes()) {
+    CAPTURE_CONV(c);
+    const auto x_values = rounded<T>(random_values(inputs(c), 1));
+    const auto d_y_values = rounded<T>(random_values(outputs(c), 2));
+    const Buffer<Exec, T> x(x_values);
+    const Buffer<Exec, T> d_y(d_y_values);
+    const Buffer<Exec, T> scratch(static_cast<std::size_t>(filter_scratch<T>(c)));
+    Buffer<Exec, T> d_w(std::vector<double>(weights(c), 7.0));
+    std::vector<double> expected(weights(c), 0.0);
+    reference::for_each_convolution_product(c, [&](std::size_t i, std::size_t k, std::size_t o) {
+      expected[k] += x_values[i] * d_y_values[o];
+    });
+    const double bound = 4.0 + static_cast<double>(c.samples * c.y.output() * c.x.output());
+
+    conv2d_backward_filter<Exec, T>(exec, c, x.const_vector(), d_y.const_vector(), scratch.vector(),
+                                    d_w.vector(), Into::replaced);
+    exec.fence("zygos::test");
+    CHECK(difference(d_w.values(), expected, bound) == "");
+
+    for (double& value : expected) {
+      value *= 2.0;
+    }
+    conv2d_backward_filter<Exec, T>(exec, c, x.const_vector(), d_y.const_vector(), scratch.vector(),
+                                    d_w.vector(), Into::added);
+    exec.fence("zygos::test");
+    CHECK(difference(d_w.values(), expected, bound) == "");
+    CHECK(d_w.guards_intact());
+    CHECK(scratch.guards_intact());
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Sums of channels go over samples and positions", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const auto& [samples, channels, positions] :
+       {std::array<std::size_t, 3>{0, 2, 3}, {1, 1, 1}, {3, 5, 7}, {4, 3, 101}, {50, 2, 784}}) {
+    const auto values = rounded<T>(random_values(samples * channels * positions, 1));
+    std::vector<double> expected(channels, 0.5);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      expected[i / positions % channels] += values[i];
+    }
+    const Buffer<Exec, T> image(values);
+    Buffer<Exec, T> sums(std::vector<double>(channels, 0.5));
+
+    sum_channels<Exec, T>(exec, static_cast<std::int64_t>(samples), image.const_vector(),
+                          sums.vector(), Into::added);
+    exec.fence("zygos::test");
+
+    const double bound = 4.0 + 0.05 * static_cast<double>(samples * positions);
+    CHECK(difference(sums.values(), expected, bound) == "");
+    CHECK(sums.guards_intact());
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("What a device computes equals what a host does", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const Conv2d& c : shapes()) {
+    CAPTURE_CONV(c);
+    const Buffer<Exec, T> x(rounded<T>(random_values(inputs(c), 1)));
+    const Buffer<Exec, T> w(rounded<T>(random_values(weights(c), 2)));
+    const Buffer<Exec, T> bias(random_values(static_cast<std::size_t>(c.filters), 3));
+    const Epilogue<Exec, T> epilogue{bias.const_vector(), Activation::tanh};
+    const Buffer<Exec, T> d_y(rounded<T>(random_values(outputs(c), 4)));
+    const Buffer<Exec, T> y(outputs(c));
+    const Buffer<Exec, T> y_tiled(std::vector<double>(outputs(c), 7.0));
+    const Buffer<Exec, T> d_w(weights(c));
+    const Buffer<Exec, T> d_w_tiled(std::vector<double>(weights(c), 7.0));
+    const Buffer<Exec, T> scratch(static_cast<std::size_t>(filter_scratch<T>(c)));
+    const Buffer<Exec, T> scratch_tiled(static_cast<std::size_t>(filter_scratch<T>(c)));
+    const auto doubles = [](const auto& values) {
+      return std::vector<double>(values.begin(), values.end());
+    };
+
+    conv2d<Exec, T>(exec, c, x.const_vector(), w.const_vector(), y.vector(), epilogue);
+    conv2d_backward_filter<Exec, T>(exec, c, x.const_vector(), d_y.const_vector(), scratch.vector(),
+                                    d_w.vector(), Into::replaced);
+    WindowProduct<T> product = forward_product<T>(c);
+    product.weights = w.data();
+    product.from = x.data();
+    product.to = y_tiled.data();
+    tiled_windows("zygos::test::conv2d", exec, product, epilogue);
+    product.to = d_y.data();
+    tiled_gradient(exec, product, scratch_tiled.vector(), d_w_tiled.vector(), Into::replaced);
+    exec.fence("zygos::test");
+
+    const double k = static_cast<double>(c.weights() / c.filters);
+    CHECK(difference(y_tiled.values(), doubles(y.values()), 4.0 + k) == "");
+    const double q = static_cast<double>(c.samples * c.y.output() * c.x.output());
+    CHECK(difference(d_w_tiled.values(), doubles(d_w.values()), 4.0 + q) == "");
+    CHECK(y_tiled.guards_intact());
+    CHECK(d_w_tiled.guards_intact());
+    CHECK(scratch_tiled.guards_intact());
+  }
+}
+
+TEST_CASE("A convolution's bits depend neither on threads nor on how a batch is cut") {
+  const Conv2d whole{7, 3, 9, 1, {10, 3, 1, 1}, {9, 3, 1, 1}};
+  const Buffer<Kokkos::OpenMP, float> x(random_values(inputs(whole), 1));
+  const Buffer<Kokkos::OpenMP, float> w(random_values(weights(whole), 2));
+  const auto run = [&](int threads, std::int64_t first, std::int64_t samples) {
+    Conv2d part = whole;
+    part.samples = samples;
+    Buffer<Kokkos::OpenMP, float> y(outputs(part));
+    const Kokkos::OpenMP exec(threads);
+    conv2d<Kokkos::OpenMP, float>(exec, part, {x.data() + first * 3 * 90, inputs(part)},
+                                  w.const_vector(), y.vector());
+    exec.fence("zygos::test");
+    return y.values();
+  };
+  const auto one = run(1, 0, 7);
+
+  CHECK(run(2, 0, 7) == one);
+  CHECK(run(3, 0, 7) == one);
+  CHECK(run(4, 0, 7) == one);
+  auto parts = run(2, 0, 2);
+  const auto rest = run(1, 2, 5);
+  parts.insert(parts.end(), rest.begin(), rest.end());
+  CHECK(parts == one);
+}
+
+TEST_CASE("A window of more than sixteen thousand numbers is too large") {
+  CHECK(fits({1, 1, 1, 1, {300, 120}, {300, 120}}));
+  CHECK_FALSE(fits({1, 1, 1, 1, {300, 140}, {300, 140}}));
+}
+
+}  // namespace zygos::ops
