@@ -66,6 +66,9 @@ std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
     const auto measured = [&](std::int32_t node) {
       return node < std::ssize(curves) && !curves[static_cast<std::size_t>(node)].empty();
     };
+    if (curves.empty()) {
+      return std::nullopt;  // also of a pass over no nodes, so that it stands beside one over some
+    }
     for (auto node = task.nodes.begin; node < task.nodes.end; ++node) {
       if (!measured(node)) {
         return std::nullopt;

@@ -227,6 +227,17 @@ TEST_CASE("A profile prefers the costs of the situation it is asked for") {
   CHECK(profile.seconds(pass_of(TaskKind::forward, {0, 3}, 1), true) == 6.0);
 }
 
+// Whether two lanes' passes of one kind ever ran side by side while they were measured is chance.
+TEST_CASE("A pass over no nodes costs its fixed part, whichever situation was measured") {
+  Profile profile = three_nodes();
+  profile.places[0].alone.pass_s = 0.5;
+  profile.places[0].together.backward = {test::line(7.0), test::line(8.0), test::line(9.0)};
+
+  CHECK(profile.seconds(pass_of(TaskKind::forward, {2, 2}, 1), true) == 0.5);
+  CHECK(profile.seconds(pass_of(TaskKind::forward, {2, 3}, 1), true) == 3.5);
+  CHECK(profile.seconds(pass_of(TaskKind::backward, {2, 2}, 1), true) == 0.0);
+}
+
 TEST_CASE("A kind of task that was never measured is named") {
   Profile profile;
   profile.places.resize(1);
