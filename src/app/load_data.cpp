@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/load_data.hpp"
 
+#include "zygos/io/cifar10.hpp"
 #include "zygos/io/glyphs.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
 #include "zygos/io/idx.hpp"
@@ -23,9 +24,23 @@ void require_file(const std::filesystem::path& file, const deck::Position& where
   }
 }
 
+void require_folder(const std::filesystem::path& folder, const deck::Position& where,
+                    deck::Findings& findings) {
+  std::error_code unreadable;
+  if (!std::filesystem::is_directory(folder, unreadable)) {
+    findings.error(where, fmt::format("there is no folder '{}'", folder.string()),
+                   "unpack CIFAR-10's binary version (https://www.cs.toronto.edu/~kriz/cifar.html) "
+                   "there, or name another folder: data.folder=PATH");
+  }
+}
+
 void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
   if (spec.format == deck::DataFormat::glyphs) {
     return;
+  }
+  if (spec.format == deck::DataFormat::cifar10) {
+    require_folder(spec.folder, spec.folder_position, findings);
+    return findings.throw_if_any();
   }
   require_file(spec.train.inputs, spec.train.inputs_position, findings);
   require_file(spec.train.targets, spec.train.targets_position, findings);
@@ -61,6 +76,17 @@ io::Dataset draw_glyphs(const deck::DataSpec& spec, std::int64_t first, std::int
   return data;
 }
 
+RunData read_cifar10(const deck::DataSpec& spec) {
+  const io::LoadOptions options{
+      .classes = 0, .input_scale = spec.scale, .input_offset = spec.offset};
+  const io::Cifar10Files files = io::find_cifar10(spec.folder);
+  RunData result{io::load_cifar10(files.training, options), std::nullopt};
+  if (!files.test.empty()) {
+    result.test = io::load_cifar10(files.test, options);
+  }
+  return result;
+}
+
 }  // namespace
 
 RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
@@ -72,6 +98,9 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
       result.test = draw_glyphs(data, data.glyphs.samples, data.glyphs.test_samples);
     }
     return result;
+  }
+  if (data.format == deck::DataFormat::cifar10) {
+    return read_cifar10(data);
   }
   RunData result{read_files(data, data.train, data.classes), std::nullopt};
   if (data.test) {

@@ -62,6 +62,18 @@ Schema hdf5_schema() {
   return schema;
 }
 
+Schema cifar10_schema() {
+  Schema schema("cifar10", "CIFAR-10 in its binary version.");
+  schema
+      .path("folder",
+            "Folder with data_batch_1.bin and so on, all of which are trained on, and "
+            "test_batch.bin.")
+      .required()
+      .example("data/cifar-10-batches-bin");
+  add_scaling(schema);
+  return schema;
+}
+
 Schema glyphs_schema() {
   Schema schema("glyphs", "Synthetic digits, drawn on the fly; needs no file.");
   schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(60000);
@@ -227,7 +239,7 @@ Schema run_schema(const RunTables& tables) {
   Schema schema("deck", "What `zygos train` runs.");
   add_run_keys(schema);
   schema
-      .variant("data", "format", {idx_schema(), hdf5_schema(), glyphs_schema()},
+      .variant("data", "format", {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema()},
                "Samples and their targets. Relative paths start at the deck's folder.")
       .required()
       .example("{format: glyphs}");

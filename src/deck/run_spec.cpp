@@ -40,22 +40,31 @@ GlyphSpec glyphs_of(const Section& section) {
           .seed = seed_of(section)};
 }
 
+DataFormat format_named(const std::string& keyword) {
+  return keyword == "idx"       ? DataFormat::idx
+         : keyword == "hdf5"    ? DataFormat::hdf5
+         : keyword == "cifar10" ? DataFormat::cifar10
+                                : DataFormat::glyphs;
+}
+
 DataSpec data_of(const Section& section) {
   DataSpec data;
-  const std::string& format = section.text("format");
-  data.format = format == "idx"    ? DataFormat::idx
-                : format == "hdf5" ? DataFormat::hdf5
-                                   : DataFormat::glyphs;
+  data.format = format_named(section.text("format"));
   data.position = section.position();
   if (!section.is_word("scale", "auto")) {
     data.scale = section.real("scale");
   }
   data.offset = section.real("offset");
-  if (!section.is_word("classes", "auto")) {
+  if (section.has("classes") && !section.is_word("classes", "auto")) {
     data.classes = section.integer("classes");
   }
   if (data.format == DataFormat::glyphs) {
     data.glyphs = glyphs_of(section);
+    return data;
+  }
+  if (data.format == DataFormat::cifar10) {
+    data.folder = section.path("folder");
+    data.folder_position = section.position("folder");
     return data;
   }
   data.train = files_of(section.section("train"), data.format);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace zygos::test {
@@ -36,9 +37,15 @@ TEST_CASE("The model of every deck that ships trains on its data") {
   REQUIRE(decks().size() > 10);
   for (const fs::path& deck : decks()) {
     CAPTURE(deck.filename().string());
-    const Outcome outcome = zygos_run({"bench", deck.string(), "--steps", "1", "--warmup", "1",
-                                       "--json", "--quiet", "train.batch=16", "policy=single"},
-                                      scratch.path());
+    // CIFAR-10 does not ship: its decks run on drawn digits as they say.
+    const bool cifar = deck.stem().string().starts_with("cifar10");
+    std::vector<std::string> words{
+        "bench",   deck.string(),    "--steps",      "1", "--warmup", "1", "--json",
+        "--quiet", "train.batch=16", "policy=single"};
+    if (cifar) {
+      words.emplace_back("data={format: glyphs, size: 32}");
+    }
+    const Outcome outcome = zygos_run(words, scratch.path());
     CAPTURE(outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(nlohmann::json::parse(outcome.out)["steps"] == 1);

@@ -131,6 +131,17 @@ TEST_CASE("data files are relative to the deck's folder", "[deck]") {
   CHECK(run.data.scale == 0.5);
 }
 
+TEST_CASE("CIFAR-10 is a folder", "[deck]") {
+  const RunSpec run =
+      run_spec(Deck::parse(test::sample_deck, "inputs/run.yaml", test::sample_schema(),
+                           {"data={format: cifar10, folder: d, offset: -1}"}));
+
+  CHECK(run.data.format == deck::DataFormat::cifar10);
+  CHECK(run.data.folder == std::filesystem::path("inputs/d"));
+  CHECK(run.data.offset == -1.0);
+  CHECK(run.data.classes == 0);
+}
+
 TEST_CASE("moments are steps, epochs, seconds or never", "[deck]") {
   const RunSpec run = spec_of(
       {"train.report_every=30 s", "train.evaluate_every=never", "checkpoint.every=250 steps"});

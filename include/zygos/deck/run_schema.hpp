@@ -31,7 +31,7 @@ struct RunTables {
 /// The whole deck of a run.
 Schema run_schema(const RunTables& tables);
 
-enum class DataFormat { idx, hdf5, glyphs };
+enum class DataFormat { idx, hdf5, cifar10, glyphs };
 
 /// The arrays of one data set. IDX has no data set names.
 struct DataFiles {
@@ -56,6 +56,8 @@ struct DataSpec {
   DataFormat format = DataFormat::idx;
   DataFiles train;                ///< idx, hdf5
   std::optional<DataFiles> test;  ///< idx, hdf5
+  std::filesystem::path folder;   ///< cifar10
+  Position folder_position;
   GlyphSpec glyphs;
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
