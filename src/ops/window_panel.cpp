@@ -71,7 +71,9 @@ Panel<T>::Panel(const WindowAxis& y, const WindowAxis& x, const PanelPlan& plan,
                 PanelPlan::Range range, std::int64_t to_sample)
     : y_(y), x_(x), positions_(range.count) {
   add_segments(plan, range, to_sample);
-  add_moves();
+  if (!plan.direct()) {
+    add_moves();
+  }
 }
 
 template <class T>

@@ -76,6 +76,11 @@ LayerPtr leaky_relu(double slope = 0.01);
 /// function of (seed, layer, step, sample id, feature) alone and is never stored.
 LayerPtr dropout(double rate);
 
+/// Each vector along the last extent less its mean and over its standard deviation, times a gain
+/// (1 at first), plus a shift (0) for each of its elements (Ba, Kiros and Hinton, 2016). Both are
+/// added up in double; `epsilon` is added to the variance.
+LayerPtr layer_norm(double epsilon = 1e-5);
+
 /// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
 LayerPtr add();
 

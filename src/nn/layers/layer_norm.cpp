@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/layer_norm.hpp"
+
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+/// A tensor as a matrix whose rows are the vectors along its last extent.
+template <class Exec, class T>
+MatrixView<Exec, T> rows_view(const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  const auto width = static_cast<std::size_t>(shape[shape.rank() - 1]);
+  return {tensor.data<T>(), static_cast<std::size_t>(shape.size()) / width, width};
+}
+
+class LayerNorm final : public Layer {
+ public:
+  explicit LayerNorm(double epsilon) : epsilon_(epsilon) {
+    require_positive("layer_norm", "epsilon", epsilon);
+  }
+
+  std::string_view type() const override { return "layer_norm"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    if (width(inputs) < 1) {
+      throw UsageError("layer_norm: the input of shape " + inputs.front().text() +
+                       " has no last extent to normalise along");
+    }
+    return inputs.front();
+  }
+
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {
+    return {{"gain", Shape{width(inputs)}, Initialiser::constant(1.0), false},
+            {"shift", Shape{width(inputs)}, Initialiser::constant(0.0), false}};
+  }
+
+  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
+                                       DType dtype) const override {
+    return {{"moments", Shape{batch * inputs.front().size() / width(inputs), 2}, dtype, true}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(8.0, 2.0, batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    Cost cost = pass_cost(5.0, 2.0, batch, inputs, dtype);
+    if (wants_d_input) {
+      cost += pass_cost(14.0, 3.0, batch, inputs, dtype);
+    }
+    return cost;
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::layer_norm<Exec, T>(exec, rows_view<Exec, const T>(args.inputs[0]),
+                               vector_view<Exec, const T>(args.parameters[0]),
+                               vector_view<Exec, const T>(args.parameters[1]), epsilon_,
+                               rows_view<Exec, T>(args.output), moments<Exec, T>(args));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      const auto x = rows_view<Exec, const T>(args.inputs[0]);
+      const auto d_y = rows_view<Exec, const T>(args.d_output);
+      ops::layer_norm_backward_scale<Exec, T>(
+          exec, x, moments<Exec, const T>(args), d_y, vector_view<Exec, T>(args.d_parameters[0]),
+          vector_view<Exec, T>(args.d_parameters[1]),
+          args.accumulates ? ops::Into::added : ops::Into::replaced);
+      if (args.d_inputs[0]) {
+        ops::layer_norm_backward_input<Exec, T>(
+            exec, x, vector_view<Exec, const T>(args.parameters[0]), moments<Exec, const T>(args),
+            d_y, rows_view<Exec, T>(args.d_inputs[0]));
+      }
+    });
+  }
+
+ private:
+  /// Those of the call's samples: the workspace has room for a whole batch's.
+  template <class Exec, class T, class Args>
+  static MatrixView<Exec, T> moments(const Args& args) {
+    const auto rows = rows_view<Exec, const T>(args.inputs[0]).extent(0);
+    return {args.workspace[0].template data<T>(), rows, std::size_t{2}};
+  }
+
+  std::int64_t width(std::span<const Shape> inputs) const {
+    const Shape& shape = only_input(type(), inputs);
+    return shape.rank() == 0 ? 0 : shape[shape.rank() - 1];
+  }
+
+  /// `flops` and `passes` over memory of every element.
+  Cost pass_cost(double flops, double passes, std::int64_t batch, std::span<const Shape> inputs,
+                 DType dtype) const {
+    const double elements =
+        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
+    return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  double epsilon_;
+};
+
+}  // namespace
+
+LayerPtr layer_norm(double epsilon) { return std::make_shared<LayerNorm>(epsilon); }
+
+Entry<LayerPtr> layer_norm_entry() {
+  deck::Schema schema("layer_norm",
+                      "Vectors along the last extent, less their mean and over their standard "
+                      "deviation, times a gain, plus a shift.");
+  schema.real("epsilon", "Added to the variance.").above(0.0).fallback(1e-5);
+  return {schema, [](const deck::Section& options) { return layer_norm(options.real("epsilon")); }};
+}
+
+}  // namespace zygos::nn
