@@ -118,6 +118,19 @@ train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
   return options;
 }
 
+void refuse_unfit_targets(const nn::Loss& loss, const io::Dataset& training,
+                          const std::optional<io::Dataset>& test) {
+  const auto range = loss.target_range();
+  if (!range) {
+    return;
+  }
+  const std::string who = fmt::format("loss '{}'", loss.type());
+  io::require_targets_within(training, range->least, range->most, who);
+  if (test) {
+    io::require_targets_within(*test, range->least, range->most, who);
+  }
+}
+
 void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
   const deck::TrainSpec& train = checked.spec.train;
   if (train.batch > data.size()) {
@@ -156,6 +169,7 @@ RunSetup parts_of(const CheckedDeck& checked) {
                   setup.training.classes > 0 ? DType::i32 : spec.precision};
   setup.graph =
       std::make_unique<graph::Graph>(build_model(spec, setup.training, checked.deck.findings()));
+  refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);
   setup.optimizer =
       made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);

@@ -4,6 +4,9 @@
 
 #include "zygos/core/error.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -85,6 +88,33 @@ void check(const Dataset& data) {
   } else if (data.targets.dtype != DType::f32 && data.targets.dtype != DType::f64) {
     throw DataError(data.name + ": found regression targets of type " +
                     std::string(name_of(data.targets.dtype)) + "; allowed are f32 and f64");
+  }
+}
+
+namespace {
+
+template <class T>
+void require_within(const Dataset& data, double least, double most, std::string_view who) {
+  const std::int64_t row = std::max<std::int64_t>(data.target_shape().size(), 1);
+  std::int64_t index = 0;
+  for (const T value : data.targets.as<T>()) {
+    if (static_cast<double>(value) < least || static_cast<double>(value) > most) {
+      throw DataError(fmt::format(
+          "{}: found target {} in element {} of sample {}; {} takes numbers from {} to {}; scale "
+          "the targets, or take another loss",
+          data.name, value, index % row, index / row, who, least, most));
+    }
+    ++index;
+  }
+}
+
+}  // namespace
+
+void require_targets_within(const Dataset& data, double least, double most, std::string_view who) {
+  if (data.targets.dtype == DType::f32) {
+    require_within<float>(data, least, most, who);
+  } else if (data.targets.dtype == DType::f64) {
+    require_within<double>(data, least, most, who);
   }
 }
 

@@ -24,6 +24,8 @@ Entry<LayerPtr> concat_entry();
 
 Entry<LossPtr> cross_entropy_entry();
 Entry<LossPtr> mean_squared_error_entry();
+Entry<LossPtr> mean_absolute_error_entry();
+Entry<LossPtr> binary_cross_entropy_entry();
 
 Entry<OptimizerPtr> sgd_entry();
 Entry<OptimizerPtr> adam_entry();

@@ -29,6 +29,8 @@ std::vector<Entry<LossPtr>> loss_registry() {
   return {
       cross_entropy_entry(),
       mean_squared_error_entry(),
+      mean_absolute_error_entry(),
+      binary_cross_entropy_entry(),
   };
 }
 

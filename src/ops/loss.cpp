@@ -54,8 +54,41 @@ struct CrossEntropyRow {
   }
 };
 
-template <class T>
-struct SquaredErrorRow {
+/// An element's loss, its derivative, and whether the prediction is right.
+template <ElementLoss which>
+struct Element {
+  double prediction;
+  double target;
+
+  KOKKOS_INLINE_FUNCTION double loss() const {
+    const double error = prediction - target;
+    if constexpr (which == ElementLoss::squared_error) {
+      return error * error;
+    } else if constexpr (which == ElementLoss::absolute_error) {
+      return Kokkos::abs(error);
+    } else {
+      // log(1 + exp(p)) without an overflow: written for -|p|. fmax would hide NaN as zero.
+      const double above = prediction < 0.0 ? 0.0 : prediction;
+      return above - prediction * target + Kokkos::log1p(Kokkos::exp(-Kokkos::abs(prediction)));
+    }
+  }
+  KOKKOS_INLINE_FUNCTION double slope() const {
+    const double error = prediction - target;
+    if constexpr (which == ElementLoss::squared_error) {
+      return 2.0 * error;
+    } else if constexpr (which == ElementLoss::absolute_error) {
+      return error > 0.0 ? 1.0 : (error < 0.0 ? -1.0 : 0.0 * error);
+    } else {
+      return 1.0 / (1.0 + Kokkos::exp(-prediction)) - target;
+    }
+  }
+  KOKKOS_INLINE_FUNCTION bool hit() const {
+    return which == ElementLoss::binary_cross_entropy && (prediction > 0.0) == (target > 0.5);
+  }
+};
+
+template <ElementLoss which, class T>
+struct ElementRow {
   const T* prediction;
   const T* target;
   std::size_t columns;
@@ -67,15 +100,18 @@ struct SquaredErrorRow {
   KOKKOS_FUNCTION void operator()(const std::size_t n) const {
     const auto width = static_cast<double>(columns);
     double sum = 0.0;
+    std::int32_t hit = 1;
     for (std::size_t i = n * columns; i < (n + 1) * columns; ++i) {
-      const double error = static_cast<double>(prediction[i]) - static_cast<double>(target[i]);
-      sum += error * error;
+      const Element<which> element{static_cast<double>(prediction[i]),
+                                   static_cast<double>(target[i])};
+      sum += element.loss();
+      hit = element.hit() ? hit : 0;
       if (d != nullptr) {
-        d[i] = static_cast<T>(2.0 * factor / width * error);
+        d[i] = static_cast<T>(factor / width * element.slope());
       }
     }
     losses[n] = sum / width;
-    hits[n] = 0;
+    hits[n] = hit;
   }
 };
 
@@ -156,30 +192,39 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
 }
 
 template <class Exec, class T>
-void mean_squared_error(const Exec& exec, MatrixView<Exec, const T> prediction,
-                        MatrixView<Exec, const T> target, double factor,
-                        const LossResults<Exec, T>& results) {
+void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T> prediction,
+                  MatrixView<Exec, const T> target, double factor,
+                  const LossResults<Exec, T>& results) {
   const std::size_t samples = prediction.extent(0);
   require_fit(samples, results);
-  ZYGOS_REQUIRE(target.size() == prediction.size(), "ops::mean_squared_error: sizes differ");
-  const SquaredErrorRow<T> row{prediction.data(),
-                               target.data(),
-                               prediction.extent(1),
-                               factor,
-                               results.sample_losses.data(),
-                               results.sample_hits.data(),
-                               results.d_prediction.data()};
-  evaluate("zygos::ops::mean_squared_error", exec, samples, row.columns, row,
-           results.totals.data());
+  ZYGOS_REQUIRE(target.size() == prediction.size(), "ops::element_loss: sizes differ");
+  const auto run = [&]<ElementLoss known>() {
+    const ElementRow<known, T> row{prediction.data(),
+                                   target.data(),
+                                   prediction.extent(1),
+                                   factor,
+                                   results.sample_losses.data(),
+                                   results.sample_hits.data(),
+                                   results.d_prediction.data()};
+    evaluate("zygos::ops::element_loss", exec, samples, row.columns, row, results.totals.data());
+  };
+  switch (which) {
+    case ElementLoss::squared_error:
+      return run.template operator()<ElementLoss::squared_error>();
+    case ElementLoss::absolute_error:
+      return run.template operator()<ElementLoss::absolute_error>();
+    case ElementLoss::binary_cross_entropy:
+      return run.template operator()<ElementLoss::binary_cross_entropy>();
+  }
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                               \
-  template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,      \
-                                        VectorView<SPACE, const std::int32_t>, double, \
-                                        const LossResults<SPACE, T>&);                 \
-  template void mean_squared_error<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>, \
-                                             MatrixView<SPACE, const T>, double,       \
-                                             const LossResults<SPACE, T>&);
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
+  template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,             \
+                                        VectorView<SPACE, const std::int32_t>, double,        \
+                                        const LossResults<SPACE, T>&);                        \
+  template void element_loss<SPACE, T>(const SPACE&, ElementLoss, MatrixView<SPACE, const T>, \
+                                       MatrixView<SPACE, const T>, double,                    \
+                                       const LossResults<SPACE, T>&);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)

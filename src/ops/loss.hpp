@@ -26,10 +26,18 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                    VectorView<Exec, const std::int32_t> labels, double factor,
                    const LossResults<Exec, T>& results);
 
-/// Mean over the K columns of (prediction - target)^2; `factor` multiplies the gradient.
+/// Losses that compare element by element, with p a prediction and t its target.
+enum class ElementLoss {
+  squared_error,         ///< (p - t)^2
+  absolute_error,        ///< |p - t|, whose gradient at zero is zero
+  binary_cross_entropy,  ///< of the logit p: log(1 + exp(p)) - p t, for t in [0, 1]
+};
+
+/// Mean over the K columns; `factor` multiplies the gradient. Only the binary cross-entropy has
+/// hits: samples all of whose elements are on their targets' side of one half.
 template <class Exec, class T>
-void mean_squared_error(const Exec& exec, MatrixView<Exec, const T> prediction,
-                        MatrixView<Exec, const T> target, double factor,
-                        const LossResults<Exec, T>& results);
+void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T> prediction,
+                  MatrixView<Exec, const T> target, double factor,
+                  const LossResults<Exec, T>& results);
 
 }  // namespace zygos::ops

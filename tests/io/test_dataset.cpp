@@ -70,4 +70,18 @@ TEST_CASE("A data set made by hand is checked") {
   CHECK_THROWS_AS(zygos::io::check(empty), zygos::DataError);
 }
 
+TEST_CASE("Targets outside of what a loss takes are named") {
+  Dataset data = tiny();
+  data.classes = 0;
+  const std::array<double, 4> targets{0.0, 1.0, 0.25, 1.5};
+  data.targets = make_array<double>({2, 2}, targets);
+
+  CHECK_NOTHROW(zygos::io::require_targets_within(data, 0.0, 1.5, "loss 'x'"));
+  CHECK_NOTHROW(zygos::io::require_targets_within(tiny(), 5.0, 6.0, "loss 'x'"));
+  CHECK_THROWS_MATCHES(
+      zygos::io::require_targets_within(data, 0.0, 1.0, "loss 'x'"), zygos::DataError,
+      Message("tiny: found target 1.5 in element 1 of sample 1; loss 'x' takes numbers from 0 to "
+              "1; scale the targets, or take another loss"));
+}
+
 }  // namespace

@@ -28,13 +28,15 @@ TEST_CASE("The gradients of losses equal difference quotients") {
     CAPTURE(round, samples, columns);
     CHECK(check_loss_gradient(LossRun(cross_entropy(), samples, columns, round), samples + 3) ==
           "");
-    CHECK(check_loss_gradient(LossRun(mean_squared_error(), samples, columns, round),
-                              2 * samples) == "");
+    for (const auto& loss : {mean_squared_error(), mean_absolute_error(), binary_cross_entropy()}) {
+      CHECK(check_loss_gradient(LossRun(loss, samples, columns, round), 2 * samples) == "");
+    }
   }
 }
 
 TEST_CASE("A loss of no samples is zero") {
-  for (const auto& loss : {cross_entropy(), mean_squared_error()}) {
+  for (const auto& loss :
+       {cross_entropy(), mean_squared_error(), mean_absolute_error(), binary_cross_entropy()}) {
     const LossRun run(loss, 0, 3, 1);
 
     run.evaluate(10);
@@ -45,7 +47,8 @@ TEST_CASE("A loss of no samples is zero") {
 }
 
 TEST_CASE("Evaluating alone writes no gradient") {
-  for (const auto& loss : {cross_entropy(), mean_squared_error()}) {
+  for (const auto& loss :
+       {cross_entropy(), mean_squared_error(), mean_absolute_error(), binary_cross_entropy()}) {
     LossRun run(loss, 5, 3, 1);
     run.evaluate(5);
     const double expected = run.total();
@@ -65,6 +68,11 @@ TEST_CASE("Losses refuse targets that do not fit, and say what would") {
                     ContainsSubstring("one number per class"));
   CHECK_THROWS_WITH(cross_entropy()->check(Shape{10}, Shape{10}, 10),
                     ContainsSubstring("must be labels"));
+  CHECK_FALSE(mean_absolute_error()->target_range().has_value());
+  CHECK(binary_cross_entropy()->target_range()->least == 0.0);
+  CHECK(binary_cross_entropy()->target_range()->most == 1.0);
+  CHECK_THROWS_WITH(binary_cross_entropy()->check(Shape{6}, Shape{5}, 0),
+                    ContainsSubstring("bce: the model's output has the shape [6]"));
   CHECK_NOTHROW(mean_squared_error()->check(Shape{6}, Shape{2, 3}, 0));
   CHECK_THROWS_WITH(mean_squared_error()->check(Shape{6}, Shape{5}, 0),
                     ContainsSubstring("same number of elements"));

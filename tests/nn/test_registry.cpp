@@ -56,7 +56,8 @@ TEST_CASE("The registries name every layer, loss and optimizer once") {
         std::vector<std::string>{"dense", "conv2d", "conv_transpose2d", "max_pool2d",
                                  "average_pool2d", "relu", "tanh", "sigmoid", "gelu", "leaky_relu",
                                  "dropout", "layer_norm", "add", "concat"});
-  CHECK(keywords(loss_registry()) == std::vector<std::string>{"cross_entropy", "mse"});
+  CHECK(keywords(loss_registry()) ==
+        std::vector<std::string>{"cross_entropy", "mse", "mae", "bce"});
   CHECK(keywords(optimizer_registry()) ==
         std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop"});
 }

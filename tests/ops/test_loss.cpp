@@ -165,28 +165,99 @@ TEMPLATE_LIST_TEST_CASE("A NaN among the logits reaches the loss", "", testing::
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("The mean squared error equals the reference", "", testing::KernelCases) {
+TEMPLATE_LIST_TEST_CASE("Losses of elements are what a pencil says", "", testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
   const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> prediction(std::vector<double>{3, -1, 2, 0, 0, 0});
+  const Buffer<Exec, T> target(std::vector<double>{1, -1, 3, 1, 0.5, 0});
+  const auto run = [&](ElementLoss which) {
+    const Outputs<Exec, T> out(2, 3);
+    element_loss(exec, which, prediction.const_matrix(2, 3), target.const_matrix(2, 3), 6.0,
+                 out.results);
+    exec.fence("zygos::test");
+    return std::pair(out.losses.values(), out.gradient.values());
+  };
+
+  CHECK(run(ElementLoss::squared_error).first[0] == 5.0 / 3.0);
+  CHECK(run(ElementLoss::squared_error).second == std::vector<T>{8, 0, -4, -4, -2, 0});
+  CHECK(run(ElementLoss::absolute_error).first == std::vector<double>{1.0, 0.5});
+  CHECK(run(ElementLoss::absolute_error).second == std::vector<T>{2, 0, -2, -2, -2, 0});
+  // Logits of zero: log 2, whatever the target.
+  CHECK(run(ElementLoss::binary_cross_entropy).first[1] == Catch::Approx(std::log(2.0)));
+  CHECK(run(ElementLoss::binary_cross_entropy).second[3] == T(-1));
+}
+
+TEMPLATE_LIST_TEST_CASE("Losses of elements equal the reference", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const std::vector<std::pair<ElementLoss, decltype(&reference::mean_squared_error)>> losses{
+      {ElementLoss::squared_error, &reference::mean_squared_error},
+      {ElementLoss::absolute_error, &reference::mean_absolute_error},
+      {ElementLoss::binary_cross_entropy, &reference::binary_cross_entropy}};
   for (const auto& [samples, columns] : shapes) {
     const auto values = rounded<T>(random_values(samples * columns, 1));
-    const auto wanted = rounded<T>(random_values(samples * columns, 2));
+    auto wanted = random_values(samples * columns, 2);
+    for (double& value : wanted) {
+      value = 0.5 * value + 0.5;
+    }
+    wanted = rounded<T>(wanted);
     const Buffer<Exec, T> prediction(values);
     const Buffer<Exec, T> target(wanted);
-    const auto expected = reference::mean_squared_error(columns, values, wanted, 0.1);
-    const Outputs<Exec, T> out(samples, columns);
+    for (const auto& [which, judge] : losses) {
+      const auto expected = judge(columns, values, wanted, 0.1);
+      const Outputs<Exec, T> out(samples, columns);
 
-    mean_squared_error(exec, prediction.const_matrix(samples, columns),
-                       target.const_matrix(samples, columns), 0.1, out.results);
+      element_loss(exec, which, prediction.const_matrix(samples, columns),
+                   target.const_matrix(samples, columns), 0.1, out.results);
+      exec.fence("zygos::test");
+
+      CAPTURE(samples, columns, static_cast<int>(which));
+      CHECK(difference(out.losses.values(), expected.losses, 16.0) == "");
+      CHECK(difference(out.gradient.values(), expected.gradient, 2.0) == "");
+      CHECK(out.hits.values() == expected.hits);
+      CHECK(out.totals.values()[0] == Catch::Approx(total_of(expected.losses)).epsilon(1e-12));
+      CHECK(out.guards_intact());
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("The binary cross-entropy stays finite for any finite logit", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> logits(std::vector<double>{1e4, -1e4, 1e4, -1e4});
+  const Buffer<Exec, T> target(std::vector<double>{1, 0, 0, 1});
+  const Outputs<Exec, T> out(4, 1);
+
+  element_loss(exec, ElementLoss::binary_cross_entropy, logits.const_matrix(4, 1),
+               target.const_matrix(4, 1), 1.0, out.results);
+  exec.fence("zygos::test");
+
+  CHECK(out.losses.values() == std::vector<double>{0, 0, 1e4, 1e4});
+  CHECK(out.gradient.values() == std::vector<T>{0, 0, 1, -1});
+  CHECK(out.hits.values() == std::vector<std::int32_t>{1, 1, 0, 0});
+}
+
+TEMPLATE_LIST_TEST_CASE("A NaN in a prediction reaches a loss of elements", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> prediction(std::vector<double>{0.25, std::nan("")});
+  const Buffer<Exec, T> target(std::vector<double>{0, 1});
+  for (const ElementLoss which : {ElementLoss::squared_error, ElementLoss::absolute_error,
+                                  ElementLoss::binary_cross_entropy}) {
+    const Outputs<Exec, T> out(1, 2);
+
+    element_loss(exec, which, prediction.const_matrix(1, 2), target.const_matrix(1, 2), 1.0,
+                 out.results);
     exec.fence("zygos::test");
 
-    CAPTURE(samples, columns);
-    CHECK(difference(out.losses.values(), expected.losses, 16.0) == "");
-    CHECK(difference(out.gradient.values(), expected.gradient, 2.0) == "");
-    CHECK(out.hits.values() == expected.hits);
-    CHECK(out.totals.values()[0] == Catch::Approx(total_of(expected.losses)).epsilon(1e-12));
-    CHECK(out.guards_intact());
+    CHECK(std::isnan(out.totals.values()[0]));
+    CHECK(std::isnan(out.gradient.values()[1]));
   }
 }
 

@@ -36,21 +36,54 @@ inline LossResult cross_entropy(std::size_t classes, const std::vector<double>& 
   return result;
 }
 
-inline LossResult mean_squared_error(std::size_t columns, const std::vector<double>& prediction,
-                                     const std::vector<double>& target, double factor) {
+/// A mean over elements: `loss` and `slope` of a prediction and its target, and whether it is
+/// right.
+template <class Loss, class Slope, class Hit>
+LossResult element_loss(std::size_t columns, const std::vector<double>& prediction,
+                        const std::vector<double>& target, double factor, const Loss& loss,
+                        const Slope& slope, const Hit& hit) {
   LossResult result;
   const auto width = static_cast<double>(columns);
   for (std::size_t n = 0; n < prediction.size() / columns; ++n) {
     double sum = 0.0;
-    for (std::size_t k = 0; k < columns; ++k) {
-      const double error = prediction[n * columns + k] - target[n * columns + k];
-      sum += error * error;
-      result.gradient.push_back(factor * 2.0 * error / width);
+    bool all = true;
+    for (std::size_t k = n * columns; k < (n + 1) * columns; ++k) {
+      sum += loss(prediction[k], target[k]);
+      all = all && hit(prediction[k], target[k]);
+      result.gradient.push_back(factor * slope(prediction[k], target[k]) / width);
     }
     result.losses.push_back(sum / width);
-    result.hits.push_back(0);
+    result.hits.push_back(all ? 1 : 0);
   }
   return result;
+}
+
+inline bool no_hit(double, double) { return false; }
+
+inline LossResult mean_squared_error(std::size_t columns, const std::vector<double>& prediction,
+                                     const std::vector<double>& target, double factor) {
+  return element_loss(
+      columns, prediction, target, factor, [](double p, double t) { return (p - t) * (p - t); },
+      [](double p, double t) { return 2.0 * (p - t); }, no_hit);
+}
+
+inline LossResult mean_absolute_error(std::size_t columns, const std::vector<double>& prediction,
+                                      const std::vector<double>& target, double factor) {
+  return element_loss(
+      columns, prediction, target, factor, [](double p, double t) { return std::fabs(p - t); },
+      [](double p, double t) { return p == t ? 0.0 : std::copysign(1.0, p - t); }, no_hit);
+}
+
+inline LossResult binary_cross_entropy(std::size_t columns, const std::vector<double>& prediction,
+                                       const std::vector<double>& target, double factor) {
+  const auto sigmoid = [](double p) { return 1.0 / (1.0 + std::exp(-p)); };
+  return element_loss(
+      columns, prediction, target, factor,
+      [&](double p, double t) {
+        return -t * std::log(sigmoid(p)) - (1.0 - t) * std::log(1.0 - sigmoid(p));
+      },
+      [&](double p, double t) { return sigmoid(p) - t; },
+      [](double p, double t) { return (p > 0.0) == (t > 0.5); });
 }
 
 }  // namespace zygos::reference

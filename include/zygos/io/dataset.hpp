@@ -77,4 +77,8 @@ Array make_array(const Shape& shape, std::span<const T> values) {
 /// check more closely themselves; this is for data sets made by hand.
 void check(const Dataset& data);
 
+/// Throws DataError for the first regression target outside of [least, most]. `who` asks for it,
+/// for the message.
+void require_targets_within(const Dataset& data, double least, double most, std::string_view who);
+
 }  // namespace zygos::io

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace zygos::nn {
@@ -22,6 +23,12 @@ struct LossArgs {
   Tensor totals;        ///< out, (2) f64: sum of sample_losses and of sample_hits, fixed order
 };
 
+/// Numbers that a loss makes sense of, closed.
+struct TargetRange {
+  double least;
+  double most;
+};
+
 /// A mean over the *global* batch: d_prediction is divided by `global_batch`, so that the gradients
 /// of unequal parts add up exactly: sum of (b_r / B) g_r.
 class Loss {
@@ -30,6 +37,8 @@ class Loss {
   virtual std::string_view type() const = 0;
   /// True if targets are labels (i32), false if they are numbers.
   virtual bool wants_labels() const = 0;
+  /// What every element of a target must lie in; none: any number will do.
+  virtual std::optional<TargetRange> target_range() const { return std::nullopt; }
   /// Throws UsageError unless prediction and target fit; `classes` is 0 for regression.
   virtual void check(const Shape& prediction, const Shape& target, std::int64_t classes) const = 0;
   virtual Cost cost(std::int64_t batch, const Shape& prediction, DType dtype) const = 0;
