@@ -42,6 +42,10 @@ Shape Shape::with_leading(std::int64_t extent) const {
   return Shape(std::span<const std::int64_t>(all.data(), rank_ + 1));
 }
 
+Shape Shape::without_leading() const {
+  return rank() == 0 ? Shape{} : Shape(extents().subspan(1));
+}
+
 std::string Shape::text() const {
   std::string out = "[";
   for (std::size_t axis = 0; axis < rank_; ++axis) {

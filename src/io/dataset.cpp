@@ -13,10 +13,6 @@
 namespace zygos::io {
 namespace {
 
-Shape without_first(const Shape& shape) {
-  return shape.rank() == 0 ? Shape{} : Shape(shape.extents().subspan(1));
-}
-
 void check_labels(const Dataset& data) {
   if (data.targets.dtype != DType::i32 || data.targets.shape.rank() != 1) {
     throw DataError(data.name + ": found labels of type " +
@@ -43,9 +39,9 @@ void Array::require_dtype(DType wanted) const {
   }
 }
 
-Shape Dataset::sample_shape() const { return without_first(inputs.shape); }
+Shape Dataset::sample_shape() const { return inputs.shape.without_leading(); }
 
-Shape Dataset::target_shape() const { return without_first(targets.shape); }
+Shape Dataset::target_shape() const { return targets.shape.without_leading(); }
 
 std::shared_ptr<std::byte> allocate_bytes(std::size_t bytes, std::string_view what) {
   // operator new[] aligns for max_align_t, and leaves pages untouched until data arrive.

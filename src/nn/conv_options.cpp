@@ -4,17 +4,7 @@
 
 #include "nn/activation_op.hpp"
 
-#include <cmath>
-
 namespace zygos::nn {
-
-namespace {
-
-std::int64_t outputs_of(const ops::Conv2d& conv) {
-  return conv.samples * conv.filters * conv.y.output() * conv.x.output();
-}
-
-}  // namespace
 
 void require_conv_options(std::string_view layer, const Conv2dOptions& options) {
   const std::string name(layer);
@@ -62,34 +52,6 @@ ops::Conv2d conv_of(const Conv2dOptions& options, std::int64_t batch, std::int64
           options.groups,
           {image.height, options.kernel.y, options.stride.y, options.padding.y, options.dilation.y},
           {image.width, options.kernel.x, options.stride.x, options.padding.x, options.dilation.x}};
-}
-
-std::vector<ParameterSpec> conv_parameters(const Conv2dOptions& options, const ops::Conv2d& conv,
-                                           std::int64_t outputs) {
-  const std::int64_t window = conv.channels / conv.groups * conv.y.kernel * conv.x.kernel;
-  const auto init = Initialiser::uniform(1.0 / std::sqrt(static_cast<double>(window)));
-  std::vector<ParameterSpec> specs{
-      {"kernel", Shape{conv.filters, conv.channels / conv.groups, conv.y.kernel, conv.x.kernel},
-       init, true}};
-  if (options.bias) {
-    specs.push_back({"bias", Shape{outputs}, init, false});
-  }
-  return specs;
-}
-
-std::vector<WorkspaceSpec> conv_workspace(const ops::Conv2d& conv, DType dtype) {
-  const std::int64_t sums =
-      dtype == DType::f32 ? ops::filter_scratch<float>(conv) : ops::filter_scratch<double>(conv);
-  return {{"partial_sums", Shape{sums}, dtype}, {"turned_kernel", Shape{conv.weights()}, dtype}};
-}
-
-Cost conv_cost(const ops::Conv2d& conv, DType dtype) {
-  const auto outputs = static_cast<double>(outputs_of(conv));
-  const double inputs = static_cast<double>(conv.samples * conv.channels) *
-                        static_cast<double>(conv.y.input * conv.x.input);
-  const auto weights = static_cast<double>(conv.weights());
-  return {2.0 * outputs * weights / static_cast<double>(conv.filters),
-          (inputs + weights + outputs) * static_cast<double>(size_of(dtype))};
 }
 
 void add_conv_keys(deck::Schema& schema) {

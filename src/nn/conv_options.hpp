@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a convolution and a transposed one have in common.
+// Options of a convolution and of a transposed one, and how a deck gives them.
 #pragma once
 
 #include "nn/axis_pair.hpp"
@@ -10,7 +10,6 @@
 #include "zygos/nn/layers.hpp"
 
 #include <string_view>
-#include <vector>
 
 namespace zygos::nn {
 
@@ -22,13 +21,6 @@ void require_window(std::string_view layer, const ops::Conv2d& conv);
 /// `image`: the extents of the convolution's input, whichever side of the layer that is.
 ops::Conv2d conv_of(const Conv2dOptions& options, std::int64_t batch, std::int64_t channels,
                     std::int64_t filters, const ImageExtents& image);
-/// The kernel (filters, channels / groups, y, x), and the bias with `outputs` numbers.
-std::vector<ParameterSpec> conv_parameters(const Conv2dOptions& options, const ops::Conv2d& conv,
-                                           std::int64_t outputs);
-/// Scratch of the kernel's gradient, and the turned kernel.
-std::vector<WorkspaceSpec> conv_workspace(const ops::Conv2d& conv, DType dtype);
-/// Of one of the three passes; each operand moves once.
-Cost conv_cost(const ops::Conv2d& conv, DType dtype);
 
 void add_conv_keys(deck::Schema& schema);
 Conv2dOptions conv_options_of(const deck::Section& section);

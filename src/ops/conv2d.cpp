@@ -60,16 +60,16 @@ bool fits(const Conv2d& conv) {
 }
 
 template <class T>
-WindowProduct<T> forward_product(const Conv2d& conv) {
+WindowProduct<T> forward_product(const Conv2d& conv, const T* w, const T* x, T* y) {
   return {.samples = conv.samples,
           .groups = conv.groups,
           .channels = conv.channels / conv.groups,
           .rows = conv.filters / conv.groups,
           .y = forward_axis(conv.y),
           .x = forward_axis(conv.x),
-          .weights = nullptr,
-          .from = nullptr,
-          .to = nullptr};
+          .weights = w,
+          .from = x,
+          .to = y};
 }
 
 ConvPhase input_phase(const Conv2d& conv, std::int64_t index) {
@@ -87,7 +87,7 @@ ConvPhase input_phase(const Conv2d& conv, std::int64_t index) {
 }
 
 template <class T>
-WindowProduct<T> input_product(const ConvPhase& phase) {
+WindowProduct<T> input_product(const ConvPhase& phase, const T* w, const T* d_y, T* d_x) {
   const Conv2d& conv = phase.conv;
   return {.samples = conv.samples,
           .groups = conv.groups,
@@ -95,14 +95,18 @@ WindowProduct<T> input_product(const ConvPhase& phase) {
           .rows = conv.channels / conv.groups,
           .y = phase.y,
           .x = phase.x,
-          .weights = nullptr,
-          .from = nullptr,
-          .to = nullptr};
+          .weights = w,
+          .from = d_y,
+          .to = d_x};
 }
 
-template WindowProduct<float> forward_product<float>(const Conv2d&);
-template WindowProduct<double> forward_product<double>(const Conv2d&);
-template WindowProduct<float> input_product<float>(const ConvPhase&);
-template WindowProduct<double> input_product<double>(const ConvPhase&);
+template WindowProduct<float> forward_product<float>(const Conv2d&, const float*, const float*,
+                                                     float*);
+template WindowProduct<double> forward_product<double>(const Conv2d&, const double*, const double*,
+                                                       double*);
+template WindowProduct<float> input_product<float>(const ConvPhase&, const float*, const float*,
+                                                   float*);
+template WindowProduct<double> input_product<double>(const ConvPhase&, const double*, const double*,
+                                                     double*);
 
 }  // namespace zygos::ops

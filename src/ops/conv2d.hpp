@@ -11,7 +11,6 @@
 #include "zygos/tensor/views.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace zygos::ops {
 
@@ -100,12 +99,14 @@ struct ConvPhase {
   }
 };
 
-/// Window products that make up a convolution, without its operands.
+/// The window product of a convolution; operands are null where only its shape is asked for.
 template <class T>
-WindowProduct<T> forward_product(const Conv2d& conv);
+WindowProduct<T> forward_product(const Conv2d& conv, const T* w = nullptr, const T* x = nullptr,
+                                 T* y = nullptr);
 /// The index-th of stride y * stride x phases.
 ConvPhase input_phase(const Conv2d& conv, std::int64_t index);
+/// Its window product; `w`: its turned weights.
 template <class T>
-WindowProduct<T> input_product(const ConvPhase& phase);
+WindowProduct<T> input_product(const ConvPhase& phase, const T* w, const T* d_y, T* d_x);
 
 }  // namespace zygos::ops

@@ -38,35 +38,24 @@ void sum_by_teams(const Exec& exec, std::int64_t samples, std::int64_t positions
 template <class Exec, class T>
 void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
             VectorView<Exec, const T> w, VectorView<Exec, T> y, const Epilogue<Exec, T>& epilogue) {
-  WindowProduct<T> product = forward_product<T>(conv);
-  product.weights = w.data();
-  product.from = x.data();
-  product.to = y.data();
-  tiled_windows("zygos::ops::conv2d", exec, product, epilogue);
+  tiled_windows("zygos::ops::conv2d", exec, forward_product<T>(conv, w.data(), x.data(), y.data()),
+                epilogue);
 }
 
 template <class Exec, class T>
 void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
                            VectorView<Exec, const T> w, VectorView<Exec, T> turned,
                            VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue) {
-  for (std::int64_t index = 0; index < conv.y.stride * conv.x.stride; ++index) {
-    const ConvPhase phase = input_phase(conv, index);
-    turn_filters(exec, phase, w.data(), turned.data() + phase.at);
-    WindowProduct<T> product = input_product<T>(phase);
-    product.weights = turned.data() + phase.at;
-    product.from = d_y.data();
-    product.to = d_x.data();
+  for_each_phase<Exec, T>(exec, conv, d_y, w, turned, d_x, [&](const WindowProduct<T>& product) {
     tiled_windows("zygos::ops::conv2d_backward_input", exec, product, epilogue);
-  }
+  });
 }
 
 template <class Exec, class T>
 void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
                             VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
                             VectorView<Exec, T> d_w, Into into) {
-  WindowProduct<T> product = forward_product<T>(conv);
-  product.from = x.data();
-  product.to = const_cast<T*>(d_y.data());
+  const auto product = forward_product<T>(conv, nullptr, x.data(), const_cast<T*>(d_y.data()));
   tiled_gradient(exec, product, partial_sums, d_w, into);
 }
 

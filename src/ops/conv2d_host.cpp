@@ -17,21 +17,9 @@ namespace {
 /// Multiplications that are worth a thread's way to the queue.
 constexpr std::int64_t queue_volume = 400'000;
 
-/// f(index) for pieces of about `volume` multiplications.
-template <class Exec, class F>
-void for_each_piece(const char* label, const Exec& exec, std::int64_t count, std::int64_t volume,
-                    const F& f) {
-  const std::int64_t together =
-      std::clamp<std::int64_t>(queue_volume / std::max<std::int64_t>(volume, 1), 1, 1024);
-  if (count <= together) {
-    for (std::int64_t index = 0; index < count; ++index) {
-      f(index);
-    }
-    return;
-  }
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
-  Kokkos::parallel_for(label, Policy(exec, 0, count, Kokkos::ChunkSize(static_cast<int>(together))),
-                       [&](const std::int64_t index) { f(index); });
+/// Pieces of about `volume` multiplications that are taken from it at a time.
+std::int64_t pieces_together(std::int64_t volume) {
+  return std::clamp<std::int64_t>(queue_volume / std::max<std::int64_t>(volume, 1), 1, 1024);
 }
 
 template <Activation which, class T>
@@ -54,16 +42,17 @@ void compute(const char* label, const Exec& exec, const WindowProduct<T>& produc
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece(label, exec, pieces.count(), pieces.volume(), [&](std::int64_t index) {
-      alignas(thin::line_bytes) typename WindowPieces<T>::Tile tile;
-      const auto piece = pieces[index];
-      const Panel<T> panel = pieces.panel_of(piece);
-      pieces.compute(piece, panel, tile);
-      if (!plain) {
-        finish<which, T>(piece, product.rows, bias, tile);
-      }
-      pieces.store(piece, panel, tile);
-    });
+    for_each_piece(label, exec, pieces.count(), pieces_together(pieces.volume()),
+                   [&](std::int64_t index) {
+                     alignas(thin::line_bytes) typename WindowPieces<T>::Tile tile;
+                     const auto piece = pieces[index];
+                     const Panel<T> panel = pieces.panel_of(piece);
+                     pieces.compute(piece, panel, tile);
+                     if (!plain) {
+                       finish<which, T>(piece, product.rows, bias, tile);
+                     }
+                     pieces.store(piece, panel, tile);
+                   });
   });
 }
 
@@ -97,26 +86,17 @@ double channel_sum(std::int64_t samples, std::int64_t stride, std::int64_t posit
 template <class Exec, class T>
 void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
             VectorView<Exec, const T> w, VectorView<Exec, T> y, const Epilogue<Exec, T>& epilogue) {
-  WindowProduct<T> product = forward_product<T>(conv);
-  product.weights = w.data();
-  product.from = x.data();
-  product.to = y.data();
-  compute("zygos::ops::conv2d", exec, product, epilogue);
+  compute("zygos::ops::conv2d", exec, forward_product<T>(conv, w.data(), x.data(), y.data()),
+          epilogue);
 }
 
 template <class Exec, class T>
 void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
                            VectorView<Exec, const T> w, VectorView<Exec, T> turned,
                            VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue) {
-  for (std::int64_t index = 0; index < conv.y.stride * conv.x.stride; ++index) {
-    const ConvPhase phase = input_phase(conv, index);
-    turn_filters(exec, phase, w.data(), turned.data() + phase.at);
-    WindowProduct<T> product = input_product<T>(phase);
-    product.weights = turned.data() + phase.at;
-    product.from = d_y.data();
-    product.to = d_x.data();
+  for_each_phase<Exec, T>(exec, conv, d_y, w, turned, d_x, [&](const WindowProduct<T>& product) {
     compute("zygos::ops::conv2d_backward_input", exec, product, epilogue);
-  }
+  });
 }
 
 template <class T>
@@ -128,14 +108,12 @@ template <class Exec, class T>
 void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
                             VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
                             VectorView<Exec, T> d_w, Into into) {
-  WindowProduct<T> product = forward_product<T>(conv);
-  product.from = x.data();
-  product.to = const_cast<T*>(d_y.data());
+  const auto product = forward_product<T>(conv, nullptr, x.data(), const_cast<T*>(d_y.data()));
   const WindowGradient<T> gradient(product, partial_sums.data());
   const std::int64_t volume = product.samples * product.groups * product.rows * product.depth() *
                               product.positions() / std::max<std::int64_t>(gradient.count(), 1);
-  for_each_piece("zygos::ops::conv2d_backward_filter", exec, gradient.count(), volume,
-                 [&](std::int64_t piece) { gradient.compute(piece); });
+  for_each_piece("zygos::ops::conv2d_backward_filter", exec, gradient.count(),
+                 pieces_together(volume), [&](std::int64_t piece) { gradient.compute(piece); });
   for_each_piece(
       "zygos::ops::conv2d_add_up", exec, conv.filters, gradient.count() * product.depth(),
       [&](std::int64_t filter) { gradient.add_up(filter, d_w.data(), into == Into::added); });
@@ -148,7 +126,7 @@ void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const
   const std::int64_t stride =
       static_cast<std::int64_t>(image.size()) / std::max<std::int64_t>(samples, 1);
   const std::int64_t positions = stride / std::max<std::int64_t>(channels, 1);
-  for_each_piece("zygos::ops::sum_channels", exec, channels, samples * positions,
+  for_each_piece("zygos::ops::sum_channels", exec, channels, pieces_together(samples * positions),
                  [&](std::int64_t channel) {
                    const T total = static_cast<T>(
                        channel_sum(samples, stride, positions, image.data() + channel * positions));

@@ -153,4 +153,17 @@ void turn_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to
       });
 }
 
+/// f(window product) for the phases of an input's gradient, their weights turned before.
+template <class Exec, class T, class F>
+void for_each_phase(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
+                    VectorView<Exec, const T> w, VectorView<Exec, T> turned,
+                    VectorView<Exec, T> d_x, const F& f) {
+  for (std::int64_t index = 0; index < conv.y.stride * conv.x.stride; ++index) {
+    const ConvPhase phase = input_phase(conv, index);
+    T* const weights = turned.data() + phase.at;
+    turn_filters(exec, phase, w.data(), weights);
+    f(input_product<T>(phase, weights, d_y.data(), d_x.data()));
+  }
+}
+
 }  // namespace zygos::ops

@@ -7,6 +7,7 @@
 #include "ops/blas_call.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/gemm.hpp"
+#include "ops/launch.hpp"
 #include "ops/thin_product.hpp"
 #include "ops/tiling.hpp"
 
@@ -81,19 +82,10 @@ class Product : public ThinProduct<T> {
 /// Products below this volume take less time than waking another thread would gain.
 constexpr std::int64_t serial_volume = 400'000;
 
-/// f(index) for every piece of work.
-template <class Exec, class T, class F>
-void for_each_piece(const char* label, const Exec& exec, const Product<T>& product,
-                    std::int64_t count, const F& f) {
-  if (count == 1 || product.m * product.n * product.k <= serial_volume) {
-    for (std::int64_t piece = 0; piece < count; ++piece) {
-      f(piece);
-    }
-    return;
-  }
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
-  Kokkos::parallel_for(label, Policy(exec, 0, count, Kokkos::ChunkSize(1)),
-                       [&](const std::int64_t piece) { f(piece); });
+/// Pieces that a thread takes at a time: of a small product all.
+template <class T>
+std::int64_t together(const Product<T>& product, std::int64_t count) {
+  return product.m * product.n * product.k <= serial_volume ? count : 1;
 }
 
 template <Activation which, class T>
@@ -148,12 +140,13 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece("zygos::ops::gemm", exec, product, product.tiles(), [&](std::int64_t piece) {
-      const Tile tile = product.compute(piece);
-      if (!plain) {
-        finish<which>(tile, product.n, bias, product.c);
-      }
-    });
+    for_each_piece("zygos::ops::gemm", exec, product.tiles(), together(product, product.tiles()),
+                   [&](std::int64_t piece) {
+                     const Tile tile = product.compute(piece);
+                     if (!plain) {
+                       finish<which>(tile, product.n, bias, product.c);
+                     }
+                   });
   });
 }
 
@@ -169,13 +162,14 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   const std::int64_t tiles = product.tiles();
   const std::int64_t blocks = sums.size() == 0 ? 0 : (product.n + sum_columns - 1) / sum_columns;
   // The sums come last: they are short and even out the end.
-  for_each_piece("zygos::ops::gemm_tn", exec, product, tiles + blocks, [&](std::int64_t piece) {
-    if (piece < tiles) {
-      product.compute(piece);
-    } else {
-      sum_block(product, piece - tiles, sums.data(), into);
-    }
-  });
+  for_each_piece("zygos::ops::gemm_tn", exec, tiles + blocks, together(product, tiles + blocks),
+                 [&](std::int64_t piece) {
+                   if (piece < tiles) {
+                     product.compute(piece);
+                   } else {
+                     sum_block(product, piece - tiles, sums.data(), into);
+                   }
+                 });
 }
 
 template <class Exec, class T>
@@ -187,7 +181,7 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   const Product<T> product({ProductForm::second_transposed, rows(c), columns(c), columns(a),
                             a.data(), b.data(), c.data()},
                            exec.concurrency());
-  for_each_piece("zygos::ops::gemm_nt", exec, product, product.tiles(),
+  for_each_piece("zygos::ops::gemm_nt", exec, product.tiles(), together(product, product.tiles()),
                  [&](std::int64_t piece) { product.compute(piece); });
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace zygos::ops {
@@ -59,6 +60,22 @@ template <DeviceSpace Exec, class Body>
 void for_each_element(const char* label, const Exec& exec, std::size_t n, std::size_t,
                       const Body& body) {
   Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, n), body);
+}
+
+/// f(index) for pieces of unequal work of a host lane: a thread that is done takes the next
+/// `together`. The other threads are not woken where there are no more than these.
+template <HostSpace Exec, class F>
+void for_each_piece(const char* label, const Exec& exec, std::int64_t count, std::int64_t together,
+                    const F& f) {
+  if (count <= together) {
+    for (std::int64_t piece = 0; piece < count; ++piece) {
+      f(piece);
+    }
+    return;
+  }
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
+  Kokkos::parallel_for(label, Policy(exec, 0, count, Kokkos::ChunkSize(static_cast<int>(together))),
+                       [&](const std::int64_t piece) { f(piece); });
 }
 
 }  // namespace zygos::ops

@@ -254,10 +254,7 @@ TEMPLATE_LIST_TEST_CASE("What a device computes equals what a host does", "",
     conv2d<Exec, T>(exec, c, x.const_vector(), w.const_vector(), y.vector(), epilogue);
     conv2d_backward_filter<Exec, T>(exec, c, x.const_vector(), d_y.const_vector(), scratch.vector(),
                                     d_w.vector(), Into::replaced);
-    WindowProduct<T> product = forward_product<T>(c);
-    product.weights = w.data();
-    product.from = x.data();
-    product.to = y_tiled.data();
+    WindowProduct<T> product = forward_product<T>(c, w.data(), x.data(), y_tiled.data());
     tiled_windows("zygos::test::conv2d", exec, product, epilogue);
     product.to = d_y.data();
     tiled_gradient(exec, product, scratch_tiled.vector(), d_w_tiled.vector(), Into::replaced);

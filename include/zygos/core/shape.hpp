@@ -29,6 +29,8 @@ class Shape {
   std::int64_t size() const noexcept;
   /// This shape with one more extent in front: (N) + (C, H, W) -> (N, C, H, W).
   Shape with_leading(std::int64_t extent) const;
+  /// This shape without its first extent: (N, C, H, W) -> (C, H, W); rank 0 stays.
+  Shape without_leading() const;
   /// "[100, 784]"
   std::string text() const;
 

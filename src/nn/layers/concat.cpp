@@ -36,7 +36,7 @@ class Concat final : public Layer {
       }
       first += shape[0];
     }
-    return Shape(inputs.front().extents().subspan(1)).with_leading(first);
+    return inputs.front().without_leading().with_leading(first);
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {

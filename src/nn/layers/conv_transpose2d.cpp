@@ -3,9 +3,8 @@
 //
 // A convolution the other way round: its forward pass is the gradient with respect to the
 // convolution's input, and its input's gradient is the convolution.
-#include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
-#include "nn/conv_options.hpp"
+#include "nn/conv_layer.hpp"
 #include "nn/entries.hpp"
 #include "ops/conv2d.hpp"
 
@@ -16,13 +15,12 @@
 namespace zygos::nn {
 namespace {
 
-class TransposedConvolution final : public Layer {
+class TransposedConvolution final : public ConvLayer {
  public:
-  explicit TransposedConvolution(const ConvTranspose2dOptions& options)
-      : options_(options.conv), more_(options.output_padding) {
-    require_conv_options("conv_transpose2d", options_);
+  explicit TransposedConvolution(const ConvTranspose2dOptions& given)
+      : ConvLayer("conv_transpose2d", given.conv), more_(given.output_padding) {
     require_pair("conv_transpose2d", "output_padding", more_, 0);
-    if (more_.y >= options_.stride.y || more_.x >= options_.stride.x) {
+    if (more_.y >= options().stride.y || more_.x >= options().stride.x) {
       throw UsageError(
           "conv_transpose2d: output_padding is not less than the stride; the rows and columns "
           "that a stride leaves open are all it may add");
@@ -33,7 +31,7 @@ class TransposedConvolution final : public Layer {
 
   Shape infer(std::span<const Shape> inputs) const override {
     const ops::Conv2d conv = convolution(0, inputs);
-    require_groups(type(), options_.groups, conv.filters);
+    require_groups(type(), options().groups, conv.filters);
     require_window(type(), conv);
     if (conv.y.input < 1 || conv.x.input < 1) {
       throw UsageError("conv_transpose2d: the padding takes all of the output's " +
@@ -43,45 +41,16 @@ class TransposedConvolution final : public Layer {
     return Shape{conv.channels, conv.y.input, conv.x.input};
   }
 
-  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {
-    return conv_parameters(options_, convolution(0, inputs), options_.filters);
-  }
-
-  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
-                                       DType dtype) const override {
-    auto specs = conv_workspace(convolution(batch, inputs), dtype);
-    if (options_.activation != Activation::none) {
-      specs.push_back({"d_z", infer(inputs).with_leading(batch), dtype});
-    }
-    return specs;
-  }
-
-  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
-    return conv_cost(convolution(batch, inputs), dtype);
-  }
-
-  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
-                     bool wants_d_input) const override {
-    Cost cost = forward_cost(batch, inputs, dtype);
-    if (wants_d_input) {
-      cost += cost;
-    }
-    return cost;
-  }
-
   void forward(const Context& context, const ForwardArgs& args) const override {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::Epilogue<Exec, T> epilogue;
-      epilogue.activation = op_of(options_.activation);
-      if (options_.bias) {
-        epilogue.bias = vector_view<Exec, const T>(args.parameters[1]);
-      }
-      ops::conv2d_backward_input<Exec, T>(
-          exec, convolution(args.inputs[0]), vector_view<Exec, const T>(args.inputs[0]),
-          vector_view<Exec, const T>(args.parameters[0]), vector_view<Exec, T>(args.workspace[1]),
-          vector_view<Exec, T>(args.output), epilogue);
+      const auto epilogue = epilogue_of<Exec, T>(options().activation, options().bias, args);
+      ops::conv2d_backward_input<Exec, T>(exec, convolution_of(args.inputs[0]),
+                                          vector_view<Exec, const T>(args.inputs[0]),
+                                          vector_view<Exec, const T>(args.parameters[0]),
+                                          vector_view<Exec, T>(args.workspace[turned_kernel]),
+                                          vector_view<Exec, T>(args.output), epilogue);
     });
   }
 
@@ -89,26 +58,11 @@ class TransposedConvolution final : public Layer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const ops::Conv2d conv = convolution(args.inputs[0]);
-      const ops::Into into = args.accumulates ? ops::Into::added : ops::Into::replaced;
-      Tensor d_z = args.d_output;
-      if (options_.activation != Activation::none) {
-        d_z = args.workspace[2];
-        ops::activate_backward(
-            exec, op_of(options_.activation), vector_view<Exec, const T>(args.output),
-            vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(d_z));
-      }
-      const auto d_sums = vector_view<Exec, const T>(d_z);
-      ops::conv2d_backward_filter<Exec, T>(exec, conv, d_sums,
-                                           vector_view<Exec, const T>(args.inputs[0]),
-                                           vector_view<Exec, T>(args.workspace[0]),
-                                           vector_view<Exec, T>(args.d_parameters[0]), into);
-      if (options_.bias) {
-        ops::sum_channels<Exec, T>(exec, conv.samples, d_sums,
-                                   vector_view<Exec, T>(args.d_parameters[1]), into);
-      }
+      const Tensor d_z = d_sums<T>(exec, args);
+      backward_parameters<T>(exec, args, d_z, args.inputs[0], d_z);
       if (args.d_inputs[0]) {
-        ops::conv2d<Exec, T>(exec, conv, d_sums, vector_view<Exec, const T>(args.parameters[0]),
+        ops::conv2d<Exec, T>(exec, convolution_of(args.inputs[0]), vector_view<Exec, const T>(d_z),
+                             vector_view<Exec, const T>(args.parameters[0]),
                              vector_view<Exec, T>(args.d_inputs[0]));
       }
     });
@@ -116,25 +70,20 @@ class TransposedConvolution final : public Layer {
 
  private:
   /// The convolution whose input is this layer's output.
-  ops::Conv2d convolution(std::int64_t batch, std::span<const Shape> inputs) const {
+  ops::Conv2d convolution(std::int64_t batch, std::span<const Shape> inputs) const override {
     const ImageExtents image = image_extents(type(), only_input(type(), inputs));
     const auto extent = [](std::int64_t input, std::int64_t kernel, std::int64_t stride,
                            std::int64_t padding, std::int64_t dilation, std::int64_t more) {
       return (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + more + 1;
     };
-    const Conv2dOptions& o = options_;
+    const Conv2dOptions& o = options();
     return conv_of(
         o, batch, o.filters, image.channels,
         {o.filters,
          extent(image.height, o.kernel.y, o.stride.y, o.padding.y, o.dilation.y, more_.y),
          extent(image.width, o.kernel.x, o.stride.x, o.padding.x, o.dilation.x, more_.x)});
   }
-  ops::Conv2d convolution(const Tensor& input) const {
-    const Shape sample(input.shape().extents().subspan(1));
-    return convolution(input.shape()[0], std::span(&sample, 1));
-  }
 
-  Conv2dOptions options_;
   AxisPair more_;
 };
 

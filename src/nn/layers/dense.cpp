@@ -6,7 +6,7 @@
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
-#include "ops/activation.hpp"
+#include "nn/fused_activation.hpp"
 #include "ops/gemm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -76,11 +76,7 @@ class Dense final : public Layer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::Epilogue<Exec, T> epilogue;
-      epilogue.activation = op_of(options_.activation);
-      if (options_.bias) {
-        epilogue.bias = vector_view<Exec, const T>(args.parameters[1]);
-      }
+      const auto epilogue = epilogue_of<Exec, T>(options_.activation, options_.bias, args);
       ops::gemm(exec, matrix_view<Exec, const T>(args.inputs[0]),
                 matrix_view<Exec, const T>(args.parameters[0]), matrix_view<Exec, T>(args.output),
                 epilogue);
@@ -91,13 +87,7 @@ class Dense final : public Layer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      Tensor d_z = args.d_output;  // (N, K), the gradient before the activation
-      if (options_.activation != Activation::none) {
-        d_z = args.workspace[0];
-        ops::activate_backward(
-            exec, op_of(options_.activation), vector_view<Exec, const T>(args.output),
-            vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(d_z));
-      }
+      const Tensor d_z = d_before<T>(exec, options_.activation, args, 0);  // (N, K)
       const auto d_sums = matrix_view<Exec, const T>(d_z);
       ops::gemm_tn(
           exec, matrix_view<Exec, const T>(args.inputs[0]), d_sums,

@@ -67,7 +67,7 @@ class Pooling : public Layer {
             axis(image.width, options_.kernel.x, options_.stride.x, options_.padding.x)};
   }
   ops::Pool2d pooling(const Tensor& input) const {
-    const Shape sample(input.shape().extents().subspan(1));
+    const Shape sample = input.shape().without_leading();
     return pooling(input.shape()[0], std::span(&sample, 1));
   }
 

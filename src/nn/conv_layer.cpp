@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/conv_layer.hpp"
+
+#include <cmath>
+
+namespace zygos::nn {
+namespace {
+
+/// Of one of the three passes; each operand moves once.
+Cost pass_cost(const ops::Conv2d& conv, DType dtype) {
+  const auto outputs =
+      static_cast<double>(conv.samples * conv.filters * conv.y.output() * conv.x.output());
+  const auto inputs =
+      static_cast<double>(conv.samples * conv.channels * conv.y.input * conv.x.input);
+  const auto weights = static_cast<double>(conv.weights());
+  return {2.0 * outputs * weights / static_cast<double>(conv.filters),
+          (inputs + weights + outputs) * static_cast<double>(size_of(dtype))};
+}
+
+}  // namespace
+
+ConvLayer::ConvLayer(std::string_view type, const Conv2dOptions& options) : options_(options) {
+  require_conv_options(type, options);
+}
+
+std::vector<ParameterSpec> ConvLayer::parameters(std::span<const Shape> inputs) const {
+  const ops::Conv2d conv = convolution(0, inputs);
+  const Shape kernel{conv.filters, conv.channels / conv.groups, conv.y.kernel, conv.x.kernel};
+  const auto window = static_cast<double>(kernel.without_leading().size());
+  const auto init = Initialiser::uniform(1.0 / std::sqrt(window));
+  std::vector<ParameterSpec> specs{{"kernel", kernel, init, true}};
+  if (options_.bias) {
+    specs.push_back({"bias", Shape{options_.filters}, init, false});
+  }
+  return specs;
+}
+
+std::vector<WorkspaceSpec> ConvLayer::workspace(std::int64_t batch, std::span<const Shape> inputs,
+                                                DType dtype) const {
+  const ops::Conv2d conv = convolution(batch, inputs);
+  const std::int64_t sums =
+      dtype == DType::f32 ? ops::filter_scratch<float>(conv) : ops::filter_scratch<double>(conv);
+  std::vector<WorkspaceSpec> specs{{"partial_sums", Shape{sums}, dtype},
+                                   {"turned_kernel", Shape{conv.weights()}, dtype}};
+  if (options_.activation != Activation::none) {
+    specs.push_back({"d_z", infer(inputs).with_leading(batch), dtype});
+  }
+  return specs;
+}
+
+Cost ConvLayer::forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const {
+  return pass_cost(convolution(batch, inputs), dtype);
+}
+
+Cost ConvLayer::backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                              bool wants_d_input) const {
+  const Cost pass = forward_cost(batch, inputs, dtype);
+  Cost cost = pass;
+  if (wants_d_input) {
+    cost += pass;
+  }
+  return cost;
+}
+
+ops::Conv2d ConvLayer::convolution_of(const Tensor& input) const {
+  const Shape sample = input.shape().without_leading();
+  return convolution(input.shape()[0], std::span(&sample, 1));
+}
+
+}  // namespace zygos::nn
