@@ -52,7 +52,7 @@ class CoarseSplit final : public train::Policy {
   /// The best share that leaves both lanes something to do.
   std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
                                                const plan::Profile* profile) const override {
-    const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+    const std::int64_t unit = problem.unit();
     if (profile == nullptr || problem.places.size() != 2 || problem.batch < 2 * unit) {
       return {{}};
     }
@@ -89,7 +89,7 @@ class CoarseSplit final : public train::Policy {
 
   /// The nearest number of samples at which strict mode lets a batch be divided.
   static std::int64_t whole_chunks(const plan::Problem& problem, double samples) {
-    const auto unit = std::max<std::int64_t>(1, problem.chunk);
+    const auto unit = problem.unit();
     const std::int64_t units = std::llround(samples / static_cast<double>(unit));
     const std::int64_t rounded = std::min(problem.batch, units * unit);
     // The last chunk may be shorter: the whole batch is a choice, too.

@@ -131,7 +131,7 @@ class DataParallel final : public train::Policy {
                        " numbers; the run has " + lanes_text(problem) + ". Give one per lane");
     }
     const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
-    const double unit = static_cast<double>(std::max<std::int64_t>(1, problem.chunk));
+    const double unit = static_cast<double>(problem.unit());
     std::vector<SampleRange> ranges;
     double sum = 0.0;
     std::int64_t begin = 0;
@@ -145,9 +145,7 @@ class DataParallel final : public train::Policy {
         throw UsageError("policy 'data_parallel': a share of " + std::to_string(share) +
                          " leaves lane '" + problem.places[worker].name +
                          "' without samples of a batch of " + std::to_string(problem.batch) +
-                         (problem.chunk > 0
-                              ? ", in chunks of " + std::to_string(problem.chunk) + " (strict mode)"
-                              : std::string()) +
+                         problem.unit_text() +
                          "; shares are above 0. Raise it, raise train.batch, or name fewer lanes");
       }
       ranges.push_back({begin, rounded});

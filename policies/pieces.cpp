@@ -173,13 +173,12 @@ std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Pr
 
 std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& problem,
                                 SampleRange samples, std::int64_t count, const std::string& key) {
-  const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+  const std::int64_t unit = problem.unit();
   const std::int64_t units = (samples.count() + unit - 1) / unit;
   if (count < 1 || count > units) {
     throw UsageError(said_by(policy) + key + " is " + std::to_string(count) + "; " +
                      std::to_string(samples.count()) + " samples can be divided into 1 to " +
-                     std::to_string(units) +
-                     (unit > 1 ? " (strict mode: in chunks of " + std::to_string(unit) + ")" : ""));
+                     std::to_string(units) + problem.unit_text());
   }
   const auto bound = [&](std::int64_t piece) {
     return std::min(samples.end, samples.begin + units * piece / count * unit);

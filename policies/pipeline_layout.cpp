@@ -139,7 +139,7 @@ train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedul
 
 std::vector<train::PolicyOptions> micro_batches_to_try(const plan::Problem& problem,
                                                        std::int64_t least) {
-  const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+  const std::int64_t unit = problem.unit();
   std::vector<train::PolicyOptions> found;
   for (std::int64_t count = least; count <= 16 && count * unit <= problem.batch; count *= 2) {
     found.push_back({{"micro_batches", std::to_string(count)}});

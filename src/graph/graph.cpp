@@ -5,6 +5,7 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace zygos::graph {
@@ -107,8 +108,8 @@ void Graph::place_parameters(NodeId id) {
     if (spec.shape.size() > (std::int64_t{1} << 62) - aligned(elements)) {
       refuse(node.name, "the model has more than 2^62 parameters");
     }
-    parameters_.push_back(
-        {node.name + "/" + spec.name, id, spec.shape, spec.init, spec.decay, elements});
+    parameters_.push_back({node.name + "/" + spec.name, id, spec.shape, spec.init, spec.decay,
+                           spec.statistic, elements});
     elements = aligned(elements + spec.shape.size());
   }
   parameter_elements_ = elements;
@@ -145,9 +146,17 @@ const Shape& Graph::output_shape() const {
 std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
   for (const Parameter& parameter : parameters_) {
-    count += parameter.shape.size();
+    count += parameter.statistic ? 0 : parameter.shape.size();
   }
   return count;
+}
+
+std::int64_t Graph::samples_together() const {
+  std::int64_t together = 1;
+  for (const Node& node : nodes_) {
+    together = std::lcm(together, node.layer->samples_together());
+  }
+  return together;
 }
 
 std::span<const Parameter> Graph::parameters_of(NodeId node) const {

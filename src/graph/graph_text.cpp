@@ -48,7 +48,7 @@ std::string Graph::text() const {
     const Node& node = nodes_[i];
     std::int64_t count = 0;
     for (const Parameter& parameter : parameters_of(static_cast<NodeId>(i))) {
-      count += parameter.shape.size();
+      count += parameter.statistic ? 0 : parameter.shape.size();
     }
     rows.push_back({node.name, std::string(node.layer->type()), inputs_of(node, nodes_),
                     node.output_shape.text(), std::to_string(count)});

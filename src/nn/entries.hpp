@@ -18,6 +18,7 @@ Entry<LayerPtr> average_pool2d_entry();
 Entry<LayerPtr> activation_entry(Activation which);
 Entry<LayerPtr> leaky_relu_entry();
 Entry<LayerPtr> dropout_entry();
+Entry<LayerPtr> batch_norm_entry();
 Entry<LayerPtr> layer_norm_entry();
 Entry<LayerPtr> add_entry();
 Entry<LayerPtr> concat_entry();

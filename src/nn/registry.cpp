@@ -19,6 +19,7 @@ std::vector<Entry<LayerPtr>> layer_registry() {
       activation_entry(Activation::gelu),
       leaky_relu_entry(),
       dropout_entry(),
+      batch_norm_entry(),
       layer_norm_entry(),
       add_entry(),
       concat_entry(),

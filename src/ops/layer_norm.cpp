@@ -7,6 +7,7 @@
 
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
+#include "ops/row_threads.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -14,55 +15,6 @@
 
 namespace zygos::ops {
 namespace {
-
-/// The elements of a row that a thread of a host has: all, one after the other but in so many sums
-/// that additions need not wait for each other.
-struct WholeRow {
-  template <class F>
-  KOKKOS_INLINE_FUNCTION double sum(std::size_t columns, const F& f) const {
-    constexpr std::size_t beside = 16;
-    double sums[beside] = {};
-    std::size_t i = 0;
-    for (; i + beside <= columns; i += beside) {
-      for (std::size_t j = 0; j < beside; ++j) {
-        sums[j] += f(i + j);
-      }
-    }
-    for (std::size_t j = 0; i + j < columns; ++j) {
-      sums[j] += f(i + j);
-    }
-    double total = 0.0;
-    for (const double part : sums) {
-      total += part;
-    }
-    return total;
-  }
-  template <class F>
-  KOKKOS_INLINE_FUNCTION void each(std::size_t columns, const F& f) const {
-    for (std::size_t i = 0; i < columns; ++i) {
-      f(i);
-    }
-  }
-};
-
-/// The same for the threads of a team.
-template <class Member>
-struct TeamRow {
-  const Member& team;
-
-  template <class F>
-  KOKKOS_FUNCTION double sum(std::size_t columns, const F& f) const {
-    double total = 0.0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, columns),
-        [&](const std::size_t i, double& part) { part += f(i); }, total);
-    return total;
-  }
-  template <class F>
-  KOKKOS_FUNCTION void each(std::size_t columns, const F& f) const {
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, columns), f);
-  }
-};
 
 template <class T>
 struct Normalise {
@@ -127,24 +79,6 @@ struct Gradient {
   }
 };
 
-template <HostSpace Exec, class Body>
-void for_each_row(const char* label, const Exec& exec, std::size_t rows, const Body& body) {
-  const std::size_t together =
-      std::max<std::size_t>(chunk::medium / std::max<std::size_t>(body.columns, 1), 1);
-  for_each_element(label, exec, rows, together,
-                   [=](const std::size_t row) { body(WholeRow{}, row); });
-}
-
-template <DeviceSpace Exec, class Body>
-void for_each_row(const char* label, const Exec& exec, std::size_t rows, const Body& body) {
-  using Policy = Kokkos::TeamPolicy<Exec>;
-  using Member = typename Policy::member_type;
-  Kokkos::parallel_for(
-      label, Policy(exec, static_cast<int>(rows), Kokkos::AUTO), KOKKOS_LAMBDA(const Member& team) {
-        body(TeamRow<Member>{team}, static_cast<std::size_t>(team.league_rank()));
-      });
-}
-
 /// Sums of some columns: a block of them on a host, one on a device.
 template <std::size_t width, class T>
 struct ColumnSums {
@@ -190,7 +124,7 @@ void layer_norm(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, 
                     gain.size() == x.extent(1) && shift.size() == x.extent(1) &&
                     moments.size() == 2 * x.extent(0),
                 "ops::layer_norm: extents do not fit");
-  for_each_row("zygos::ops::layer_norm", exec, x.extent(0),
+  for_each_row("zygos::ops::layer_norm", exec, x.extent(0), x.extent(1),
                Normalise<T>{x.extent(1), x.data(), gain.data(), shift.data(), epsilon, y.data(),
                             moments.data()});
 }
@@ -202,7 +136,7 @@ void layer_norm_backward_input(const Exec& exec, MatrixView<Exec, const T> x,
   ZYGOS_REQUIRE(x.size() == d_y.size() && x.size() == d_x.size(),
                 "ops::layer_norm_backward_input: extents do not fit");
   for_each_row(
-      "zygos::ops::layer_norm_backward_input", exec, x.extent(0),
+      "zygos::ops::layer_norm_backward_input", exec, x.extent(0), x.extent(1),
       Gradient<T>{x.extent(1), x.data(), gain.data(), moments.data(), d_y.data(), d_x.data()});
 }
 

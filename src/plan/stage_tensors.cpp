@@ -71,6 +71,7 @@ schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype,
   out.input_bytes = graph.input_shape().size() * element;
   out.target_bytes = target.shape.size() * static_cast<std::int64_t>(size_of(target.dtype));
   out.element_bytes = element;
+  out.samples_together = graph.samples_together();
   const auto nodes = graph.nodes();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const graph::Node& node = nodes[i];

@@ -43,6 +43,26 @@ Outline with_defaults(Outline outline) {
   return outline;
 }
 
+/// Layers with statistics over samples would otherwise, without a word, compute something else.
+void require_samples_together(const Outline& outline) {
+  const std::int64_t together =
+      outline.model.samples_together > 0 ? outline.model.samples_together : outline.batch;
+  const auto refuse = [&](const std::string& found) {
+    throw UsageError("policy '" + outline.policy + "' " + found +
+                     "; layers of this model take statistics of " + std::to_string(together) +
+                     " samples together, and it may divide a batch only between multiples of them");
+  };
+  for (const SampleRange& samples : outline.micro_batches) {
+    if (together > 1 && samples.begin % together != 0) {
+      refuse("begins a micro-batch at sample " + std::to_string(samples.begin));
+    }
+  }
+  if (together > 1 && outline.chunk > 0 && outline.chunk < outline.batch &&
+      outline.chunk % together != 0) {
+    refuse("sums gradients in chunks of " + std::to_string(outline.chunk) + " (train.strict)");
+  }
+}
+
 }  // namespace
 
 ScheduleBuilder::ScheduleBuilder(Outline outline)
@@ -71,6 +91,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   for (PlaceState& place : states_) {
     place.kept = {0};
   }
+  require_samples_together(outline_);
   find_needs();
 }
 

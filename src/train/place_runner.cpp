@@ -6,6 +6,8 @@
 #include "train/flat_ops.hpp"
 #include "train/gather_rows.hpp"
 
+#include "zygos/nn/optimizers.hpp"
+
 #include <algorithm>
 
 namespace zygos::train {
@@ -21,7 +23,8 @@ PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
              setup.lane.allocator()),
       staging_(memory_.staging, setup.lane.name() + "_staging", 0, setup.lane.staging_allocator()),
       micro_batches_(setup.schedule.micro_batches.size()),
-      mine_(setup.schedule.micro_batches.size(), false) {
+      mine_(setup.schedule.micro_batches.size(), false),
+      statistics_(nn::sgd({.learning_rate = 1.0, .momentum = 0.0, .weight_decay = 0.0})) {
   for (const Task& one : setup_.schedule.tasks) {
     if (one.place == setup_.place && one.kind == TaskKind::load) {
       mine_[static_cast<std::size_t>(one.micro_batch)] = true;
@@ -78,7 +81,8 @@ void PlaceRunner::bind_parameters() {
 void PlaceRunner::bind_updates() {
   std::int64_t before = 0;  // elements of the ranges so far, which lie one behind the other
   for (const schedule::ElementRange& elements : memory_.updated) {
-    Updated& updated = updated_.emplace_back(Updated{elements, {}});
+    Updated& updated = updated_.emplace_back(
+        Updated{.elements = elements, .args = {}, .trained = {}, .statistics = {}});
     const Shape shape{elements.count()};
     const auto at = [&](std::size_t piece, DType dtype) {
       const auto offset = static_cast<std::size_t>(before) * size_of(dtype);
@@ -91,8 +95,42 @@ void PlaceRunner::bind_updates() {
     if (setup_.optimizer.uses_decay()) {
       updated.args.decay_mask = at(memory_.pieces.decay_mask, DType::u8);
     }
+    bind_stretches(updated);
     before += elements.count();
   }
+}
+
+void PlaceRunner::bind_stretches(Updated& updated) const {
+  const auto add = [&](auto& to, schedule::ElementRange elements) {
+    if (elements.count() <= 0) {
+      return;
+    }
+    const auto of = [&](const Tensor& whole) {
+      const std::int64_t first = elements.begin - updated.elements.begin;
+      return whole ? Tensor(static_cast<std::byte*>(whole.raw()) +
+                                static_cast<std::size_t>(first) * size_of(whole.dtype()),
+                            whole.dtype(), Shape{elements.count()})
+                   : Tensor();
+    };
+    nn::UpdateArgs args{.weights = of(updated.args.weights),
+                        .gradient = {},
+                        .states = {},
+                        .decay_mask = of(updated.args.decay_mask)};
+    std::ranges::transform(updated.args.states, std::back_inserter(args.states), of);
+    to.emplace_back(elements, std::move(args));
+  };
+  std::int64_t begin = updated.elements.begin;
+  for (const graph::Parameter& parameter : setup_.graph.parameters()) {
+    const schedule::ElementRange elements{
+        std::max(parameter.offset, begin),
+        std::min(parameter.offset + parameter.shape.size(), updated.elements.end)};
+    if (parameter.statistic && elements.count() > 0) {
+      add(updated.trained, {begin, elements.begin});
+      add(updated.statistics, elements);
+      begin = elements.end;
+    }
+  }
+  add(updated.trained, {begin, updated.elements.end});
 }
 
 void PlaceRunner::bind_samples(std::int64_t given) {
@@ -131,6 +169,14 @@ std::int64_t PlaceRunner::averaged_samples(std::int32_t update) const {
   }
   const schedule::SampleRange& all = setup_.schedule.updates[static_cast<std::size_t>(update)];
   return std::min(all.end, given_) - std::min(all.begin, given_);
+}
+
+std::int64_t PlaceRunner::averaged_with(std::int64_t sample) const {
+  const auto& updates = setup_.schedule.updates;
+  const auto found = std::ranges::find_if(updates, [&](const schedule::SampleRange& samples) {
+    return samples.begin <= sample && sample < samples.end;
+  });
+  return averaged_samples(static_cast<std::int32_t>(found - updates.begin()));
 }
 
 void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
@@ -285,7 +331,8 @@ void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
     setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->backward(
         context(node, slice.ids),
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
-         bound.d_output, bound.d_inputs, d_parameters[index], accumulates});
+         bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
+         averaged_with(one.samples.begin)});
     for (const auto& [part, whole] : bound.added) {
       add_to(setup_.lane.execution(), whole, part);
     }
@@ -314,10 +361,16 @@ void PlaceRunner::update(const Task& one) {
   }
   const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
   Updated& updated = *std::ranges::find(updated_, one.elements, &Updated::elements);
-  updated.args.gradient = part_of(one.reduced ? reduced_ : gradients_, one.elements);
-  updated.args.step =
-      (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
-  setup_.optimizer.update(setup_.lane.execution(), updated.args);
+  const Tensor& gradient = one.reduced ? reduced_ : gradients_;
+  const auto apply = [&](const nn::Optimizer& optimizer, auto& stretches) {
+    for (auto& [elements, args] : stretches) {
+      args.gradient = part_of(gradient, elements);
+      args.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
+      optimizer.update(setup_.lane.execution(), args);
+    }
+  };
+  apply(setup_.optimizer, updated.trained);
+  apply(*statistics_, updated.statistics);
 }
 
 void PlaceRunner::stash(const Task& one) const {

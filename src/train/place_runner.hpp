@@ -48,6 +48,9 @@ class PlaceRunner {
   struct Updated {
     schedule::ElementRange elements;
     nn::UpdateArgs args;
+    /// What is trained of them, and what is not: statistics.
+    std::vector<std::pair<schedule::ElementRange, nn::UpdateArgs>> trained;
+    std::vector<std::pair<schedule::ElementRange, nn::UpdateArgs>> statistics;
   };
 
   PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory);
@@ -89,6 +92,7 @@ class PlaceRunner {
   Tensor flat(std::size_t piece, std::int32_t slot = 0) const;
   void bind_parameters();
   void bind_updates();
+  void bind_stretches(Updated& updated) const;
   void bind_samples(std::int64_t given);
   /// By stage's node: its parameters in a flat buffer of the stage.
   std::vector<std::vector<Tensor>> parameters_in(const Tensor& whole) const;
@@ -104,6 +108,8 @@ class PlaceRunner {
   }
   /// Samples of this call that an update averages over.
   std::int64_t averaged_samples(std::int32_t update) const;
+  /// The same for the update that a sample of the batch belongs to.
+  std::int64_t averaged_with(std::int64_t sample) const;
 
   void load(const schedule::Task& task);
   void copy_in(const schedule::Task& task);
@@ -151,6 +157,7 @@ class PlaceRunner {
   Tensor incoming_;
   bool has_reduced_ = false;
   std::vector<Updated> updated_;
+  nn::OptimizerPtr statistics_;  ///< takes the gradient off
   StepInputs inputs_of_call_;
   std::int64_t given_ = -1;  ///< samples of the batch of this call
   /// Nodes whose tensors a transfer of activations or their gradients carries, and room for its

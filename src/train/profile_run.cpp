@@ -53,7 +53,7 @@ schedule::Task with_samples(const schedule::Task& task, std::int64_t given) {
 }
 
 std::int64_t round_samples(const plan::Problem& problem, double samples) {
-  const std::int64_t unit = std::max<std::int64_t>(1, problem.chunk);
+  const std::int64_t unit = problem.unit();
   const auto units = std::llround(samples / static_cast<double>(unit));
   return std::clamp<std::int64_t>(units * unit, std::min(unit, problem.batch), problem.batch);
 }

@@ -19,6 +19,7 @@ schedule::Outline outline_of(const plan::Problem& problem) {
   outline.policy = "profile";
   outline.batch = problem.batch;
   outline.model = problem.model;
+  outline.model.samples_together = 1;  // times need no right results
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});
   }

@@ -52,6 +52,7 @@ class LayerRun {
       d_inputs.push_back(pool_.unwritten(shape.with_leading(batch)));
     }
     for (const nn::ParameterSpec& spec : layer_->parameters(shapes)) {
+      statistic.push_back(spec.statistic);
       parameters.push_back(pool_.random(spec.shape, ++draw * 101));
       d_parameters.push_back(pool_.unwritten(spec.shape));
     }
@@ -70,14 +71,15 @@ class LayerRun {
   nn::Context context() const { return {execution_, mode, seed, step, layer_index, sample_ids}; }
   void forward() const { layer_->forward(context(), {inputs, parameters, workspace_, output}); }
   void backward() const {
-    layer_->backward(context(),
-                     {inputs, parameters, workspace_, output, d_output, d_inputs, d_parameters});
+    layer_->backward(context(), {inputs, parameters, workspace_, output, d_output, d_inputs,
+                                 d_parameters, accumulates, global_batch});
   }
 
   std::vector<Tensor> inputs;
   std::vector<Tensor> d_inputs;
   std::vector<Tensor> parameters;
   std::vector<Tensor> d_parameters;
+  std::vector<bool> statistic;  ///< by parameter: not trained
   Tensor output;
   Tensor d_output;
   Tensor sample_ids;
@@ -85,6 +87,8 @@ class LayerRun {
   std::uint64_t seed = 3;
   std::uint64_t step = 5;
   std::uint32_t layer_index = 1;
+  bool accumulates = false;
+  std::int64_t global_batch = 1;
 
  private:
   nn::LayerPtr layer_;
@@ -138,6 +142,9 @@ inline std::string check_layer_gradients(LayerRun& run) {
     }
   }
   for (std::size_t i = 0; i < run.parameters.size(); ++i) {
+    if (run.statistic[i]) {
+      continue;  // what it is moved by is no gradient
+    }
     const std::string found = gradient_difference(run.parameters[i], run.d_parameters[i], value);
     if (!found.empty()) {
       return "parameter " + std::to_string(i) + ", " + found;

@@ -6,6 +6,7 @@
 #include "small_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cmath>
 #include <string>
@@ -14,6 +15,7 @@
 namespace {
 
 using namespace zygos;
+using Catch::Matchers::ContainsSubstring;
 using test::SmallRun;
 using Names = std::vector<std::string>;
 
@@ -21,13 +23,15 @@ nn::LayerPtr tanh_layer(std::int64_t units) {
   return nn::dense({.units = units, .bias = true, .activation = nn::Activation::tanh});
 }
 
-/// Eight nodes with dropout; outputs of the first and second are read far behind.
+/// Nine nodes with dropout and statistics of five samples; outputs of the first and second are read
+/// far behind.
 graph::Graph skipping_model() {
   graph::Graph graph(Shape{10}, nn::cross_entropy());
   graph.add("fc1", tanh_layer(9));
   graph.add("drop1", nn::dropout(0.25));
   graph.add("fc2", tanh_layer(9));
-  graph.add("sum", nn::add(), Names{"fc2", "drop1"});
+  graph.add("norm", nn::batch_norm({.group = 5}));
+  graph.add("sum", nn::add(), Names{"norm", "drop1"});
   graph.add("fc3", tanh_layer(9));
   graph.add("drop3", nn::dropout(0.5));
   graph.add("joined", nn::concat(), Names{"drop3", "fc1", "drop1", "input"});
@@ -132,7 +136,7 @@ TEST_CASE("A worker that updates a shard of the weights gives the bits of one th
           "[train][policies]") {
   using policies::Exchange;
   for (const int lanes : {2, 3, 4}) {
-    for (const std::int64_t micro_batches : {1, 3}) {
+    for (const std::int64_t micro_batches : {1, 2}) {
       CAPTURE(lanes, micro_batches);
       const auto by = [&](Exchange exchange) {
         return three_steps(policies::data_parallel({.exchange = exchange,
@@ -148,6 +152,35 @@ TEST_CASE("A worker that updates a shard of the weights gives the bits of one th
       CHECK(sharded.gradient == ring.gradient);
     }
   }
+}
+
+TEST_CASE("No policy divides a batch within a group that has common statistics",
+          "[train][policies]") {
+  SmallRun run(workers(2));
+  run.graph = skipping_model();
+  const auto problem = run.problem();
+
+  CHECK(problem.unit() == 5);
+  CHECK(policies::coarse_split({.share = 0.43, .samples = {}})
+            ->schedule(problem, nullptr)
+            .samples_of(0)
+            .count() == 15);
+  CHECK_THROWS_WITH(policies::gpipe({.micro_batches = 9, .stages = {.cuts = {"sum"}, .lanes = {}}})
+                        ->schedule(problem, nullptr),
+                    ContainsSubstring("1 to 8 (layers take statistics of 5 samples together)"));
+  CHECK_THROWS_WITH(run.split(17), ContainsSubstring("begins a micro-batch at sample 17"));
+  auto strict = problem;
+  strict.chunk = 4;
+  CHECK_THROWS_WITH(policies::single({})->schedule(strict, nullptr),
+                    ContainsSubstring("in chunks of 4 (train.strict)"));
+}
+
+TEST_CASE("A batch with common statistics is not divided at all", "[train][policies]") {
+  SmallRun run(workers(2));
+  run.graph.add("norm", nn::batch_norm());
+
+  CHECK_NOTHROW(run.schedule_of(policies::layer_placement({})));
+  CHECK_THROWS_WITH(run.schedule_of(policies::data_parallel({})), ContainsSubstring("'deferred'"));
 }
 
 TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",

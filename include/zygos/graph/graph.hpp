@@ -36,6 +36,7 @@ struct Parameter {
   Shape shape;
   Initialiser init;
   bool decay = true;
+  bool statistic = false;   ///< not trained
   std::int64_t offset = 0;  ///< in elements
 };
 
@@ -71,7 +72,7 @@ class Graph {
   /// Elements of the flat parameter buffer (offsets of parameters are multiples of 16 elements, so
   /// this can exceed the sum of sizes; the gaps stay zero).
   std::int64_t parameter_elements() const noexcept { return parameter_elements_; }
-  /// Sum of the parameters' sizes, as printed.
+  /// Sum of the sizes of all that is trained, as printed.
   std::int64_t parameter_count() const;
   /// Parameters of one node, a contiguous run of parameters().
   std::span<const Parameter> parameters_of(NodeId node) const;
@@ -81,6 +82,8 @@ class Graph {
   /// After which nodes the graph may be cut, the last one left out: every later node depends on the
   /// earlier ones (and on the model's input) only through this one's output.
   std::vector<NodeId> cut_points() const;
+  /// Samples between multiples of which a batch may be divided; nn::whole_batch: nowhere.
+  std::int64_t samples_together() const;
   /// Work of one training pass over `batch` samples (forward, loss, backward).
   nn::Cost training_cost(std::int64_t batch, DType dtype) const;
   nn::Cost forward_cost(std::int64_t batch, DType dtype) const;

@@ -39,6 +39,9 @@ struct ParameterSpec {
   Shape shape;
   Initialiser init;
   bool decay = true;  ///< weight decay applies (not to biases)
+  /// Not trained: every update takes the gradient itself off it, whatever the optimizer. So what a
+  /// layer counts over a batch goes the way of gradients, and is exact however the batch is cut.
+  bool statistic = false;
 };
 
 /// Scratch or state a layer keeps from forward to backward, per lane and batch.
@@ -78,6 +81,7 @@ struct BackwardArgs {
   std::span<const Tensor> d_inputs;
   std::span<const Tensor> d_parameters;
   bool accumulates = false;  ///< d_parameters hold the gradient of earlier micro-batches: add to it
+  std::int64_t global_batch = 1;  ///< samples that this gradient is a mean over
 };
 
 /// Immutable description plus the two passes. Shapes given and returned are sample shapes, without
@@ -94,6 +98,9 @@ class Layer {
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
+  /// Samples that are more than each by itself: a batch is divided only between multiples of so
+  /// many. 1: anywhere; whole_batch: not at all.
+  virtual std::int64_t samples_together() const { return 1; }
   virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs,
                             DType dtype) const = 0;
   /// `wants_d_input`: false for a first layer, which saves a GEMM.
@@ -102,6 +109,9 @@ class Layer {
   virtual void forward(const Context& context, const ForwardArgs& args) const = 0;
   virtual void backward(const Context& context, const BackwardArgs& args) const = 0;
 };
+
+/// Of Layer::samples_together().
+inline constexpr std::int64_t whole_batch = 0;
 
 using LayerPtr = std::shared_ptr<const Layer>;
 

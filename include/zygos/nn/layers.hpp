@@ -81,6 +81,22 @@ LayerPtr dropout(double rate);
 /// added up in double; `epsilon` is added to the variance.
 LayerPtr layer_norm(double epsilon = 1e-5);
 
+struct BatchNormOptions {
+  std::int64_t group = 0;  ///< samples with statistics of their own; 0: those of the whole batch
+  bool deferred = false;   ///< of whatever part of a batch a policy gives the layer in one call
+  double momentum = 0.1;   ///< share of a batch's statistics in the running ones
+  double epsilon = 1e-5;   ///< added to the variance
+};
+/// Each channel, the first extent of a sample shape, less its mean and over its standard deviation,
+/// times a gain (1 at first), plus a shift (0) (Ioffe and Szegedy, 2015, algorithm 1). While it
+/// trains, means and variances are those over positions and samples of a batch, or of every `group`
+/// samples of it (ghost batches: Hoffer, Hubara and Soudry, 2017, algorithm 1), so that the result
+/// is the same however a policy divides the batch between groups; it may divide it nowhere else,
+/// unless `deferred` asks for the statistics of each part (as torchgpipe's layer of that name has
+/// them: Kim et al., 2020). Evaluation takes running statistics, always those of whole batches:
+/// r = (1 - momentum) r + momentum s, of the mean and the unbiased variance, weighted over groups.
+LayerPtr batch_norm(BatchNormOptions options = {});
+
 /// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
 LayerPtr add();
 

@@ -29,6 +29,12 @@ struct Problem {
   /// Strict mode: gradients are summed over chunks of this many samples in a fixed tree, so shares
   /// and micro-batches must end at multiples of it, and a ring's order is no option. 0: off.
   std::int64_t chunk = 0;
+
+  /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
+  /// must see together. The whole batch if it may not be divided.
+  std::int64_t unit() const;
+  /// Why that is more than one, for messages: " (strict mode: in chunks of 8)", or empty.
+  std::string unit_text() const;
 };
 
 }  // namespace zygos::plan

@@ -27,6 +27,8 @@ struct ModelOutline {
   std::int64_t input_bytes = 0;
   std::int64_t target_bytes = 0;
   std::int64_t element_bytes = 4;  ///< of a parameter
+  /// Samples that some layer must see in one call; 0: all of a batch.
+  std::int64_t samples_together = 1;
 
   std::int32_t node_count() const { return static_cast<std::int32_t>(nodes.size()); }
   NodeRange all_nodes() const { return {0, node_count()}; }

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The running statistics are parameters that are not trained. Backward writes how far the batch
+// moves them as their gradient, so that lanes, micro-batches and ranks add their parts up, and
+// checkpoints and copies of the weights have them, without a word about them anywhere else.
+#include "ops/batch_norm.hpp"
+
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class BatchNorm final : public Layer {
+ public:
+  explicit BatchNorm(const BatchNormOptions& options) : options_(options) {
+    require_positive("batch_norm", "epsilon", options.epsilon);
+    require_option(options.momentum > 0.0 && options.momentum <= 1.0, "batch_norm", "momentum",
+                   options.momentum, "above 0 and at most 1");
+    if (options.group < 0) {
+      throw UsageError("batch_norm: group is " + std::to_string(options.group) +
+                       "; it must be the number of samples that have common statistics, or 0 for "
+                       "those of a batch");
+    }
+    if (options.group > 0 && options.deferred) {
+      throw UsageError(
+          "batch_norm: a group of " + std::to_string(options.group) +
+          " is given together with deferred; statistics are those of a group, or of whatever a "
+          "policy makes of a batch, so leave one of them out");
+    }
+  }
+
+  std::string_view type() const override { return "batch_norm"; }
+
+  std::int64_t samples_together() const override {
+    return options_.deferred ? 1 : options_.group == 0 ? whole_batch : options_.group;
+  }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(type(), inputs);
+    if (shape.size() < 1 || shape.rank() == 0) {
+      throw UsageError("batch_norm: the input of shape " + shape.text() +
+                       " has no channels; it must be (channels) or (channels, ...)");
+    }
+    return shape;
+  }
+
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {
+    const Shape channels{inputs.front()[0]};
+    const auto zero = Initialiser::constant(0.0);
+    const auto one = Initialiser::constant(1.0);
+    return {{"gain", channels, one, false},
+            {"shift", channels, zero, false},
+            {"running_mean", channels, zero, false, true},
+            {"running_variance", channels, one, false, true}};
+  }
+
+  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
+                                       DType dtype) const override {
+    const Shape numbers{groups_of(batch), inputs.front()[0], 2};
+    return {{"moments", numbers, dtype, true}, {"sums", numbers, dtype}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(7.0, 2.0, batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return wants_d_input ? pass_cost(12.0, 3.0, batch, inputs, dtype)
+                         : pass_cost(5.0, 2.0, batch, inputs, dtype);
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      const auto x = vector_view<Exec, const T>(args.inputs[0]);
+      const auto y = vector_view<Exec, T>(args.output);
+      const auto gain = vector_view<Exec, const T>(args.parameters[0]);
+      const auto shift = vector_view<Exec, const T>(args.parameters[1]);
+      const ops::ChannelGroups extents = extents_of(args.output);
+      if (context.mode == Mode::train) {
+        ops::batch_norm<Exec, T>(exec, extents, x, gain, shift, options_.epsilon, y,
+                                 vector_view<Exec, T>(args.workspace[0]));
+      } else {
+        ops::batch_norm_by<Exec, T>(exec, extents, x, gain, shift, options_.epsilon,
+                                    vector_view<Exec, const T>(args.parameters[2]),
+                                    vector_view<Exec, const T>(args.parameters[3]), y);
+      }
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      const ops::ChannelGroups extents = extents_of(args.output);
+      const auto moments = vector_view<Exec, const T>(args.workspace[0]);
+      ops::batch_norm_backward_input<Exec, T>(
+          exec, extents, vector_view<Exec, const T>(args.inputs[0]),
+          vector_view<Exec, const T>(args.parameters[0]), moments,
+          vector_view<Exec, const T>(args.d_output), options_.epsilon,
+          vector_view<Exec, T>(args.workspace[1]),
+          args.d_inputs[0] ? vector_view<Exec, T>(args.d_inputs[0]) : VectorView<Exec, T>());
+      const auto d_parameter = [&](std::size_t i) {
+        return vector_view<Exec, T>(args.d_parameters[i]);
+      };
+      ops::batch_norm_backward_parameters<Exec, T>(
+          exec, extents, {options_.momentum, static_cast<double>(args.global_batch)}, moments,
+          vector_view<Exec, const T>(args.workspace[1]),
+          {vector_view<Exec, const T>(args.parameters[2]),
+           vector_view<Exec, const T>(args.parameters[3]), d_parameter(0), d_parameter(1),
+           d_parameter(2), d_parameter(3)},
+          args.accumulates ? ops::Into::added : ops::Into::replaced);
+    });
+  }
+
+ private:
+  std::int64_t group_of(std::int64_t samples) const {
+    return options_.group == 0 ? std::max<std::int64_t>(samples, 1) : options_.group;
+  }
+  std::int64_t groups_of(std::int64_t samples) const {
+    const std::int64_t group = group_of(samples);
+    return (samples + group - 1) / group;
+  }
+
+  /// Of a tensor with its samples.
+  ops::ChannelGroups extents_of(const Tensor& tensor) const {
+    const Shape sample = tensor.shape().without_leading();
+    return {static_cast<std::size_t>(tensor.shape()[0]), static_cast<std::size_t>(sample[0]),
+            static_cast<std::size_t>(sample.size() / sample[0]),
+            static_cast<std::size_t>(group_of(tensor.shape()[0]))};
+  }
+
+  /// `flops` and `passes` over memory of every element.
+  static Cost pass_cost(double flops, double passes, std::int64_t batch,
+                        std::span<const Shape> inputs, DType dtype) {
+    const double elements = static_cast<double>(batch) * static_cast<double>(inputs.front().size());
+    return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  BatchNormOptions options_;
+};
+
+}  // namespace
+
+LayerPtr batch_norm(BatchNormOptions options) { return std::make_shared<BatchNorm>(options); }
+
+Entry<LayerPtr> batch_norm_entry() {
+  const BatchNormOptions usual;
+  deck::Schema schema("batch_norm",
+                      "Each channel over the samples and positions to mean 0 and variance 1, times "
+                      "a gain, plus a shift.");
+  schema
+      .integer(
+          "group",
+          "Samples that have statistics of their own, in the order of the batch, which is then "
+          "divided only between groups; 0: those of the whole batch, which is not divided.")
+      .fallback(usual.group)
+      .at_least(0);
+  schema
+      .boolean("deferred",
+               "Normalise each part that a policy makes of a batch by itself; only the running "
+               "statistics are those of the whole batch then.")
+      .fallback(usual.deferred);
+  schema.real("momentum", "Share of a batch's statistics in the running ones.")
+      .fallback(usual.momentum)
+      .above(0.0)
+      .at_most(1.0);
+  schema.real("epsilon", "Added to the variance.").fallback(usual.epsilon).above(0.0);
+  return {schema, [](const deck::Section& options) {
+            return batch_norm({.group = options.integer("group"),
+                               .deferred = options.boolean("deferred"),
+                               .momentum = options.real("momentum"),
+                               .epsilon = options.real("epsilon")});
+          }};
+}
+
+}  // namespace zygos::nn

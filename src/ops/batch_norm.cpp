@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A host core, or a device's team, has one channel of one group: what it reads twice is still in a
+// near cache.
+#include "ops/batch_norm.hpp"
+
+#include "ops/for_each_space.hpp"
+#include "ops/launch.hpp"
+#include "ops/row_threads.hpp"
+
+#include "zygos/core/error.hpp"
+
+namespace zygos::ops {
+namespace {
+
+/// One channel of one group: where it begins, and its samples.
+struct ChannelPart {
+  KOKKOS_FUNCTION ChannelPart(const ChannelGroups& extents, std::size_t index)
+      : channel(index % extents.channels),
+        stride(extents.channels * extents.positions),
+        positions(extents.positions) {
+    const std::size_t first = index / extents.channels * extents.group;
+    const std::size_t left = extents.samples - first;
+    samples = left < extents.group ? left : extents.group;
+    begin = first * stride + channel * positions;
+  }
+  KOKKOS_FUNCTION double count() const { return static_cast<double>(samples * positions); }
+
+  std::size_t channel;
+  std::size_t stride;  ///< from sample to sample
+  std::size_t positions;
+  std::size_t samples;
+  std::size_t begin;
+};
+
+template <class T>
+struct NormaliseChannel {
+  ChannelGroups extents;
+  const T* x;
+  const T* gain;
+  const T* shift;
+  double epsilon;
+  T* y;
+
+  /// y from x's mean and variance.
+  template <class Threads>
+  KOKKOS_INLINE_FUNCTION void write(const Threads& threads, const ChannelPart& part, T mean,
+                                    T variance) const {
+    const T scale = static_cast<T>(1.0 / Kokkos::sqrt(static_cast<double>(variance) + epsilon)) *
+                    gain[part.channel];
+    const T plus = shift[part.channel];
+    const T* const in = x + part.begin;
+    T* const out = y + part.begin;
+    const std::size_t stride = part.stride;
+    threads.each(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
+      const std::size_t at = sample * stride + i;
+      out[at] = (in[at] - mean) * scale + plus;
+    });
+  }
+};
+
+template <class T>
+struct NormaliseByOwn {
+  NormaliseChannel<T> channel;
+  T* moments;
+
+  template <class Threads>
+  KOKKOS_INLINE_FUNCTION void operator()(const Threads& threads, std::size_t index) const {
+    const ChannelPart part(channel.extents, index);
+    const T* const in = channel.x + part.begin;
+    const std::size_t stride = part.stride;
+    const double mean = threads.sum(part.samples, part.positions,
+                                    [=](std::size_t sample, std::size_t i) {
+                                      return static_cast<double>(in[sample * stride + i]);
+                                    }) /
+                        part.count();
+    const double variance = threads.sum(part.samples, part.positions,
+                                        [=](std::size_t sample, std::size_t i) {
+                                          const double distance =
+                                              static_cast<double>(in[sample * stride + i]) - mean;
+                                          return distance * distance;
+                                        }) /
+                            part.count();
+    moments[2 * index] = static_cast<T>(mean);
+    moments[2 * index + 1] = static_cast<T>(variance);
+    channel.write(threads, part, static_cast<T>(mean), static_cast<T>(variance));
+  }
+};
+
+template <class T>
+struct NormaliseByGiven {
+  NormaliseChannel<T> channel;
+  const T* means;
+  const T* variances;
+
+  template <class Threads>
+  KOKKOS_INLINE_FUNCTION void operator()(const Threads& threads, std::size_t index) const {
+    const ChannelPart part(channel.extents, index);
+    channel.write(threads, part, means[part.channel], variances[part.channel]);
+  }
+};
+
+/// d_x = s gain (d_y - mean(d_y) - n mean(d_y n)), with s = 1 / sqrt(variance + epsilon).
+template <class T>
+struct InputGradient {
+  ChannelGroups extents;
+  const T* x;
+  const T* gain;
+  const T* moments;
+  const T* d_y;
+  double epsilon;
+  T* sums;
+  T* d_x;
+
+  template <class Threads>
+  KOKKOS_INLINE_FUNCTION void operator()(const Threads& threads, std::size_t index) const {
+    const ChannelPart part(extents, index);
+    const T* const in = x + part.begin;
+    const T* const from = d_y + part.begin;
+    const std::size_t stride = part.stride;
+    const T middle = moments[2 * index];
+    const auto scale =
+        static_cast<T>(1.0 / Kokkos::sqrt(static_cast<double>(moments[2 * index + 1]) + epsilon));
+    const double along =
+        threads.sum(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
+          const std::size_t at = sample * stride + i;
+          return static_cast<double>(from[at] * ((in[at] - middle) * scale));
+        });
+    const double total =
+        threads.sum(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
+          return static_cast<double>(from[sample * stride + i]);
+        });
+    sums[2 * index] = static_cast<T>(along);
+    sums[2 * index + 1] = static_cast<T>(total);
+    if (d_x == nullptr) {
+      return;
+    }
+    T* const out = d_x + part.begin;
+    const T by = scale * gain[part.channel];
+    const auto tilt = static_cast<T>(along / part.count());
+    const auto mean = static_cast<T>(total / part.count());
+    threads.each(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
+      const std::size_t at = sample * stride + i;
+      out[at] = by * (from[at] - mean - (in[at] - middle) * scale * tilt);
+    });
+  }
+};
+
+template <class Exec, class T>
+struct ParameterGradient {
+  ChannelGroups extents;
+  Running running;
+  std::size_t groups;
+  const T* moments;
+  const T* sums;
+  ChannelParameters<Exec, T> parameters;
+  bool adds;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t channel) const {
+    double gain = 0.0, shift = 0.0, mean = 0.0, variance = 0.0;
+    for (std::size_t group = 0; group < groups; ++group) {
+      const std::size_t index = group * extents.channels + channel;
+      const ChannelPart part(extents, index);
+      gain += static_cast<double>(sums[2 * index]);
+      shift += static_cast<double>(sums[2 * index + 1]);
+      const double share = running.share * static_cast<double>(part.samples) / running.global_batch;
+      const double unbiased = part.count() > 1.0 ? part.count() / (part.count() - 1.0) : 1.0;
+      mean += share * (static_cast<double>(parameters.means[channel]) -
+                       static_cast<double>(moments[2 * index]));
+      variance += share * (static_cast<double>(parameters.variances[channel]) -
+                           unbiased * static_cast<double>(moments[2 * index + 1]));
+    }
+    put(parameters.d_gain, channel, gain);
+    put(parameters.d_shift, channel, shift);
+    put(parameters.d_mean, channel, mean);
+    put(parameters.d_variance, channel, variance);
+  }
+
+  KOKKOS_FUNCTION void put(const VectorView<Exec, T>& to, std::size_t channel, double sum) const {
+    // Not a factor: what is there before the first sum may be NaN.
+    to[channel] = (adds ? to[channel] : T(0)) + static_cast<T>(sum);
+  }
+};
+
+template <class Exec, class Body>
+void for_each_channel(const char* label, const Exec& exec, const ChannelGroups& extents,
+                      const Body& body) {
+  for_each_row(label, exec, extents.groups() * extents.channels,
+               std::min(extents.group, extents.samples) * extents.positions, body);
+}
+
+}  // namespace
+
+template <class Exec, class T>
+void batch_norm(const Exec& exec, const ChannelGroups& extents, VectorView<Exec, const T> x,
+                VectorView<Exec, const T> gain, VectorView<Exec, const T> shift, double epsilon,
+                VectorView<Exec, T> y, VectorView<Exec, T> moments) {
+  ZYGOS_REQUIRE(x.size() == y.size() &&
+                    x.size() == extents.samples * extents.channels * extents.positions &&
+                    moments.size() >= 2 * extents.groups() * extents.channels,
+                "ops::batch_norm: extents do not fit");
+  for_each_channel(
+      "zygos::ops::batch_norm", exec, extents,
+      NormaliseByOwn<T>{{extents, x.data(), gain.data(), shift.data(), epsilon, y.data()},
+                        moments.data()});
+}
+
+template <class Exec, class T>
+void batch_norm_by(const Exec& exec, const ChannelGroups& extents, VectorView<Exec, const T> x,
+                   VectorView<Exec, const T> gain, VectorView<Exec, const T> shift, double epsilon,
+                   VectorView<Exec, const T> means, VectorView<Exec, const T> variances,
+                   VectorView<Exec, T> y) {
+  ZYGOS_REQUIRE(x.size() == y.size() && means.size() == extents.channels &&
+                    variances.size() == extents.channels,
+                "ops::batch_norm_by: extents do not fit");
+  for_each_channel(
+      "zygos::ops::batch_norm_by", exec, extents,
+      NormaliseByGiven<T>{{extents, x.data(), gain.data(), shift.data(), epsilon, y.data()},
+                          means.data(),
+                          variances.data()});
+}
+
+template <class Exec, class T>
+void batch_norm_backward_input(const Exec& exec, const ChannelGroups& extents,
+                               VectorView<Exec, const T> x, VectorView<Exec, const T> gain,
+                               VectorView<Exec, const T> moments, VectorView<Exec, const T> d_y,
+                               double epsilon, VectorView<Exec, T> sums, VectorView<Exec, T> d_x) {
+  ZYGOS_REQUIRE(x.size() == d_y.size() && (d_x.size() == 0 || d_x.size() == x.size()) &&
+                    sums.size() >= 2 * extents.groups() * extents.channels,
+                "ops::batch_norm_backward_input: extents do not fit");
+  for_each_channel("zygos::ops::batch_norm_backward_input", exec, extents,
+                   InputGradient<T>{extents, x.data(), gain.data(), moments.data(), d_y.data(),
+                                    epsilon, sums.data(), d_x.size() == 0 ? nullptr : d_x.data()});
+}
+
+template <class Exec, class T>
+void batch_norm_backward_parameters(const Exec& exec, const ChannelGroups& extents,
+                                    const Running& running, VectorView<Exec, const T> moments,
+                                    VectorView<Exec, const T> sums,
+                                    const ChannelParameters<Exec, T>& parameters, Into into) {
+  for_each_element("zygos::ops::batch_norm_backward_parameters", exec, extents.channels,
+                   chunk::medium,
+                   ParameterGradient<Exec, T>{extents, running, extents.groups(), moments.data(),
+                                              sums.data(), parameters, into == Into::added});
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                          \
+  template void batch_norm<SPACE, T>(                                                             \
+      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
+      VectorView<SPACE, const T>, double, VectorView<SPACE, T>, VectorView<SPACE, T>);            \
+  template void batch_norm_by<SPACE, T>(                                                          \
+      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
+      VectorView<SPACE, const T>, double, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
+      VectorView<SPACE, T>);                                                                      \
+  template void batch_norm_backward_input<SPACE, T>(                                              \
+      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
+      VectorView<SPACE, const T>, VectorView<SPACE, const T>, double, VectorView<SPACE, T>,       \
+      VectorView<SPACE, T>);                                                                      \
+  template void batch_norm_backward_parameters<SPACE, T>(                                         \
+      const SPACE&, const ChannelGroups&, const Running&, VectorView<SPACE, const T>,             \
+      VectorView<SPACE, const T>, const ChannelParameters<SPACE, T>&, Into);
+#define ZYGOS_INSTANTIATE(SPACE)       \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops
