@@ -56,15 +56,17 @@ struct MaxOfWindow {
     Block block;
     for (block.first = 0; block.first < pool.x.output; block.first += Block::most) {
       block.count = std::min(Block::most, pool.x.output - block.first);
+      if (in_squares(plane, row, block)) {
+        compare_squares(plane, row, block);
+        store(block, to);
+        continue;
+      }
       block.best.fill(-1);
       block.largest.fill(T(0));
       for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
         compare(plane, i, block);
       }
-      for (std::int64_t column = 0; column < block.count; ++column) {
-        y[to + block.first + column] = block.largest[static_cast<std::size_t>(column)];
-        where[to + block.first + column] = block.best[static_cast<std::size_t>(column)];
-      }
+      store(block, to);
     }
   }
 
@@ -76,6 +78,57 @@ struct MaxOfWindow {
     alignas(64) std::array<T, most> largest;
     alignas(64) std::array<std::int32_t, most> best;
   };
+  void store(const Block& block, std::int64_t to) const {
+    for (std::int64_t column = 0; column < block.count; ++column) {
+      y[to + block.first + column] = block.largest[static_cast<std::size_t>(column)];
+      where[to + block.first + column] = block.best[static_cast<std::size_t>(column)];
+    }
+  }
+
+  /// Whether the windows are the usual ones, two by two side by side, all inside of the input, and
+  /// those of a whole block can be read.
+  bool in_squares(const T* plane, std::int64_t row, const Block& block) const {
+    const auto usual = [](const PoolAxis& axis) {
+      return axis.kernel == 2 && axis.stride == 2 && axis.padding == 0 &&
+             2 * axis.output <= axis.input;
+    };
+    const T* const second = plane + (2 * row + 1) * pool.x.input + 2 * block.first;
+    const T* const end = x + pool.planes * pool.y.input * pool.x.input;
+    return usual(pool.y) && usual(pool.x) && end - second >= 2 * Block::most;
+  }
+  void compare_squares(const T* plane, std::int64_t row, Block& block) const {
+    const auto width = static_cast<std::int32_t>(pool.x.input);
+    const auto first = static_cast<std::int32_t>(2 * row * pool.x.input + 2 * block.first);
+    alignas(64) Numbers left;
+    alignas(64) Numbers right;
+    split(plane + first, block.largest, right);
+#pragma GCC unroll 1
+    for (std::size_t column = 0; column < Block::most; ++column) {
+      block.best[column] = first + 2 * static_cast<std::int32_t>(column);
+    }
+    meet(right, first + 1, block);
+    split(plane + first + width, left, right);
+    meet(left, first + width, block);
+    meet(right, first + width + 1, block);
+  }
+  using Numbers = std::array<T, Block::most>;
+  static void split(const T* from, Numbers& even, Numbers& odd) {
+#pragma GCC unroll 1
+    for (std::size_t column = 0; column < Block::most; ++column) {
+      even[column] = from[2 * column];
+      odd[column] = from[2 * column + 1];
+    }
+  }
+  static void meet(const Numbers& values, std::int32_t first, Block& block) {
+#pragma GCC unroll 1
+    for (std::int32_t column = 0; column < Block::most; ++column) {
+      const auto at = static_cast<std::size_t>(column);
+      const bool is_new = replaces(values[at], block.largest[at]);
+      block.largest[at] = is_new ? values[at] : block.largest[at];
+      block.best[at] = is_new ? first + 2 * column : block.best[at];
+    }
+  }
+
   /// Windows of a block whose tap at column `offset` of the first one lies in the input.
   struct Span {
     std::int32_t begin;
