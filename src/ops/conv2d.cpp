@@ -56,7 +56,7 @@ AxisPhase input_axis(const ConvAxis& axis, std::int64_t r) {
 bool fits(const Conv2d& conv) {
   const WindowAxis y = forward_axis(conv.y);
   const WindowAxis x = forward_axis(conv.x);
-  return PanelPlan(y, x, most_positions).channels() > 0;
+  return PanelPlan(y, x, {most_positions, most_positions}).channels() > 0;
 }
 
 template <class T>

@@ -23,12 +23,12 @@ std::int64_t pieces_together(std::int64_t volume) {
 }
 
 template <Activation which, class T>
-void finish(const typename WindowPieces<T>::Piece& piece, std::int64_t rows_of_group, const T* bias,
-            typename WindowPieces<T>::Tile& tile) {
+void finish(const typename WindowPieces<T>::Piece& piece, std::int64_t rows_of_group,
+            std::int64_t positions, const T* bias, typename WindowPieces<T>::Tile& tile) {
   for (std::int64_t row = 0; row < piece.rows; ++row) {
     T* const out = tile.data() + row * thin::panel<T>;
     const T b = bias == nullptr ? T(0) : bias[piece.group * rows_of_group + piece.first_row + row];
-    for (std::int64_t i = 0; i < piece.range.count; ++i) {
+    for (std::int64_t i = 0; i < positions; ++i) {
       out[i] = activated<which>(out[i] + b);
     }
   }
@@ -42,17 +42,19 @@ void compute(const char* label, const Exec& exec, const WindowProduct<T>& produc
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece(label, exec, pieces.count(), pieces_together(pieces.volume()),
-                   [&](std::int64_t index) {
-                     alignas(thin::line_bytes) typename WindowPieces<T>::Tile tile;
-                     const auto piece = pieces[index];
-                     const Panel<T> panel = pieces.panel_of(piece);
-                     pieces.compute(piece, panel, tile);
-                     if (!plain) {
-                       finish<which, T>(piece, product.rows, bias, tile);
-                     }
-                     pieces.store(piece, panel, tile);
-                   });
+    for_each_piece(
+        label, exec, pieces.count(), pieces_together(pieces.volume()), [&](std::int64_t index) {
+          typename WindowPieces<T>::Scratch scratch;
+          const auto piece = pieces[index];
+          for (std::int64_t part = 0; part < pieces.panels_of(piece); ++part) {
+            const Panel<T> panel = pieces.panel_of(piece, part);
+            pieces.compute(piece, part, panel, scratch);
+            if (!plain) {
+              finish<which, T>(piece, product.rows, panel.positions(), bias, scratch.tile);
+            }
+            pieces.store(piece, panel, scratch.tile);
+          }
+        });
   });
 }
 

@@ -54,7 +54,7 @@ template <std::size_t count, class F>
 struct Plan {
   bool x_along_k;  ///< x (rows, k), else x (k, rows)
   bool packs = false;
-  bool scattered = false;  ///< the rows of y lie at offsets
+  bool scattered = false;  ///< the rows of y lie at offsets, its vectors at slots from there
   enum Ahead { nothing, operand, result } ahead = nothing;
   int steps = 1;
   std::size_t lines = 0;
@@ -73,6 +73,7 @@ struct Block {
   bool added = false;
   T* packed = nullptr;  ///< (k, vectors)
   const std::int32_t* offsets = nullptr;
+  std::int64_t slots[most_vectors] = {};
   /// Lines to fetch: `rounds` times some that are line_stride apart, then round_stride further.
   const T* ahead = nullptr;
   std::int64_t line_stride = 0;
@@ -107,8 +108,9 @@ template <Plan plan, std::size_t rows, std::size_t vectors, class T>
 [[gnu::always_inline]] inline void step(Block<T>& block, Accumulators<T, rows, vectors>& sums) {
   Vectors<T, vectors> y;
   const T* const row = plan.scattered ? block.y + *block.offsets : block.y;
-  unrolled<vectors>([&](auto v)
-                        __attribute__((always_inline)) { y.at[v] = load(row + v * width<T>); });
+  unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+    y.at[v] = load(row + (plan.scattered ? block.slots[v] : v * width<T>));
+  });
   if constexpr (plan.packs) {
     unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
       store(block.packed + v * width<T>, y.at[v]);

@@ -11,91 +11,144 @@ namespace zygos::ops {
 
 using namespace thin;
 
-PanelPlan::PanelPlan(const WindowAxis& y, const WindowAxis& x, std::int64_t panel,
-                     std::int64_t rows)
-    : rows_(y.positions), columns_(x.positions), most_(panel), in_rows_(columns_ >= panel) {
-  const std::int64_t width = std::max<std::int64_t>(columns_, 1);
-  const std::int64_t seen_width = x.seen(width);
-  if (in_rows_) {
-    direct_ = rows > 0 && x.step == 1;
-  } else if (rows > 0 && x.step == 1 && y.step == 1 && seen_width + x.span() < seen_zeros) {
-    // Packing a tap takes about four cycles for each piece of a row, computing what is left out one
-    // for each vector and result row.
-    const std::int64_t pieces = most_ * divided_up(width, thin::width<float>);
-    direct_ = rows * (seen_width - width) < pieces;
-    columns_ = direct_ ? seen_width : columns_;
+PanelPlan::PanelPlan(const WindowAxis& y, const WindowAxis& x, const PanelExtents& extents,
+                     std::int64_t rows, std::int64_t channels)
+    : extents_(extents), rows_(y.positions), columns_(x.positions), layout_(cheapest(y, x, rows)) {
+  const std::int64_t least = direct() ? 4 * extents.most : extents.most;
+  in_rows_ = columns_ >= least;
+  if (layout_ == Layout::gaps) {
+    columns_ = x.seen(columns_);
+  } else if (layout_ == Layout::slots && !in_rows_) {
+    columns_ = rounded_up(columns_, extents.vector);
   }
-  positions_ = rows_ == 0 ? 0 : (rows_ - 1) * columns_ + x.positions;
+  positions_ = rows_ == 0 || x.positions == 0 ? 0 : (rows_ - 1) * columns_ + x.positions;
   // Fewer positions where the window is so large that what 64 of them see is too much.
-  for (;; most_ /= 2) {
-    const std::int64_t loaded = in_rows_ ? x.seen(std::min(width, most_)) : seen_width;
-    const std::int64_t over = in_rows_ ? 1 : std::min(most_, most_ / width + 2);
-    // Rows of one sample may share what they see, those of two do not.
-    region_ = std::max<std::int64_t>(over * std::max(y.span() + 1, y.step) * loaded, 1);
-    if (region_ <= seen_numbers || most_ == 1) {
-      break;
+  while ((region_ = region_of(y, x, 1)) > seen_numbers && extents_.most > 1) {
+    extents_.most /= 2;
+  }
+  if (direct() && !in_rows_ && positions_ > 0) {
+    together_ = panels_of_sample();
+    while (together_ > 1 && region_of(y, x, together_) * channels > seen_numbers) {
+      --together_;
     }
   }
 }
 
+PanelPlan::Layout PanelPlan::cheapest(const WindowAxis& y, const WindowAxis& x,
+                                      std::int64_t rows) const {
+  if (rows == 0 || x.step != 1) {
+    return Layout::packed;
+  }
+  // Of a tap of a row: packing takes about four cycles for each vector, computing what is left out
+  // one for each vector and row of the result.
+  const std::int64_t rounded = rounded_up(columns_, extents_.vector);
+  const std::int64_t seen = x.seen(columns_);
+  const std::int64_t packing = 4 * rounded;
+  const std::int64_t in_slots = rows * (rounded - columns_);
+  const bool can_have_gaps = y.step == 1 && seen + x.span() < seen_zeros;
+  const std::int64_t in_gaps = can_have_gaps ? rows * (seen - columns_) : packing + in_slots;
+  if (std::min(in_slots, in_gaps) > packing) {
+    return Layout::packed;
+  }
+  return in_slots <= in_gaps ? Layout::slots : Layout::gaps;
+}
+
+/// Numbers of a channel that so many panels see.
+std::int64_t PanelPlan::region_of(const WindowAxis& y, const WindowAxis& x,
+                                  std::int64_t panels) const {
+  const std::int64_t positions = panels * extents_.most;
+  if (in_rows_) {
+    return (y.span() + 1) * x.seen(std::min(columns_, positions));
+  }
+  const std::int64_t width = std::max<std::int64_t>(columns_, 1);
+  const std::int64_t loaded = x.seen(std::max<std::int64_t>(x.positions, 1));
+  const std::int64_t over = std::min(positions, positions / width + 2);
+  // Rows of one sample share what they see, those of two do not.
+  return std::max<std::int64_t>(
+      loaded * (direct() ? y.seen(std::min(over, std::max<std::int64_t>(rows_, 1)))
+                         : over * std::max(y.span() + 1, y.step)),
+      1);
+}
+
 std::int64_t PanelPlan::count(std::int64_t samples) const {
-  if (positions_ <= 0 || columns_ == 0) {
+  if (positions_ <= 0) {
     return 0;
   }
   if (in_rows_) {
-    return samples * rows_ * divided_up(columns_, most_);
+    return samples * rows_ * divided_up(columns_, extents_.most);
   }
-  return direct_ ? samples * divided_up(positions_, most_)
-                 : divided_up(samples * positions_, most_);
+  return direct() ? samples * panels_of_sample() : divided_up(samples * positions_, extents_.most);
 }
 
 PanelPlan::Range PanelPlan::range(std::int64_t index, std::int64_t samples) const {
   if (in_rows_) {
-    const std::int64_t per_row = divided_up(columns_, most_);
+    const std::int64_t per_row = divided_up(columns_, extents_.most);
     const std::int64_t row = index / per_row;
     const std::int64_t part = index % per_row;
     const std::int64_t begin = columns_ * part / per_row;
     return {row / rows_, row % rows_ * columns_ + begin, columns_ * (part + 1) / per_row - begin};
   }
-  if (direct_) {
-    const std::int64_t panels = divided_up(positions_, most_);
-    const std::int64_t begin = index % panels * most_;
-    return {index / panels, begin, std::min(most_, positions_ - begin)};
+  if (direct()) {
+    const std::int64_t begin = index % panels_of_sample() * extents_.most;
+    return {index / panels_of_sample(), begin, std::min(extents_.most, positions_ - begin)};
   }
-  const std::int64_t begin = index * most_;
-  return {begin / positions_, begin % positions_, std::min(most_, samples * positions_ - begin)};
+  const std::int64_t begin = index * extents_.most;
+  return {begin / positions_, begin % positions_,
+          std::min(extents_.most, samples * positions_ - begin)};
+}
+
+std::int64_t PanelPlan::bands(std::int64_t samples, std::int64_t panels) const {
+  return panels == 1 ? count(samples) : samples * divided_up(panels_of_sample(), panels);
+}
+
+PanelPlan::Range PanelPlan::band(std::int64_t index, std::int64_t samples,
+                                 std::int64_t panels) const {
+  if (panels == 1) {
+    return range(index, samples);
+  }
+  const std::int64_t of_sample = divided_up(panels_of_sample(), panels);
+  const std::int64_t begin = index % of_sample * panels * extents_.most;
+  return {index / of_sample, begin, std::min(panels * extents_.most, positions_ - begin)};
 }
 
 template <class T>
 Panel<T>::Panel(const WindowAxis& y, const WindowAxis& x, const PanelPlan& plan,
-                PanelPlan::Range range, std::int64_t to_sample)
+                PanelPlan::Range band, PanelPlan::Range range, std::int64_t to_sample)
     : y_(y), x_(x), positions_(range.count) {
-  add_segments(plan, range, to_sample);
-  if (!plan.direct()) {
+  add_segments(plan, band, range, to_sample);
+  if (plan.direct()) {
+    add_slots(plan, band, range);
+  } else {
     add_moves();
   }
 }
 
 template <class T>
-void Panel<T>::add_segments(const PanelPlan& plan, PanelPlan::Range range, std::int64_t to_sample) {
+void Panel<T>::add_segments(const PanelPlan& plan, PanelPlan::Range band, PanelPlan::Range range,
+                            std::int64_t to_sample) {
   const std::int64_t first_column = plan.in_rows() ? range.begin % plan.columns() : 0;
   column_ = first_column * x_.step + x_.first + x_.lowest();
   width_ = x_.seen(plan.in_rows() ? range.count : x_.positions);
-  begin_ = plan.direct() ? range.begin % plan.columns() - first_column : 0;
   std::int64_t sample = range.sample;
   std::int64_t row = range.begin / plan.columns();
   std::int64_t column = range.begin % plan.columns();
   std::int64_t first_row = row;  // of the part
+  const auto add_part = [&](std::int64_t rows) {
+    parts_[parts_count_] = {sample, first_row * y_.step + y_.first + y_.lowest(), 0, channel_};
+    ++parts_count_;
+    grow(parts_[parts_count_ - 1], y_.seen(rows));
+  };
+  if (plan.direct()) {
+    first_row = band.begin / plan.columns();
+    add_part((band.begin + band.count - 1) / plan.columns() - first_row + 1);
+  }
   for (std::int64_t at = 0; at < range.count;) {
     if (parts_count_ == 0 || parts_[parts_count_ - 1].sample != sample) {
-      parts_[parts_count_] = {sample, row * y_.step + y_.first + y_.lowest(), 0, channel_};
-      ++parts_count_;
       first_row = row;
+      add_part(1);
     }
     Part& part = parts_[parts_count_ - 1];
-    const std::int64_t loaded = y_.seen(row - first_row + 1);
-    channel_ += (loaded - part.rows) * width_;
-    part.rows = loaded;
+    grow(part, y_.seen(row - first_row + 1));
     const std::int64_t count = std::min(x_.positions - column, range.count - at);
     if (count > 0) {  // not between two rows
       segments_[segments_count_] = {
@@ -110,6 +163,30 @@ void Panel<T>::add_segments(const PanelPlan& plan, PanelPlan::Range range, std::
     if (++row == y_.positions) {
       row = 0;
       ++sample;
+    }
+  }
+}
+
+/// The last part of what a channel has loaded gets so many rows, unless it has more.
+template <class T>
+void Panel<T>::grow(Part& part, std::int64_t rows) {
+  const std::int64_t more = std::max<std::int64_t>(rows - part.rows, 0);
+  channel_ += more * width_;
+  part.rows += more;
+}
+
+template <class T>
+void Panel<T>::add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan::Range range) {
+  const std::int64_t first = band.begin / plan.columns();
+  for (std::size_t v = 0; v < slots_.size(); ++v) {
+    const std::int64_t at = range.begin + static_cast<std::int64_t>(v) * width<T>;
+    const std::int64_t row = at / plan.columns() - first;
+    if (plan.in_rows()) {
+      slots_[v] = static_cast<std::int64_t>(v) * width<T>;
+    } else if (plan.has_gaps()) {
+      slots_[v] = at - first * plan.columns();
+    } else {
+      slots_[v] = row * y_.step * width_ + at % plan.columns();
     }
   }
 }
@@ -216,9 +293,8 @@ void Panel<T>::pack_taps(const T* seen, std::int64_t first, std::int64_t count, 
 
 template <class T>
 void Panel<T>::find_taps(std::int64_t first, std::int64_t count, std::int32_t* offsets) const {
-  for_each_tap(first, count, [&](std::int64_t offset) {
-    *offsets++ = static_cast<std::int32_t>(begin_ + offset);
-  });
+  for_each_tap(first, count,
+               [&](std::int64_t offset) { *offsets++ = static_cast<std::int32_t>(offset); });
 }
 
 /// Copies `numbers` at a time where a row has fewer taps: the next row's come after it.

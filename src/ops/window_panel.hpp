@@ -20,40 +20,67 @@ inline constexpr std::int64_t seen_numbers = 16 * 1024;
 inline constexpr std::int64_t seen_zeros = 128;
 inline constexpr std::int64_t most_positions = 64;
 
+/// Positions of a panel at most, no more than most_positions, and of one of its vectors.
+struct PanelExtents {
+  std::int64_t most;
+  std::int64_t vector;
+};
+
 /// How the positions of a window are cut into panels. Follows from the window alone, so that no sum
 /// depends on how many samples there are.
 class PanelPlan {
  public:
-  /// `panel`: positions at most, no more than most_positions. `rows`: of the result, that a panel
-  /// is used for; zero for a gradient, which wants positions without gaps.
-  PanelPlan(const WindowAxis& y, const WindowAxis& x, std::int64_t panel, std::int64_t rows = 0);
+  /// `rows` of the result from `channels` of the source. Zero rows for a gradient, which wants
+  /// positions without gaps.
+  PanelPlan(const WindowAxis& y, const WindowAxis& x, const PanelExtents& extents,
+            std::int64_t rows = 0, std::int64_t channels = 1);
 
   struct Range {
     std::int64_t sample;  ///< the first
     std::int64_t begin;   ///< in it, over rows and columns
     std::int64_t count;
   };
+  /// Panels of so many samples, and one of them.
   std::int64_t count(std::int64_t samples) const;
   Range range(std::int64_t index, std::int64_t samples) const;
+  /// Panels of a sample, one after the other, that can share what they see of all channels; one if
+  /// they can't.
+  std::int64_t together() const { return together_; }
+  /// Bands of `panels` panels, no more than together(), and one of them.
+  std::int64_t bands(std::int64_t samples, std::int64_t panels) const;
+  Range band(std::int64_t index, std::int64_t samples, std::int64_t panels) const;
+  std::int64_t most() const { return extents_.most; }
   /// Whether a panel is a part of a row, or of several, or of several samples.
   bool in_rows() const { return in_rows_; }
-  /// Whether a panel's positions see neighbouring numbers for every tap, so that nothing needs to
-  /// be packed.
-  bool direct() const { return direct_; }
-  /// Positions from a row to the next: where a panel of several rows is direct, it has those
-  /// between them, too, and their results are left out.
+  /// Whether the positions of a vector see neighbouring numbers for every tap, so that nothing
+  /// needs to be packed.
+  bool direct() const { return layout_ != Layout::packed; }
+  /// Whether one row's positions follow the other's where what they see does.
+  bool has_gaps() const { return layout_ == Layout::gaps; }
+  /// Positions from a row to the next: a direct panel of several rows has some between them, too,
+  /// whose results are left out.
   std::int64_t columns() const { return columns_; }
   /// Channels whose seen part fits into seen_numbers; zero if that of a single one does not.
   std::int64_t channels() const { return seen_numbers / region_; }
 
  private:
+  enum class Layout {
+    packed,  ///< every tap's numbers are copied side by side
+    gaps,    ///< positions between two rows are those of what lies between them in the source
+    slots,   ///< every row begins with a new vector
+  };
+  Layout cheapest(const WindowAxis& y, const WindowAxis& x, std::int64_t rows) const;
+  std::int64_t panels_of_sample() const { return divided_up(positions_, extents_.most); }
+  std::int64_t region_of(const WindowAxis& y, const WindowAxis& x, std::int64_t panels) const;
+
+  PanelExtents extents_;
   std::int64_t rows_;
   std::int64_t columns_;
-  std::int64_t positions_;  ///< of a sample
-  std::int64_t most_;
+  std::int64_t positions_ = 0;  ///< of a sample
+  Layout layout_ = Layout::packed;
   bool in_rows_;
-  bool direct_ = false;
   std::int64_t region_ = 0;
+  std::int64_t together_ = 1;
 };
 
 /// What a panel sees.
@@ -67,19 +94,22 @@ class Panel {
     std::int64_t to;  ///< in the result: sample * to_sample + y * width + x
   };
 
+  /// `band`: of the panels that share what was loaded, this one's range among them.
   /// `to_sample`: numbers from a sample of the result to the next.
-  Panel(const WindowAxis& y, const WindowAxis& x, const PanelPlan& plan, PanelPlan::Range range,
-        std::int64_t to_sample);
+  Panel(const WindowAxis& y, const WindowAxis& x, const PanelPlan& plan, PanelPlan::Range band,
+        PanelPlan::Range range, std::int64_t to_sample);
 
-  /// Copies `channels` planes of every sample, with zeros where there is no source.
+  /// Copies what the band sees of `channels` planes, with zeros where there is no source.
   /// `from`: the first sample's first plane of these; `sample`: from a sample to the next.
   void load(const T* from, std::int64_t sample, std::int64_t channels, T* seen) const;
   /// out (count, stride): a row per tap of the loaded channels, from tap `first` on; stride is
   /// positions() rounded up to vectors.
   void pack_taps(const T* seen, std::int64_t first, std::int64_t count, std::int64_t stride,
                  T* out) const;
-  /// The same of a direct panel: where a tap's row lies in what was loaded.
+  /// The same of a direct panel, whose taps are not copied: where those of a first position lie in
+  /// what was loaded, the same for all panels of a band, and how far from there each vector does.
   void find_taps(std::int64_t first, std::int64_t count, std::int32_t* offsets) const;
+  std::int64_t slot(std::size_t vector) const { return slots_[vector]; }
   /// out (positions, stride): a row per position, of all taps of `channels` loaded channels.
   void pack_positions(const T* seen, std::int64_t channels, std::int64_t stride, T* out) const;
   /// Row `row` of a result (rows, stride) goes to its place.
@@ -101,7 +131,10 @@ class Panel {
     std::int32_t at;
   };
 
-  void add_segments(const PanelPlan& plan, PanelPlan::Range range, std::int64_t to_sample);
+  void add_segments(const PanelPlan& plan, PanelPlan::Range band, PanelPlan::Range range,
+                    std::int64_t to_sample);
+  void grow(Part& part, std::int64_t rows);
+  void add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan::Range range);
   void add_moves();
   void copy_moves(const T* from, T* out) const;
   /// f(offset) for taps of loaded channels.
@@ -117,7 +150,6 @@ class Panel {
   const WindowAxis& y_;
   const WindowAxis& x_;
   std::int64_t positions_;
-  std::int64_t begin_ = 0;    ///< where the first position's lowest tap is loaded to
   std::int64_t column_ = 0;   ///< source column of the first loaded one, perhaps negative
   std::int64_t width_ = 0;    ///< loaded columns
   std::int64_t channel_ = 0;  ///< loaded numbers of a channel
@@ -127,6 +159,7 @@ class Panel {
   std::array<Segment, most_positions> segments_;
   std::size_t moves_count_ = 0;
   std::array<Move, 2 * most_positions> moves_;
+  std::array<std::int64_t, thin::most_vectors> slots_{};
 };
 
 }  // namespace zygos::ops

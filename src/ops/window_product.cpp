@@ -26,6 +26,11 @@ struct PlanConstant {
   static constexpr Plan value = plan;
 };
 
+/// Pieces that there should be for threads to share, before panels share what is loaded.
+constexpr std::int64_t enough_pieces = 16;
+
+template <class T>
+constexpr PanelExtents extents{panel<T>, width<T>};
 template <class T>
 using Seen = std::array<T, static_cast<std::size_t>(seen_numbers + seen_zeros)>;
 template <class T>
@@ -44,77 +49,124 @@ std::int64_t channels_together(const WindowProduct<T>& product, const PanelPlan&
 template <class T>
 WindowPieces<T>::WindowPieces(const WindowProduct<T>& product)
     : product_(product),
-      plan_(product.y, product.x, panel<T>, std::min(product.rows, most_rows_of_piece)),
-      panels_(plan_.count(product.samples)),
+      plan_(product.y, product.x, extents<T>, std::min(product.rows, most_rows_of_piece),
+            product.channels),
+      together_(std::clamp<std::int64_t>(plan_.count(product.samples) / enough_pieces, 1,
+                                         plan_.together())),
+      bands_(plan_.bands(product.samples, together_)),
       row_blocks_(divided_up(product.rows, most_rows_of_piece)) {}
 
 template <class T>
 std::int64_t WindowPieces<T>::volume() const {
-  return std::min(product_.rows, most_rows_of_piece) * panel<T> * product_.depth();
+  return std::min(product_.rows, most_rows_of_piece) * panel<T> * together_ * product_.depth();
 }
 
 template <class T>
 typename WindowPieces<T>::Piece WindowPieces<T>::operator[](std::int64_t index) const {
-  const std::int64_t of_group = panels_ * row_blocks_;
-  const std::int64_t block = index % of_group / panels_;
-  const PanelPlan::Range range = plan_.range(index % panels_, product_.samples);
+  const std::int64_t of_group = bands_ * row_blocks_;
+  const std::int64_t block = index % of_group / bands_;
+  const PanelPlan::Range band = plan_.band(index % bands_, product_.samples, together_);
   const std::int64_t first = product_.rows * block / row_blocks_;
-  return {range, index / of_group, first, product_.rows * (block + 1) / row_blocks_ - first};
+  return {band, index / of_group, first, product_.rows * (block + 1) / row_blocks_ - first};
 }
 
 template <class T>
-Panel<T> WindowPieces<T>::panel_of(const Piece& piece) const {
-  return {product_.y, product_.x, plan_, piece.range,
+Panel<T> WindowPieces<T>::panel_of(const Piece& piece, std::int64_t index) const {
+  const std::int64_t begin = index * plan_.most();
+  return {product_.y,
+          product_.x,
+          plan_,
+          piece.band,
+          {piece.band.sample, piece.band.begin + begin,
+           std::min(plan_.most(), piece.band.count - begin)},
           product_.groups * product_.rows * product_.to_plane()};
 }
 
 template <class T>
-void WindowPieces<T>::compute(const Piece& piece, const Panel<T>& panel, Tile& tile) const {
-  alignas(line_bytes) Seen<T> seen;
-  const std::int64_t plane = product_.from_plane();
-  const std::int64_t of_sample = product_.groups * product_.channels * plane;
+void WindowPieces<T>::compute(const Piece& piece, std::int64_t index, const Panel<T>& panel,
+                              Scratch& scratch) const {
+  const Channels all{0, product_.channels};
+  // A condition on the window alone, for the order of sums follows from it.
+  if (plan_.direct() && plan_.channels() >= all.count) {
+    if (index == 0) {
+      load(piece, panel, all, scratch);
+    }
+    return multiply(piece, panel, all, scratch);
+  }
   for_each_depth(product_.channels, channels_together(product_, plan_),
-                 [&](std::int64_t channel, std::int64_t channels) {
-                   panel.load(product_.from + (piece.group * product_.channels + channel) * plane,
-                              of_sample, channels, seen.data());
-                   multiply(panel, piece, channel, channels, seen.data(), tile);
+                 [&](std::int64_t begin, std::int64_t count) {
+                   load(piece, panel, {begin, count}, scratch);
+                   multiply(piece, panel, {begin, count}, scratch);
                  });
 }
 
 template <class T>
-void WindowPieces<T>::multiply(const Panel<T>& panel, const Piece& piece, std::int64_t channel,
-                               std::int64_t channels, const T* seen, Tile& tile) const {
-  const std::int64_t vectors = divided_up(panel.positions(), width<T>);
+void WindowPieces<T>::load(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+                           Scratch& scratch) const {
+  const std::int64_t plane = product_.from_plane();
+  panel.load(product_.from + (piece.group * product_.channels + channels.begin) * plane,
+             product_.groups * product_.channels * plane, channels.count, scratch.seen.data());
+}
+
+template <class T>
+void WindowPieces<T>::multiply(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+                               Scratch& scratch) const {
+  return plan_.direct() ? multiply_taps(piece, panel, channels, scratch)
+                        : multiply_packed(piece, panel, channels, scratch);
+}
+
+/// Rows of a piece times what a block says of y.
+template <class T>
+template <class PlanConstant>
+void WindowPieces<T>::multiply_rows(PlanConstant plan, const Piece& piece, const Panel<T>& panel,
+                                    std::int64_t first_tap, const thin::Block<T>& taps,
+                                    Tile& tile) const {
   const std::int64_t depth = product_.depth();
-  const T* const weights = product_.weights +
-                           (piece.group * product_.rows + piece.first_row) * depth +
-                           channel * product_.taps();
-  const auto multiply_rows = [&](auto plan, std::int64_t begin, const Block<T>& taps) {
-    for_each_part(0, piece.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-      Block<T> block = taps;
-      block.x = weights + row * depth + begin;
-      block.x_stride = depth;
-      block.c = tile.data() + row * thin::panel<T>;
-      block.c_stride = thin::panel<T>;
-      block.added = channel + begin > 0;
-      multiply_vectors<decltype(plan)::value>(vectors, rows, block);
-    });
-  };
-  if (plan_.direct()) {
-    std::array<std::int32_t, static_cast<std::size_t>(most_k)> offsets;
-    for_each_depth(channels * product_.taps(), most_k, [&](std::int64_t begin, std::int64_t count) {
-      panel.find_taps(begin, count, offsets.data());
-      multiply_rows(PlanConstant<scattered_plan>{}, begin,
-                    {.k = count, .y = seen, .offsets = offsets.data()});
-    });
-    return;
-  }
-  alignas(line_bytes) Packed<T> packed;
-  for_each_depth(channels * product_.taps(), most_k, [&](std::int64_t begin, std::int64_t count) {
-    panel.pack_taps(seen, begin, count, vectors * width<T>, packed.data());
-    multiply_rows(PlanConstant<plain_plan>{}, begin,
-                  {.k = count, .y = packed.data(), .y_stride = vectors * width<T>});
+  const T* const weights =
+      product_.weights + (piece.group * product_.rows + piece.first_row) * depth + first_tap;
+  for_each_part(0, piece.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+    thin::Block<T> block = taps;
+    block.x = weights + row * depth;
+    block.x_stride = depth;
+    block.c = tile.data() + row * thin::panel<T>;
+    block.c_stride = thin::panel<T>;
+    block.added = first_tap > 0;
+    multiply_vectors<decltype(plan)::value>(divided_up(panel.positions(), width<T>), rows, block);
   });
+}
+
+template <class T>
+void WindowPieces<T>::multiply_taps(const Piece& piece, const Panel<T>& panel,
+                                    const Channels& channels, Scratch& scratch) const {
+  const std::int64_t first = channels.begin * product_.taps();
+  for_each_depth(channels.count * product_.taps(), most_taps,
+                 [&](std::int64_t begin, std::int64_t count) {
+                   if (scratch.first_tap != first + begin) {
+                     panel.find_taps(begin, count, scratch.offsets.data());
+                     scratch.first_tap = first + begin;
+                   }
+                   thin::Block<T> block{
+                       .k = count, .y = scratch.seen.data(), .offsets = scratch.offsets.data()};
+                   for (std::size_t v = 0; v < most_vectors; ++v) {
+                     block.slots[v] = panel.slot(v);
+                   }
+                   multiply_rows(PlanConstant<scattered_plan>{}, piece, panel, first + begin, block,
+                                 scratch.tile);
+                 });
+}
+
+template <class T>
+void WindowPieces<T>::multiply_packed(const Piece& piece, const Panel<T>& panel,
+                                      const Channels& channels, Scratch& scratch) const {
+  alignas(line_bytes) Packed<T> packed;
+  const std::int64_t stride = rounded_up(panel.positions(), width<T>);
+  for_each_depth(
+      channels.count * product_.taps(), most_k, [&](std::int64_t begin, std::int64_t count) {
+        panel.pack_taps(scratch.seen.data(), begin, count, stride, packed.data());
+        multiply_rows(PlanConstant<plain_plan>{}, piece, panel,
+                      channels.begin * product_.taps() + begin,
+                      {.k = count, .y = packed.data(), .y_stride = stride}, scratch.tile);
+      });
 }
 
 template <class T>
@@ -130,7 +182,7 @@ void WindowPieces<T>::store(const Piece& piece, const Panel<T>& panel, const Til
 template <class T>
 WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
     : product_(product),
-      plan_(product.y, product.x, panel<T>),
+      plan_(product.y, product.x, extents<T>),
       most_channels_(channels_together(product, plan_)),
       blocks_(divided_up(product.channels, most_channels_)) {
   of_block_ =
@@ -198,7 +250,8 @@ void WindowGradient<T>::add_sample(std::int64_t sample, std::int64_t group, cons
     const PanelPlan::Range range = plan_.range(index, 1);
     for_each_part(
         range.begin, range.count, most, [&](std::int64_t q, std::int64_t count, std::int64_t) {
-          const Panel<T> seen_panel(product_.y, product_.x, plan_, {0, q, count}, 0);
+          const PanelPlan::Range part{0, q, count};
+          const Panel<T> seen_panel(product_.y, product_.x, plan_, part, part, 0);
           seen_panel.load(from, 0, block.channels, seen.data());
           seen_panel.pack_positions(seen.data(), block.channels, block.stride, packed.data());
           for_each_part(

@@ -10,40 +10,74 @@
 #include <array>
 #include <cstdint>
 
+namespace zygos::ops::thin {
+template <class T>
+struct Block;
+}  // namespace zygos::ops::thin
+
 namespace zygos::ops {
 
-/// Pieces of a WindowProduct: a panel of positions times a block of rows. Every number is the same
-/// sum in the same order whichever piece it is in and however many samples there are.
+/// Taps, of one channel or several, whose offsets are looked up at a time.
+inline constexpr std::int64_t most_taps = 1024;
+
+/// Pieces of a WindowProduct: a band of panels of positions times a block of rows. Every number is
+/// the same sum in the same order whichever piece it is in and however many samples there are.
 template <class T>
 class WindowPieces {
  public:
   static constexpr std::int64_t most_rows_of_piece = 128;
-  /// Results of a piece, (rows, thin::panel<T>).
+  /// Results of a panel, (rows, thin::panel<T>).
   using Tile = std::array<T, static_cast<std::size_t>(most_rows_of_piece* thin::panel<T>)>;
+  /// What a thread needs for a piece, from its first panel to its last.
+  struct Scratch {
+    alignas(thin::line_bytes) std::array<T, seen_numbers + seen_zeros> seen;
+    alignas(thin::line_bytes) Tile tile;
+    std::array<std::int32_t, most_taps> offsets;  ///< of taps that are not packed
+    std::int64_t first_tap = -1;                  ///< of those in `offsets`
+  };
   struct Piece {
-    PanelPlan::Range range;
+    PanelPlan::Range band;
     std::int64_t group;
     std::int64_t first_row;  ///< of the group
     std::int64_t rows;
   };
 
   explicit WindowPieces(const WindowProduct<T>& product);
-  std::int64_t count() const { return panels_ * row_blocks_ * product_.groups; }
+  std::int64_t count() const { return bands_ * row_blocks_ * product_.groups; }
   /// Multiplications of a piece, about.
   std::int64_t volume() const;
   Piece operator[](std::int64_t index) const;
-  Panel<T> panel_of(const Piece& piece) const;
-  void compute(const Piece& piece, const Panel<T>& panel, Tile& tile) const;
-  /// Brings a piece's results to their places.
+  std::int64_t panels_of(const Piece& piece) const {
+    return divided_up(piece.band.count, plan_.most());
+  }
+  Panel<T> panel_of(const Piece& piece, std::int64_t index) const;
+  /// The results of a piece's panels, in turn, in scratch.tile.
+  void compute(const Piece& piece, std::int64_t index, const Panel<T>& panel,
+               Scratch& scratch) const;
+  /// Brings them to their places.
   void store(const Piece& piece, const Panel<T>& panel, const Tile& tile) const;
 
  private:
-  void multiply(const Panel<T>& panel, const Piece& piece, std::int64_t channel,
-                std::int64_t channels, const T* seen, Tile& tile) const;
+  struct Channels {
+    std::int64_t begin;
+    std::int64_t count;
+  };
+  void load(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+            Scratch& scratch) const;
+  void multiply(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+                Scratch& scratch) const;
+  void multiply_taps(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+                     Scratch& scratch) const;
+  template <class PlanConstant>
+  void multiply_rows(PlanConstant plan, const Piece& piece, const Panel<T>& panel,
+                     std::int64_t first_tap, const thin::Block<T>& taps, Tile& tile) const;
+  void multiply_packed(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+                       Scratch& scratch) const;
 
   WindowProduct<T> product_;
   PanelPlan plan_;
-  std::int64_t panels_;
+  std::int64_t together_;  ///< panels of a band
+  std::int64_t bands_;
   std::int64_t row_blocks_;
 };
 
