@@ -6,6 +6,7 @@
 #include "ops/conv2d_tiled.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
+#include "ops/window_gradient.hpp"
 #include "ops/window_product.hpp"
 
 #include <algorithm>

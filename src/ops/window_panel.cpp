@@ -192,12 +192,20 @@ void Panel<T>::add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan
 }
 
 template <class T>
-void Panel<T>::load_row(const T* row, T* out) const {
-  const std::int64_t begin = std::clamp<std::int64_t>(-column_, 0, width_);
-  const std::int64_t end = std::clamp(x_.extent - column_, begin, width_);
-  std::fill(out, out + begin, T(0));
-  std::copy(row + column_ + begin, row + column_ + end, out + begin);
-  std::fill(out + end, out + width_, T(0));
+void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const SourceRows& source,
+               T* out) {
+  const std::int64_t begin = std::clamp<std::int64_t>(-source.column, 0, source.width);
+  const std::int64_t end = std::clamp(x.extent - source.column, begin, source.width);
+  for (std::int64_t row = source.row; row < source.row + source.rows; ++row, out += source.width) {
+    if (row < 0 || row >= y.extent) {
+      std::fill(out, out + source.width, T(0));
+      continue;
+    }
+    const T* const from = image + row * x.extent + source.column;
+    std::fill(out, out + begin, T(0));
+    std::copy(from + begin, from + end, out + begin);
+    std::fill(out + end, out + source.width, T(0));
+  }
 }
 
 template <class T>
@@ -206,15 +214,8 @@ void Panel<T>::load(const T* from, std::int64_t sample, std::int64_t channels, T
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     for (std::size_t i = 0; i < parts_count_; ++i) {
       const Part& part = parts_[i];
-      const T* const image = from + part.sample * sample + channel * plane;
-      T* out = seen + channel * channel_ + part.at;
-      for (std::int64_t row = part.row; row < part.row + part.rows; ++row, out += width_) {
-        if (row < 0 || row >= y_.extent) {
-          std::fill(out, out + width_, T(0));
-        } else {
-          load_row(image + row * x_.extent, out);
-        }
-      }
+      load_rows(y_, x_, from + part.sample * sample + channel * plane,
+                {part.row, part.rows, column_, width_}, seen + channel * channel_ + part.at);
     }
   }
   // What vectors read beyond.
@@ -349,6 +350,10 @@ void Panel<T>::scatter(const T* row, T* to) const {
   }
 }
 
+template void load_rows<float>(const WindowAxis&, const WindowAxis&, const float*,
+                               const SourceRows&, float*);
+template void load_rows<double>(const WindowAxis&, const WindowAxis&, const double*,
+                                const SourceRows&, double*);
 template class Panel<float>;
 template class Panel<double>;
 

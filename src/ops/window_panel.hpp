@@ -83,6 +83,18 @@ class PanelPlan {
   std::int64_t together_ = 1;
 };
 
+/// Rows of a source, and columns of these; both may lie outside of it.
+struct SourceRows {
+  std::int64_t row;
+  std::int64_t rows;
+  std::int64_t column;
+  std::int64_t width;
+};
+/// Copies them, with zeros where there is no source.
+template <class T>
+void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const SourceRows& source,
+               T* out);
+
 /// What a panel sees.
 template <class T>
 class Panel {
@@ -142,7 +154,6 @@ class Panel {
   void for_each_tap(std::int64_t first, std::int64_t count, const F& f) const;
   template <int numbers>
   void pack_rows_of_taps(const T* seen, std::int64_t channels, std::int64_t stride, T* out) const;
-  void load_row(const T* row, T* out) const;
   std::int64_t tap_offset(std::int64_t i, std::int64_t j) const {
     return (i * y_.tap_step - y_.lowest()) * width_ + j * x_.tap_step - x_.lowest();
   }

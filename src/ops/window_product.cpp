@@ -15,9 +15,6 @@ using namespace thin;
 
 /// Taps times channels that are packed at a time.
 constexpr std::int64_t most_k = 256;
-/// Chunks that a gradient's sum is cut into: at most, and as long as they are small.
-constexpr std::int64_t most_chunks = 16;
-constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
 
 constexpr Plan plain_plan{.x_along_k = true};
 constexpr Plan scattered_plan{.x_along_k = true, .scattered = true};
@@ -177,119 +174,7 @@ void WindowPieces<T>::store(const Piece& piece, const Panel<T>& panel, const Til
   }
 }
 
-// ---------------------------------------------------------------- gradient of the weights
-
-template <class T>
-WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
-    : product_(product),
-      plan_(product.y, product.x, extents<T>),
-      most_channels_(channels_together(product, plan_)),
-      blocks_(divided_up(product.channels, most_channels_)) {
-  of_block_ =
-      product.rows *
-      rounded_up(divided_up(product.channels, std::max<std::int64_t>(blocks_, 1)) * product.taps(),
-                 width<T>);
-  const std::int64_t of_chunk = std::max<std::int64_t>(product.groups * blocks_ * of_block_, 1);
-  chunks_ =
-      std::clamp<std::int64_t>(std::min(product.samples, chunk_numbers / of_chunk), 1, most_chunks);
-}
-
-template <class T>
-WindowGradient<T>::WindowGradient(const WindowProduct<T>& product, T* partial_sums)
-    : WindowGradient(product) {
-  partial_sums_ = partial_sums;
-}
-
-template <class T>
-std::int64_t WindowGradient<T>::partial_numbers(const WindowProduct<T>& product) {
-  const WindowGradient gradient(product);
-  return gradient.count() * gradient.of_block_;
-}
-
-template <class T>
-typename WindowGradient<T>::Block WindowGradient<T>::block_of(std::int64_t chunk,
-                                                              std::int64_t group,
-                                                              std::int64_t block) const {
-  const std::int64_t channel = product_.channels * block / blocks_;
-  const std::int64_t channels = product_.channels * (block + 1) / blocks_ - channel;
-  return {channel, channels, rounded_up(channels * product_.taps(), width<T>),
-          partial_sums_ + ((chunk * product_.groups + group) * blocks_ + block) * of_block_};
-}
-
-template <class T>
-void WindowGradient<T>::compute(std::int64_t piece) const {
-  const std::int64_t block = piece % blocks_;
-  const std::int64_t group = piece / blocks_ % product_.groups;
-  const std::int64_t chunk = piece / blocks_ / product_.groups;
-  const Block part = block_of(chunk, group, block);
-  const std::int64_t begin = product_.samples * chunk / chunks_;
-  const std::int64_t end = product_.samples * (chunk + 1) / chunks_;
-  if (begin == end || product_.positions() == 0) {
-    std::fill_n(part.sums, of_block_, T(0));
-  }
-  for (std::int64_t sample = begin; sample < end; ++sample) {
-    add_sample(sample, group, part, sample == begin);
-  }
-}
-
-template <class T>
-void WindowGradient<T>::add_sample(std::int64_t sample, std::int64_t group, const Block& block,
-                                   bool first) const {
-  alignas(line_bytes) Seen<T> seen;
-  alignas(line_bytes) Packed<T> packed;
-  const std::int64_t plane = product_.from_plane();
-  const T* const from =
-      product_.from +
-      ((sample * product_.groups + group) * product_.channels + block.channel) * plane;
-  const std::int64_t positions = product_.positions();
-  const T* const d_to =
-      product_.to + (sample * product_.groups + group) * product_.rows * positions;
-  // Rows of packed positions that fit.
-  const std::int64_t most = most_k * panel<T> / block.stride;
-  for (std::int64_t index = 0; index < plan_.count(1); ++index) {
-    const PanelPlan::Range range = plan_.range(index, 1);
-    for_each_part(
-        range.begin, range.count, most, [&](std::int64_t q, std::int64_t count, std::int64_t) {
-          const PanelPlan::Range part{0, q, count};
-          const Panel<T> seen_panel(product_.y, product_.x, plan_, part, part, 0);
-          seen_panel.load(from, 0, block.channels, seen.data());
-          seen_panel.pack_positions(seen.data(), block.channels, block.stride, packed.data());
-          for_each_part(
-              0, product_.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                for (std::int64_t v = 0; v < block.stride; v += panel<T>) {
-                  multiply_vectors<plain_plan>(
-                      std::min<std::int64_t>(most_vectors, (block.stride - v) / width<T>), rows,
-                      thin::Block<T>{count, d_to + row * positions + q, positions,
-                                     packed.data() + v, block.stride,
-                                     block.sums + row * block.stride + v, block.stride,
-                                     !(first && q == 0)});
-                }
-              });
-        });
-  }
-}
-
-template <class T>
-void WindowGradient<T>::add_up(std::int64_t row, T* gradient, bool added) const {
-  const std::int64_t taps = product_.taps();
-  T* const out = gradient + row * product_.depth();
-  const std::int64_t group = row / product_.rows;
-  for (std::int64_t index = 0; index < blocks_; ++index) {
-    for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
-      const Block block = block_of(chunk, group, index);
-      const T* const sums = block.sums + row % product_.rows * block.stride;
-      T* const to = out + block.channel * taps;
-      const bool adds = added || chunk > 0;
-      for (std::int64_t k = 0; k < block.channels * taps; ++k) {
-        to[k] = adds ? to[k] + sums[k] : sums[k];
-      }
-    }
-  }
-}
-
 template class WindowPieces<float>;
 template class WindowPieces<double>;
-template class WindowGradient<float>;
-template class WindowGradient<double>;
 
 }  // namespace zygos::ops

@@ -81,39 +81,4 @@ class WindowPieces {
   std::int64_t row_blocks_;
 };
 
-/// The gradient of a window product's weights: sums over all samples and positions, in chunks of
-/// samples that are added up at the end.
-template <class T>
-class WindowGradient {
- public:
-  /// product.to is the gradient of the result; product.weights isn't read.
-  WindowGradient(const WindowProduct<T>& product, T* partial_sums);
-  /// Numbers that partial_sums needs.
-  static std::int64_t partial_numbers(const WindowProduct<T>& product);
-
-  std::int64_t count() const { return chunks_ * blocks_ * product_.groups; }
-  void compute(std::int64_t piece) const;
-  /// Numbers of `row`, of all groups' rows, in the gradient (groups * rows, depth).
-  void add_up(std::int64_t row, T* gradient, bool added) const;
-
- private:
-  struct Block {
-    std::int64_t channel;
-    std::int64_t channels;
-    std::int64_t stride;
-    T* sums;  ///< (rows, stride)
-  };
-  explicit WindowGradient(const WindowProduct<T>& product);
-  Block block_of(std::int64_t chunk, std::int64_t group, std::int64_t block) const;
-  void add_sample(std::int64_t sample, std::int64_t group, const Block& block, bool first) const;
-
-  WindowProduct<T> product_;
-  PanelPlan plan_;
-  T* partial_sums_ = nullptr;
-  std::int64_t most_channels_;  ///< of a block
-  std::int64_t blocks_;
-  std::int64_t chunks_;
-  std::int64_t of_block_;  ///< numbers
-};
-
 }  // namespace zygos::ops

@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A weight's gradient is the sum over positions of what it met times what came back. Where rows of
+// positions are wide, both lie side by side as they are, and vectors of both are multiplied for
+// some rows of the result and some taps at a time; else the windows are packed, one behind the
+// other, for the kernel that matrix products use.
+#include "ops/window_gradient.hpp"
+
+#include "ops/thin_kernel.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zygos::ops {
+namespace {
+
+using namespace thin;
+
+/// Taps times channels that are packed at a time.
+constexpr std::int64_t most_k = 256;
+/// Chunks that a gradient's sum is cut into: at most, and as long as they are small.
+constexpr std::int64_t most_chunks = 16;
+constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
+/// Vectors of positions that are added up before those of a register are: for a small share of the
+/// time, and what they meet stays in the first caches.
+constexpr std::int64_t most_slots = 192;
+
+template <class T>
+using Seen = std::array<T, static_cast<std::size_t>(seen_numbers + seen_zeros)>;
+template <class T>
+using Packed = std::array<T, static_cast<std::size_t>((most_k + 1) * panel<T>)>;
+
+constexpr Plan packed_plan{.x_along_k = true};
+
+/// As many sums as there are registers for, besides those of the rows and a tap's.
+constexpr int sum_rows = most_vectors == 4 ? 6 : 4;
+constexpr int sum_taps = most_vectors == 4 ? 4 : 2;
+
+/// Where a vector of positions lies in the result's gradient and in what was loaded.
+struct Slot {
+  std::int64_t to;
+  std::int64_t seen;
+};
+
+template <class T>
+struct Bits;
+template <>
+struct Bits<float> {
+  typedef std::int32_t Vector __attribute__((vector_size(simd_bytes)));
+};
+template <>
+struct Bits<double> {
+  typedef std::int64_t Vector __attribute__((vector_size(simd_bytes)));
+};
+
+/// Slots of some rows of positions. The last vector of a row ends where the row does, and leaves
+/// out, by `mask`, what the one before it has.
+template <class T>
+struct Slots {
+  std::array<Slot, static_cast<std::size_t>(most_slots)> whole;
+  std::array<Slot, static_cast<std::size_t>(most_slots)> masked;
+  std::size_t whole_count = 0;
+  std::size_t masked_count = 0;
+  typename Bits<T>::Vector mask{};
+};
+
+/// sums (rows, taps) [+]= the products of `to`, rows `row` apart, with what taps see.
+template <class T>
+struct Correlation {
+  const Slots<T>& slots;
+  const T* to;
+  std::int64_t row;
+  const T* seen;
+  const std::int64_t* offsets;  ///< of the taps
+  T* sums;
+  std::int64_t stride;
+  bool added;
+};
+
+template <bool masked, std::size_t rows, std::size_t taps, class T>
+[[gnu::always_inline]] inline void add_slot(const Correlation<T>& c, const Slot& slot,
+                                            Accumulators<T, rows, taps>& sums) {
+  using Vector = typename Simd<T>::Vector;
+  Vectors<T, rows> d;
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    d.at[r] = load(c.to + slot.to + r * c.row);
+    if constexpr (masked) {
+      d.at[r] = (Vector)((typename Bits<T>::Vector)d.at[r] & c.slots.mask);
+    }
+  });
+  unrolled<taps>([&](auto k) __attribute__((always_inline)) {
+    const Vector x = load(c.seen + slot.seen + c.offsets[k]);
+    unrolled<rows>([&](auto r) __attribute__((always_inline)) { sums.at[r][k] += d.at[r] * x; });
+  });
+}
+
+template <class T>
+T sum_of(const typename Simd<T>::Vector& vector) {
+  std::array<T, static_cast<std::size_t>(width<T>)> numbers;
+  thin::store(numbers.data(), vector);
+  for (std::size_t half = numbers.size() / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      numbers[i] += numbers[i + half];
+    }
+  }
+  return numbers[0];
+}
+
+template <std::size_t rows, std::size_t taps, class T>
+[[gnu::noinline]] void correlate_block(const Correlation<T>& c) {
+  Accumulators<T, rows, taps> sums;
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<taps>([&](auto k) __attribute__((always_inline)) {
+      sums.at[r][k] = typename Simd<T>::Vector{};
+    });
+  });
+  for (std::size_t i = 0; i < c.slots.whole_count; ++i) {
+    add_slot<false>(c, c.slots.whole[i], sums);
+  }
+  for (std::size_t i = 0; i < c.slots.masked_count; ++i) {
+    add_slot<true>(c, c.slots.masked[i], sums);
+  }
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<taps>([&](auto k) __attribute__((always_inline)) {
+      T& sum = c.sums[r * c.stride + k];
+      sum = (c.added ? sum : T(0)) + sum_of<T>(sums.at[r][k]);
+    });
+  });
+}
+
+template <std::size_t rows, class T>
+void correlate_taps(std::int64_t taps, const Correlation<T>& c) {
+  unrolled<static_cast<std::size_t>(sum_taps)>([&](auto k) {
+    if (taps == k + 1) {
+      correlate_block<rows, static_cast<std::size_t>(k) + 1>(c);
+    }
+  });
+}
+
+template <class T>
+void correlate(std::int64_t rows, std::int64_t taps, const Correlation<T>& c) {
+  unrolled<static_cast<std::size_t>(sum_rows)>([&](auto r) {
+    if (rows == r + 1) {
+      correlate_taps<static_cast<std::size_t>(r) + 1>(taps, c);
+    }
+  });
+}
+
+/// Channels whose windows are packed together: whole ones, at least one.
+template <class T>
+std::int64_t channels_together(const WindowProduct<T>& product, const PanelPlan& plan) {
+  const std::int64_t packed = most_k / std::max<std::int64_t>(product.taps(), 1);
+  return std::clamp<std::int64_t>(std::min(packed, plan.channels()), 1,
+                                  std::max<std::int64_t>(product.channels, 1));
+}
+
+}  // namespace
+
+template <class T>
+WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
+    : product_(product), plan_(product.y, product.x, {panel<T>, width<T>}) {
+  most_channels_ = direct() ? 1 : channels_together(product, plan_);
+  blocks_ = divided_up(product.channels, most_channels_);
+  of_block_ =
+      product.rows *
+      rounded_up(divided_up(product.channels, std::max<std::int64_t>(blocks_, 1)) * product.taps(),
+                 direct() ? 1 : width<T>);
+  const std::int64_t of_chunk = std::max<std::int64_t>(product.groups * blocks_ * of_block_, 1);
+  std::int64_t chunks = std::min(product.samples, chunk_numbers / of_chunk);
+  if (direct()) {
+    // A chunk has enough vectors for the sums over registers not to matter.
+    chunks =
+        std::min(chunks, product.samples * product.y.positions * vectors_of_row() / most_slots);
+  }
+  chunks_ = std::clamp<std::int64_t>(chunks, 1, most_chunks);
+}
+
+template <class T>
+WindowGradient<T>::WindowGradient(const WindowProduct<T>& product, T* partial_sums)
+    : WindowGradient(product) {
+  partial_sums_ = partial_sums;
+}
+
+template <class T>
+std::int64_t WindowGradient<T>::partial_numbers(const WindowProduct<T>& product) {
+  const WindowGradient gradient(product);
+  return gradient.count() * gradient.of_block_;
+}
+
+template <class T>
+std::int64_t WindowGradient<T>::vectors_of_row() const {
+  return divided_up(product_.x.positions, width<T>);
+}
+
+template <class T>
+bool WindowGradient<T>::direct() const {
+  const WindowAxis& x = product_.x;
+  if (x.step != 1 || x.positions < width<T> || product_.taps() == 0 ||
+      vectors_of_row() > most_slots || product_.y.seen(1) * x.seen(x.positions) > seen_numbers) {
+    return false;
+  }
+  // Vectors that are multiplied for a row of positions and a tap, or for the same with their share
+  // of what it takes to pack them, about three cycles for a row of taps.
+  const auto vectors = static_cast<double>(product_.rows * vectors_of_row());
+  const auto positions = static_cast<double>(x.positions);
+  const auto taps = static_cast<double>(product_.taps());
+  const double padded = static_cast<double>(rounded_up(product_.taps(), width<T>)) / taps;
+  return vectors <= static_cast<double>(product_.rows) * positions / width<T> * padded +
+                        3.0 * positions / static_cast<double>(x.taps);
+}
+
+template <class T>
+typename WindowGradient<T>::Block WindowGradient<T>::block_of(std::int64_t chunk,
+                                                              std::int64_t group,
+                                                              std::int64_t block) const {
+  const std::int64_t channel = product_.channels * block / blocks_;
+  const std::int64_t channels = product_.channels * (block + 1) / blocks_ - channel;
+  return {group, channel, channels, rounded_up(channels * product_.taps(), direct() ? 1 : width<T>),
+          partial_sums_ + ((chunk * product_.groups + group) * blocks_ + block) * of_block_};
+}
+
+template <class T>
+void WindowGradient<T>::compute(std::int64_t piece) const {
+  const std::int64_t chunk = piece / blocks_ / product_.groups;
+  const Block block = block_of(chunk, piece / blocks_ % product_.groups, piece % blocks_);
+  const std::int64_t begin = product_.samples * chunk / chunks_;
+  const std::int64_t end = product_.samples * (chunk + 1) / chunks_;
+  if (begin == end || product_.positions() == 0) {
+    std::fill_n(block.sums, of_block_, T(0));
+    return;
+  }
+  if (direct()) {
+    Rows left{begin * product_.y.positions, end * product_.y.positions};
+    for (bool first = true; left.begin < left.end; first = false) {
+      const Rows rows = next_rows(left);
+      add_rows(rows, block, first);
+      left.begin = rows.end;
+    }
+    return;
+  }
+  for (std::int64_t sample = begin; sample < end; ++sample) {
+    add_sample(sample, block, sample == begin);
+  }
+}
+
+/// As many of the rows that are left as fit into what is loaded and into a kernel's list.
+template <class T>
+typename WindowGradient<T>::Rows WindowGradient<T>::next_rows(const Rows& left) const {
+  const std::int64_t width = product_.x.seen(product_.x.positions);
+  Rows rows{left.begin, left.begin};
+  for (std::int64_t loaded = 0; rows.end < left.end;) {
+    const std::int64_t more = rows.end == rows.begin || rows.end % product_.y.positions == 0
+                                  ? product_.y.seen(1)
+                                  : product_.y.step;
+    loaded += more;
+    if (rows.end > rows.begin && (loaded * width > seen_numbers ||
+                                  (rows.end - rows.begin + 1) * vectors_of_row() > most_slots)) {
+      break;
+    }
+    ++rows.end;
+  }
+  return rows;
+}
+
+template <class T>
+void WindowGradient<T>::add_rows(const Rows& rows, const Block& block, bool first) const {
+  alignas(line_bytes) Seen<T> seen;
+  Slots<T> slots;
+  const WindowAxis& y = product_.y;
+  const WindowAxis& x = product_.x;
+  const std::int64_t width = x.seen(x.positions);
+  const std::int64_t whole = x.positions / thin::width<T>;
+  const std::int64_t rest = x.positions % thin::width<T>;
+  for (std::int64_t i = thin::width<T> - rest; i < thin::width<T>; ++i) {
+    slots.mask[static_cast<std::size_t>(i)] = -1;
+  }
+  const std::int64_t of_sample = product_.groups * product_.rows * product_.positions();
+  std::int64_t loaded = 0;
+  for (std::int64_t row = rows.begin; row < rows.end;) {
+    const std::int64_t sample = row / y.positions;
+    const std::int64_t end = std::min(rows.end, (sample + 1) * y.positions);
+    const std::int64_t first_row = row % y.positions;
+    const T* const image =
+        product_.from +
+        ((sample * product_.groups + block.group) * product_.channels + block.channel) *
+            product_.from_plane();
+    const SourceRows source{first_row * y.step + y.first + y.lowest(), y.seen(end - row),
+                            x.first + x.lowest(), width};
+    load_rows(y, x, image, source, seen.data() + loaded);
+    for (std::int64_t at = loaded; row < end; ++row, at += y.step * width) {
+      const std::int64_t to =
+          (sample - rows.begin / y.positions) * of_sample + row % y.positions * x.positions;
+      for (std::int64_t v = 0; v < whole; ++v) {
+        slots.whole[slots.whole_count++] = {to + v * thin::width<T>, at + v * thin::width<T>};
+      }
+      if (rest > 0) {
+        const std::int64_t last = x.positions - thin::width<T>;
+        slots.masked[slots.masked_count++] = {to + last, at + last};
+      }
+    }
+    loaded += source.rows * width;
+  }
+  correlate_all(rows, block, slots, seen.data(), !first);
+}
+
+template <class T>
+template <class Slots>
+void WindowGradient<T>::correlate_all(const Rows& rows, const Block& block, const Slots& slots,
+                                      const T* seen, bool added) const {
+  const WindowAxis& y = product_.y;
+  const WindowAxis& x = product_.x;
+  const std::int64_t width = x.seen(x.positions);
+  const T* const to = product_.to + (rows.begin / y.positions * product_.groups + block.group) *
+                                        product_.rows * product_.positions();
+  const auto offset = [&](std::int64_t tap) {
+    return (tap / x.taps * y.tap_step - y.lowest()) * width + tap % x.taps * x.tap_step -
+           x.lowest();
+  };
+  for_each_part(
+      0, product_.rows, sum_rows, [&](std::int64_t row, std::int64_t count, std::int64_t) {
+        for_each_part(
+            0, product_.taps(), sum_taps, [&](std::int64_t tap, std::int64_t taps, std::int64_t) {
+              std::array<std::int64_t, static_cast<std::size_t>(sum_taps)> offsets;
+              for (std::int64_t k = 0; k < taps; ++k) {
+                offsets[static_cast<std::size_t>(k)] = offset(tap + k);
+              }
+              correlate(count, taps,
+                        Correlation<T>{slots, to + row * product_.positions(), product_.positions(),
+                                       seen, offsets.data(), block.sums + row * block.stride + tap,
+                                       block.stride, added});
+            });
+      });
+}
+
+template <class T>
+void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool first) const {
+  alignas(line_bytes) Seen<T> seen;
+  alignas(line_bytes) Packed<T> packed;
+  const std::int64_t plane = product_.from_plane();
+  const T* const from =
+      product_.from +
+      ((sample * product_.groups + block.group) * product_.channels + block.channel) * plane;
+  const std::int64_t positions = product_.positions();
+  const T* const d_to =
+      product_.to + (sample * product_.groups + block.group) * product_.rows * positions;
+  // Rows of packed positions that fit.
+  const std::int64_t most = most_k * panel<T> / block.stride;
+  for (std::int64_t index = 0; index < plan_.count(1); ++index) {
+    const PanelPlan::Range range = plan_.range(index, 1);
+    for_each_part(
+        range.begin, range.count, most, [&](std::int64_t q, std::int64_t count, std::int64_t) {
+          const PanelPlan::Range part{0, q, count};
+          const Panel<T> seen_panel(product_.y, product_.x, plan_, part, part, 0);
+          seen_panel.load(from, 0, block.channels, seen.data());
+          seen_panel.pack_positions(seen.data(), block.channels, block.stride, packed.data());
+          for_each_part(
+              0, product_.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+                for (std::int64_t v = 0; v < block.stride; v += panel<T>) {
+                  multiply_vectors<packed_plan>(
+                      std::min<std::int64_t>(most_vectors, (block.stride - v) / width<T>), rows,
+                      thin::Block<T>{count, d_to + row * positions + q, positions,
+                                     packed.data() + v, block.stride,
+                                     block.sums + row * block.stride + v, block.stride,
+                                     !(first && q == 0)});
+                }
+              });
+        });
+  }
+}
+
+template <class T>
+void WindowGradient<T>::add_up(std::int64_t row, T* gradient, bool added) const {
+  const std::int64_t taps = product_.taps();
+  T* const out = gradient + row * product_.depth();
+  const std::int64_t group = row / product_.rows;
+  for (std::int64_t index = 0; index < blocks_; ++index) {
+    for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
+      const Block block = block_of(chunk, group, index);
+      const T* const sums = block.sums + row % product_.rows * block.stride;
+      T* const to = out + block.channel * taps;
+      const bool adds = added || chunk > 0;
+      for (std::int64_t k = 0; k < block.channels * taps; ++k) {
+        to[k] = adds ? to[k] + sums[k] : sums[k];
+      }
+    }
+  }
+}
+
+template class WindowGradient<float>;
+template class WindowGradient<double>;
+
+}  // namespace zygos::ops
