@@ -191,6 +191,25 @@ void Panel<T>::add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan
   }
 }
 
+namespace {
+
+/// A row, in vectors as long as it has as many numbers: calls of memmove() for so few take longer.
+template <class T>
+[[gnu::always_inline]] inline void copy_row(const T* from, std::int64_t count, T* to) {
+  if (count < width<T>) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = from[i];
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i + width<T> <= count; i += width<T>) {
+    thin::store(to + i, thin::load(from + i));
+  }
+  thin::store(to + count - width<T>, thin::load(from + count - width<T>));
+}
+
+}  // namespace
+
 template <class T>
 void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const SourceRows& source,
                T* out) {
@@ -203,7 +222,7 @@ void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const S
     }
     const T* const from = image + row * x.extent + source.column;
     std::fill(out, out + begin, T(0));
-    std::copy(from + begin, from + end, out + begin);
+    copy_row(from + begin, end - begin, out + begin);
     std::fill(out + end, out + source.width, T(0));
   }
 }
@@ -344,6 +363,10 @@ template <class T>
 void Panel<T>::scatter(const T* row, T* to) const {
   for (std::size_t s = 0; s < segments_count_; ++s) {
     const Segment& segment = segments_[s];
+    if (x_.to_step == 1) {
+      copy_row(row + segment.at, segment.count, to + segment.to);
+      continue;
+    }
     for (std::int64_t i = 0; i < segment.count; ++i) {
       to[segment.to + i * x_.to_step] = row[segment.at + i];
     }

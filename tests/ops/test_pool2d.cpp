@@ -22,11 +22,12 @@ using testing::make_exec;
 using testing::random_values;
 using testing::rounded;
 
-/// None, one, windows beside each other, over each other, with gaps, cut off on each side.
+/// None, one, windows beside each other, over each other, with gaps, cut off on each side; wide.
 const std::vector<Pool2d> shapes{
-    {0, {4, 2, 2, 2, 0}, {4, 2, 2, 2, 0}},     {3, {1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}},
-    {7, {28, 14, 2, 2, 0}, {28, 14, 2, 2, 0}}, {5, {32, 16, 3, 2, 0}, {33, 17, 3, 2, 1}},
-    {4, {9, 3, 2, 4, 0}, {11, 5, 5, 2, 1}},    {200, {13, 6, 3, 2, 0}, {13, 13, 3, 1, 1}},
+    {0, {4, 2, 2, 2, 0}, {4, 2, 2, 2, 0}},      {3, {1, 1, 1, 1, 0}, {1, 1, 1, 1, 0}},
+    {7, {28, 14, 2, 2, 0}, {28, 14, 2, 2, 0}},  {5, {32, 16, 3, 2, 0}, {33, 17, 3, 2, 1}},
+    {4, {9, 3, 2, 4, 0}, {11, 5, 5, 2, 1}},     {200, {13, 6, 3, 2, 0}, {13, 13, 3, 1, 1}},
+    {2, {3, 2, 2, 1, 0}, {1300, 650, 2, 2, 0}}, {2, {4, 2, 2, 2, 0}, {1300, 2, 600, 700, 0}},
 };
 
 std::size_t inputs(const Pool2d& p) {

@@ -1,15 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// A host core takes whole planes: forwards window by window, backwards by handing each window's
-// gradient to its inputs. A device has a thread per output, and in the gradient per input, which
-// collects from the windows over it in the same order.
-#include "ops/pool2d.hpp"
-
 #include "ops/for_each_space.hpp"
-#include "ops/launch.hpp"
-
-#include "zygos/core/error.hpp"
+#include "ops/pool2d_loops.hpp"
 
 #include <algorithm>
 #include <array>
@@ -186,6 +178,9 @@ struct MaxOfWindow {
   /// The numbers of a tap, `step` columns from one to the next, against all windows of the block.
   static void compare_all(const T* from, std::int32_t first, std::int32_t step, Span inside,
                           Block& block) {
+    if (inside.begin >= inside.end) {
+      return;
+    }
     T* const largest = block.largest.data();
     std::int32_t* const best = block.best.data();
     for (std::int32_t column = 0; column < Block::most; ++column) {
@@ -203,69 +198,6 @@ struct MaxOfWindow {
     }
   }
 };
-
-template <class T>
-struct MeanOfWindow {
-  Pool2d pool;
-  Divisor divisor;
-  const T* x;
-  T* y;
-
-  KOKKOS_FUNCTION T weight(std::int64_t row, std::int64_t column) const {
-    const std::int64_t count =
-        divisor == Divisor::padded
-            ? pool.y.padded(row) * pool.x.padded(column)
-            : (pool.y.end(row) - pool.y.begin(row)) * (pool.x.end(column) - pool.x.begin(column));
-    return T(1) / static_cast<T>(count);
-  }
-  KOKKOS_FUNCTION void at(const T* plane, std::int64_t row, std::int64_t column,
-                          std::int64_t to) const {
-    T sum(0);
-    for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
-      for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
-        sum += plane[i * pool.x.input + j];
-      }
-    }
-    y[to] = sum * weight(row, column);
-  }
-  void row(const T* plane, std::int64_t row, std::int64_t to) const {
-    for (std::int64_t column = 0; column < pool.x.output; ++column) {
-      at(plane, row, column, to + column);
-    }
-  }
-};
-
-/// A host's thread takes planes of windows, a device's has one window.
-template <HostSpace Exec, class Window>
-void for_each_window(const char* label, const Exec& exec, const Window& window) {
-  const Pool2d& pool = window.pool;
-  const std::int64_t outputs = pool.y.output * pool.x.output;
-  const std::int64_t inputs = pool.y.input * pool.x.input;
-  const auto volume =
-      static_cast<std::size_t>(std::max<std::int64_t>(outputs * pool.y.kernel * pool.x.kernel, 1));
-  for_each_element(label, exec, static_cast<std::size_t>(outputs == 0 ? 0 : pool.planes),
-                   std::max<std::size_t>(chunk::light / volume, 1), [=](const std::size_t plane) {
-                     const auto p = static_cast<std::int64_t>(plane);
-                     for (std::int64_t row = 0; row < window.pool.y.output; ++row) {
-                       window.row(window.x + p * inputs, row,
-                                  p * outputs + row * window.pool.x.output);
-                     }
-                   });
-}
-
-template <DeviceSpace Exec, class Window>
-void for_each_window(const char* label, const Exec& exec, const Window& window) {
-  const Pool2d& pool = window.pool;
-  const std::int64_t outputs = pool.y.output * pool.x.output;
-  const std::int64_t inputs = pool.y.input * pool.x.input;
-  for_each_element(
-      label, exec, static_cast<std::size_t>(pool.planes * outputs), chunk::light,
-      KOKKOS_LAMBDA(const std::size_t index) {
-        const auto i = static_cast<std::int64_t>(index);
-        window.at(window.x + i / outputs * inputs, i % outputs / window.pool.x.output,
-                  i % window.pool.x.output, i);
-      });
-}
 
 template <class T>
 struct MaxGradient {
@@ -300,73 +232,6 @@ struct MaxGradient {
   }
 };
 
-template <class T>
-struct MeanGradient {
-  Pool2d pool;
-  const T* d_y;
-  T* d_x;
-  MeanOfWindow<T> mean;
-
-  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t index) const {
-    const std::int64_t row = index / pool.x.input;
-    const std::int64_t column = index % pool.x.input;
-    const std::int64_t first = plane * pool.y.output * pool.x.output;
-    T sum(0);
-    for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
-      for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
-        sum += d_y[first + i * pool.x.output + j] * mean.weight(i, j);
-      }
-    }
-    return sum;
-  }
-  void scatter(std::int64_t plane) const {
-    const std::int64_t inputs = pool.y.input * pool.x.input;
-    T* const to = d_x + plane * inputs;
-    std::fill_n(to, inputs, T(0));
-    const T* from = d_y + plane * pool.y.output * pool.x.output;
-    for (std::int64_t row = 0; row < pool.y.output; ++row) {
-      for (std::int64_t column = 0; column < pool.x.output; ++column, ++from) {
-        const T part = *from * mean.weight(row, column);
-        for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
-          for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
-            to[i * pool.x.input + j] += part;
-          }
-        }
-      }
-    }
-  }
-};
-
-template <HostSpace Exec, class Gradient>
-void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
-  const Pool2d& pool = gradient.pool;
-  const auto inputs =
-      static_cast<std::size_t>(std::max<std::int64_t>(pool.y.input * pool.x.input, 1));
-  for_each_element(label, exec, static_cast<std::size_t>(pool.planes),
-                   std::max<std::size_t>(chunk::light / inputs, 1), [=](const std::size_t plane) {
-                     gradient.scatter(static_cast<std::int64_t>(plane));
-                   });
-}
-
-template <DeviceSpace Exec, class Gradient>
-void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
-  const std::int64_t inputs = gradient.pool.y.input * gradient.pool.x.input;
-  for_each_element(
-      label, exec, static_cast<std::size_t>(gradient.pool.planes * inputs), chunk::light,
-      KOKKOS_LAMBDA(const std::size_t index) {
-        const auto i = static_cast<std::int64_t>(index);
-        gradient.d_x[i] = gradient.collect(i / inputs, i % inputs);
-      });
-}
-
-template <class A, class B>
-void require_extents(const Pool2d& pool, const A& input, const B& output) {
-  ZYGOS_REQUIRE(
-      static_cast<std::int64_t>(input.size()) == pool.planes * pool.y.input * pool.x.input &&
-          static_cast<std::int64_t>(output.size()) == pool.planes * pool.y.output * pool.x.output,
-      "ops::pool2d: extents do not fit");
-}
-
 }  // namespace
 
 template <class Exec, class T>
@@ -385,32 +250,12 @@ void max_pool2d_backward(const Exec& exec, const Pool2d& pool, VectorView<Exec, 
                  MaxGradient<T>{pool, d_y.data(), where.data(), d_x.data()});
 }
 
-template <class Exec, class T>
-void average_pool2d(const Exec& exec, const Pool2d& pool, Divisor divisor,
-                    VectorView<Exec, const T> x, VectorView<Exec, T> y) {
-  require_extents(pool, x, y);
-  for_each_window("zygos::ops::average_pool2d", exec,
-                  MeanOfWindow<T>{pool, divisor, x.data(), y.data()});
-}
-
-template <class Exec, class T>
-void average_pool2d_backward(const Exec& exec, const Pool2d& pool, Divisor divisor,
-                             VectorView<Exec, const T> d_y, VectorView<Exec, T> d_x) {
-  require_extents(pool, d_x, d_y);
-  for_each_input("zygos::ops::average_pool2d_backward", exec,
-                 MeanGradient<T>{pool, d_y.data(), d_x.data(), {pool, divisor, nullptr, nullptr}});
-}
-
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
   template void max_pool2d<SPACE, T>(const SPACE&, const Pool2d&, VectorView<SPACE, const T>, \
                                      VectorView<SPACE, T>, VectorView<SPACE, std::int32_t>);  \
   template void max_pool2d_backward<SPACE, T>(                                                \
       const SPACE&, const Pool2d&, VectorView<SPACE, const T>,                                \
-      VectorView<SPACE, const std::int32_t>, VectorView<SPACE, T>);                           \
-  template void average_pool2d<SPACE, T>(const SPACE&, const Pool2d&, Divisor,                \
-                                         VectorView<SPACE, const T>, VectorView<SPACE, T>);   \
-  template void average_pool2d_backward<SPACE, T>(                                            \
-      const SPACE&, const Pool2d&, Divisor, VectorView<SPACE, const T>, VectorView<SPACE, T>);
+      VectorView<SPACE, const std::int32_t>, VectorView<SPACE, T>);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)
