@@ -6,6 +6,7 @@
 #include "ops/conv2d_tiled.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
+#include "ops/window_columns.hpp"
 #include "ops/window_gradient.hpp"
 #include "ops/window_product.hpp"
 
@@ -24,14 +25,18 @@ std::int64_t pieces_together(std::int64_t volume) {
 }
 
 template <Activation which, class T>
+void finish(T* out, std::int64_t count, T bias) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    out[i] = activated<which>(out[i] + bias);
+  }
+}
+
+template <Activation which, class T>
 void finish(const typename WindowPieces<T>::Piece& piece, std::int64_t rows_of_group,
             std::int64_t positions, const T* bias, typename WindowPieces<T>::Tile& tile) {
   for (std::int64_t row = 0; row < piece.rows; ++row) {
-    T* const out = tile.data() + row * thin::panel<T>;
     const T b = bias == nullptr ? T(0) : bias[piece.group * rows_of_group + piece.first_row + row];
-    for (std::int64_t i = 0; i < positions; ++i) {
-      out[i] = activated<which>(out[i] + b);
-    }
+    finish<which>(tile.data() + row * thin::panel<T>, positions, b);
   }
 }
 
@@ -57,6 +62,34 @@ void compute(const char* label, const Exec& exec, const WindowProduct<T>& produc
           }
         });
   });
+}
+
+template <class Exec, class T>
+void by_columns(const char* label, const Exec& exec, const WindowProduct<T>& product, T* out,
+                const Epilogue<Exec, T>& epilogue) {
+  const WindowColumns<T> columns(product, out);
+  const T* const bias = epilogue.bias.data();
+  const std::int64_t volume = product.rows * product.depth() * product.positions();
+  with_activation(epilogue.activation, [&](auto constant) {
+    constexpr Activation which = decltype(constant)::value;
+    const bool plain = bias == nullptr && which == Activation::none;
+    for_each_piece(label, exec, columns.count(), pieces_together(volume), [&](std::int64_t piece) {
+      columns.compute(piece);
+      const std::int64_t first = piece % product.groups * product.channels;
+      T* plane = out + piece * product.channels * product.from_plane();
+      for (std::int64_t i = 0; !plain && i < product.channels; ++i, plane += product.from_plane()) {
+        finish<which>(plane, product.from_plane(), bias == nullptr ? T(0) : bias[first + i]);
+      }
+    });
+  });
+}
+
+/// Products of registers that the gradient of a sample's input takes as a window product.
+template <class T>
+std::int64_t gradient_products(const Conv2d& conv) {
+  const std::int64_t positions =
+      conv.y.input * divided_up(conv.x.input, static_cast<std::int64_t>(thin::width<T>));
+  return conv.weights() * positions;
 }
 
 /// Sums of a channel, several beside each other: one after the other they would wait for the adder.
@@ -97,8 +130,13 @@ template <class Exec, class T>
 void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
                            VectorView<Exec, const T> w, VectorView<Exec, T> turned,
                            VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue) {
+  const char* const label = "zygos::ops::conv2d_backward_input";
+  const auto forward = forward_product<T>(conv, w.data(), nullptr, const_cast<T*>(d_y.data()));
+  if (WindowColumns<T>::pays(forward, gradient_products<T>(conv))) {
+    return by_columns(label, exec, forward, d_x.data(), epilogue);
+  }
   for_each_phase<Exec, T>(exec, conv, d_y, w, turned, d_x, [&](const WindowProduct<T>& product) {
-    compute("zygos::ops::conv2d_backward_input", exec, product, epilogue);
+    compute(label, exec, product, epilogue);
   });
 }
 

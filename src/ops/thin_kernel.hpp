@@ -39,6 +39,38 @@ void store(T* to, const typename Simd<T>::Vector& vector) {
   std::memcpy(to, &vector, sizeof vector);
 }
 
+/// Vectors of integers that masks are made of, and a vector whose other numbers are zero.
+template <class T>
+struct Bits;
+template <>
+struct Bits<float> {
+  typedef std::int32_t Vector __attribute__((vector_size(simd_bytes)));
+};
+template <>
+struct Bits<double> {
+  typedef std::int64_t Vector __attribute__((vector_size(simd_bytes)));
+};
+template <class T>
+[[gnu::always_inline]] inline typename Simd<T>::Vector only(const typename Simd<T>::Vector& vector,
+                                                            const typename Bits<T>::Vector& mask) {
+  return (typename Simd<T>::Vector)((typename Bits<T>::Vector)vector & mask);
+}
+
+/// A row, in vectors as long as it has as many numbers: calls of memmove() for so few take longer.
+template <class T>
+[[gnu::always_inline]] inline void copy_row(const T* from, std::int64_t count, T* to) {
+  if (count < width<T>) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = from[i];
+    }
+    return;
+  }
+  for (std::int64_t i = 0; i + width<T> <= count; i += width<T>) {
+    store(to + i, load(from + i));
+  }
+  store(to + count - width<T>, load(from + count - width<T>));
+}
+
 /// f(0), ..., f(count - 1) with constants. Only loops that are gone before the compiler looks at
 /// the array of accumulators let it become registers.
 template <std::size_t count, class F>

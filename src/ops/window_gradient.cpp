@@ -43,17 +43,6 @@ struct Slot {
   std::int64_t seen;
 };
 
-template <class T>
-struct Bits;
-template <>
-struct Bits<float> {
-  typedef std::int32_t Vector __attribute__((vector_size(simd_bytes)));
-};
-template <>
-struct Bits<double> {
-  typedef std::int64_t Vector __attribute__((vector_size(simd_bytes)));
-};
-
 /// Slots of some rows of positions. The last vector of a row ends where the row does, and leaves
 /// out, by `mask`, what the one before it has.
 template <class T>
@@ -86,7 +75,7 @@ template <bool masked, std::size_t rows, std::size_t taps, class T>
   unrolled<rows>([&](auto r) __attribute__((always_inline)) {
     d.at[r] = load(c.to + slot.to + r * c.row);
     if constexpr (masked) {
-      d.at[r] = (Vector)((typename Bits<T>::Vector)d.at[r] & c.slots.mask);
+      d.at[r] = only<T>(d.at[r], c.slots.mask);
     }
   });
   unrolled<taps>([&](auto k) __attribute__((always_inline)) {

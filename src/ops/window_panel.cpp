@@ -191,25 +191,6 @@ void Panel<T>::add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan
   }
 }
 
-namespace {
-
-/// A row, in vectors as long as it has as many numbers: calls of memmove() for so few take longer.
-template <class T>
-[[gnu::always_inline]] inline void copy_row(const T* from, std::int64_t count, T* to) {
-  if (count < width<T>) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = from[i];
-    }
-    return;
-  }
-  for (std::int64_t i = 0; i + width<T> <= count; i += width<T>) {
-    thin::store(to + i, thin::load(from + i));
-  }
-  thin::store(to + count - width<T>, thin::load(from + count - width<T>));
-}
-
-}  // namespace
-
 template <class T>
 void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const SourceRows& source,
                T* out) {
