@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "zygos/deck/deck.hpp"
-#include "zygos/nn/registry.hpp"
+#include "nn/support/from_deck.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -13,32 +11,9 @@
 namespace zygos::nn {
 namespace {
 
-template <class Product>
-std::vector<std::string> keywords(const std::vector<Entry<Product>>& entries) {
-  std::vector<std::string> names;
-  for (const Entry<Product>& entry : entries) {
-    names.push_back(entry.schema.name());
-  }
-  return names;
-}
-
-template <class Product>
-std::vector<deck::Schema> schemas_of(const std::vector<Entry<Product>>& entries) {
-  std::vector<deck::Schema> schemas;
-  for (const Entry<Product>& entry : entries) {
-    schemas.push_back(entry.schema);
-  }
-  return schemas;
-}
-
-template <class Product>
-Product made(const std::vector<Entry<Product>>& entries, const deck::Section& options) {
-  const auto found = std::ranges::find_if(entries, [&](const Entry<Product>& entry) {
-    return entry.schema.name() == options.text("type");
-  });
-  REQUIRE(found != entries.end());
-  return found->make(options);
-}
+using testing::keywords;
+using testing::made;
+using testing::schemas_of;
 
 /// A section of a deck that has layers, a loss and an optimizer, and nothing else.
 deck::Section section_of(const std::string& text) {

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""Layers: function(options, parameter, input...) -> output, named like the deck keyword.
+
+`parameter(name, shape)` draws a parameter; names, shapes and order are those of the layer in Zygos.
+"""
+
+import torch
+from torch.nn import functional as F
+
+from golden_case import Case, equal_ones, layer, wide
+
+
+def pair(options, key, fallback):
+    value = options.get(key, fallback)
+    return tuple(value) if isinstance(value, list) else (value, value)
+
+
+def as_image(x):
+    """(height, width) is an image of one channel."""
+    return x.unsqueeze(1) if x.dim() == 3 else x
+
+
+def activated(options, z):
+    functions = {"none": lambda x: x, "relu": F.relu, "tanh": torch.tanh, "sigmoid": torch.sigmoid}
+    return functions[options.get("activation", "none")](z)
+
+
+def bias_of(options, parameter, width):
+    return parameter("bias", (width,)) if options.get("bias", True) else None
+
+
+@layer(Case((4, 3), units=5),
+       Case((1, 7), units=1, bias=False),
+       Case((3, 2, 3), units=4, activation="tanh"),
+       Case((5, 6), units=3, activation="relu"),
+       Case((2, 13), units=7, activation="sigmoid"))
+def dense(options, parameter, x):
+    # Zygos keeps (inputs, outputs), PyTorch the transpose.
+    kernel = parameter("kernel", (x[0].numel(), options["units"]))
+    return activated(options, F.linear(x.flatten(1), kernel.T,
+                                       bias_of(options, parameter, options["units"])))
+
+
+@layer(Case((2, 2, 5, 4), filters=3, kernel=3),
+       Case((1, 1, 4, 4), filters=1, kernel=1, bias=False),
+       Case((2, 5, 6), filters=2, kernel=[3, 2], padding=1),
+       Case((2, 2, 5, 7), filters=2, kernel=3, stride=2, padding=1),
+       Case((1, 2, 8, 7), filters=2, kernel=[5, 1], stride=[3, 2], padding=[2, 0]),
+       Case((1, 2, 7, 6), filters=2, kernel=3, dilation=2, padding=2),
+       Case((1, 2, 9, 8), filters=2, kernel=[2, 3], stride=[2, 1], dilation=[3, 2]),
+       Case((1, 4, 4, 4), filters=6, kernel=3, groups=2, padding=1, activation="relu"),
+       Case((2, 3, 6, 5), filters=3, kernel=3, groups=3, stride=2, activation="tanh"),
+       Case((3, 2, 4, 4), filters=2, kernel=4, activation="sigmoid"),
+       Case((1, 1, 3, 35), filters=1, kernel=3, padding=1, bias=False),
+       Case((2, 2, 7, 7), filters=2, kernel=2, stride=3))
+def conv2d(options, parameter, x):
+    x = as_image(x)
+    groups, filters = options.get("groups", 1), options["filters"]
+    kernel = parameter("kernel", (filters, x.shape[1] // groups, *pair(options, "kernel", 1)))
+    return activated(options, F.conv2d(
+        x, kernel, bias_of(options, parameter, filters), pair(options, "stride", 1),
+        pair(options, "padding", 0), pair(options, "dilation", 1), groups))
+
+
+@layer(Case((2, 2, 3, 3), filters=2, kernel=3),
+       Case((1, 2, 3, 4), filters=3, kernel=2, stride=2),
+       Case((2, 2, 3, 3), filters=2, kernel=3, stride=2, padding=1, output_padding=1),
+       Case((1, 2, 4, 3), filters=2, kernel=[4, 3], stride=[2, 3], padding=[1, 0],
+            output_padding=[0, 2], bias=False),
+       Case((1, 4, 2, 3), filters=6, kernel=3, groups=2, activation="relu"),
+       Case((1, 2, 3, 3), filters=2, kernel=2, dilation=2, stride=3, activation="tanh"),
+       Case((2, 3, 5), filters=2, kernel=[3, 1], dilation=[2, 1], padding=[2, 0]))
+def conv_transpose2d(options, parameter, x):
+    x = as_image(x)
+    groups, filters = options.get("groups", 1), options["filters"]
+    kernel = parameter("kernel", (x.shape[1], filters // groups, *pair(options, "kernel", 1)))
+    return activated(options, F.conv_transpose2d(
+        x, kernel, bias_of(options, parameter, filters), pair(options, "stride", 1),
+        pair(options, "padding", 0), pair(options, "output_padding", 0), groups,
+        pair(options, "dilation", 1)))
+
+
+def pool_options(options):
+    kernel = pair(options, "kernel", 1)
+    return {"kernel_size": kernel, "stride": pair(options, "stride", list(kernel)),
+            "padding": pair(options, "padding", 0), "ceil_mode": options.get("ceil", False)}
+
+
+@layer(Case((2, 3, 4, 6), kernel=2),
+       Case((1, 2, 7, 8), kernel=3, stride=2),
+       Case((1, 2, 7, 8), kernel=3, stride=2, ceil=True),
+       Case((1, 2, 6, 6), kernel=2, stride=3, padding=1, ceil=True),
+       Case((2, 5, 7), kernel=[3, 2], stride=[1, 2], padding=[1, 0]),
+       Case((2, 2, 6, 6), kernel=3, stride=1, padding=1, drawn=equal_ones))
+def max_pool2d(options, _, x):
+    return F.max_pool2d(as_image(x), **pool_options(options))
+
+
+@layer(Case((2, 3, 4, 6), kernel=2),
+       Case((1, 2, 7, 8), kernel=3, stride=2, padding=1),
+       Case((1, 2, 7, 8), kernel=3, stride=2, padding=1, count_padding=True),
+       Case((2, 1, 8, 7), kernel=3, stride=2, ceil=True),
+       Case((1, 2, 6, 8), kernel=3, stride=2, padding=1, ceil=True, count_padding=True),
+       Case((1, 2, 6, 6), kernel=2, stride=3, padding=1, ceil=True, count_padding=True),
+       Case((2, 5, 7), kernel=[3, 2], stride=[1, 3], padding=[1, 0]))
+def average_pool2d(options, _, x):
+    # PyTorch's default is to count the padding, Zygos' is not to.
+    return F.avg_pool2d(as_image(x), **pool_options(options),
+                        count_include_pad=options.get("count_padding", False))
+
+
+@layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 8), drawn=equal_ones))
+def relu(_options, _, x):
+    return F.relu(x)
+
+
+@layer(Case((3, 11)), Case((2, 3, 3), drawn=wide))
+def tanh(_options, _, x):
+    return torch.tanh(x)
+
+
+@layer(Case((3, 11)), Case((2, 3, 3), drawn=wide))
+def sigmoid(_options, _, x):
+    return torch.sigmoid(x)
+
+
+@layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 5), drawn=equal_ones))
+def gelu(_options, _, x):
+    return F.gelu(x, approximate="none")
+
+
+@layer(Case((3, 11)), Case((2, 3, 3), slope=0.25, drawn=wide), Case((2, 5), slope=0))
+def leaky_relu(options, _, x):
+    # At zero PyTorch's gradient has the slope's factor, Zygos' has not: no case has a zero.
+    return F.leaky_relu(x, options.get("slope", 0.01))
+
+
+@layer(Case((3, 4), rate=0), Case((2, 2, 3), rate=0.5, trains=False))
+def dropout(options, _, x):
+    # Only what needs no random numbers; tests/nn/test_dropout.cpp has the rest.
+    return F.dropout(x, options["rate"], training=options["rate"] == 0)
+
+
+@layer(Case((4, 9)), Case((2, 3, 4), epsilon=0.1), Case((2, 2, 2, 5), epsilon=1e-12, drawn=wide),
+       Case((1, 37)))
+def layer_norm(options, parameter, x):
+    width = x.shape[-1:]
+    return F.layer_norm(x, width, parameter("gain", width), parameter("shift", width),
+                        options.get("epsilon", 1e-5))
+
+
+@layer(Case((3, 4), (3, 4)), Case((2, 2, 3), (2, 2, 3), (2, 2, 3)))
+def add(_options, _, *inputs):
+    return sum(inputs)
+
+
+@layer(Case((3, 4), (3, 2)), Case((2, 1, 2, 3), (2, 3, 2, 3), (2, 2, 2, 3)))
+def concat(_options, _, *inputs):
+    return torch.cat(inputs, dim=1)

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""Losses: function(options, prediction, target) -> mean over the batch, named like the deck keyword.
+
+A case has the prediction's shape and, where it is another, the target's.
+"""
+
+from torch.nn import functional as F
+
+from golden_case import Case, equal_ones, labels_below, loss, shares, wide
+
+
+@loss(Case((5, 4), (5,), target=labels_below(4)), Case((3, 1), (3,), target=labels_below(1)),
+      Case((4, 11), (4,), target=labels_below(11), drawn=wide))
+def cross_entropy(_options, prediction, target):
+    return F.cross_entropy(prediction, target)
+
+
+@loss(Case((5, 4)), Case((2, 3, 2)), Case((1, 1)))
+def mse(_options, prediction, target):
+    return F.mse_loss(prediction, target)
+
+
+@loss(Case((5, 4)), Case((2, 3, 2)), Case((3, 5), drawn=equal_ones, target=equal_ones))
+def mae(_options, prediction, target):
+    return F.l1_loss(prediction, target)
+
+
+@loss(Case((5, 4), target=shares), Case((2, 3, 2), target=shares, drawn=wide))
+def bce(_options, prediction, target):
+    # Zygos' predictions are logits, as are those of PyTorch's form with that name.
+    return F.binary_cross_entropy_with_logits(prediction, target)
