@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace zygos::test {
@@ -51,14 +52,13 @@ inline lane::LaneSpec emulated_lane() {
 
 inline std::vector<lane::LaneSpec> host_and_device() { return {host_lane(), emulated_lane()}; }
 
-/// Ten features in [0, 1), three classes given by which of the first three features is largest.
-inline io::Dataset small_data(std::int64_t samples) {
-  constexpr std::int64_t features = 10;
+/// Features in [0, 1), three classes given by which of the first three features is largest.
+inline io::Dataset small_data(std::int64_t samples, std::int64_t features = 10) {
   auto values = std::make_shared<std::vector<float>>();
   auto labels = std::make_shared<std::vector<std::int32_t>>();
   const RngKey key{7, RngPurpose::data, 0};
   for (std::int64_t i = 0; i < samples; ++i) {
-    for (std::uint32_t k = 0; k < features; ++k) {
+    for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(features); ++k) {
       values->push_back(uniform_float(random_block(key, static_cast<std::uint64_t>(i), k).v[0]));
     }
     const float* row = values->data() + i * features;
@@ -75,10 +75,16 @@ inline io::Dataset small_data(std::int64_t samples) {
   return data;
 }
 
+using Names = std::vector<std::string>;
+
+inline nn::LayerPtr tanh_layer(std::int64_t units) {
+  return nn::dense({.units = units, .bias = true, .activation = nn::Activation::tanh});
+}
+
 /// 10-17-3 with tanh and dropout: odd widths, and random numbers that a split must not change.
 inline graph::Graph small_model(double dropout_rate = 0.25) {
   graph::Graph graph(Shape{10}, nn::cross_entropy());
-  graph.add("fc1", nn::dense({.units = 17, .bias = true, .activation = nn::Activation::tanh}));
+  graph.add("fc1", tanh_layer(17));
   graph.add("drop", nn::dropout(dropout_rate));
   graph.add("fc2", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
   return graph;
@@ -106,6 +112,12 @@ struct SmallRun {
     std::iota(ids.begin(), ids.end(), std::uint32_t{3});
   }
 
+  /// Another model, with inputs as large as it takes.
+  void use(const graph::Graph& model) {
+    graph = model;
+    data = small_data(data.inputs.shape[0], model.input_shape().size());
+    rows = io::rows_of(data);
+  }
   plan::Problem problem() const {
     return train::problem_of(graph, lanes, options.dtype, targets, batch_);
   }

@@ -3,6 +3,7 @@
 //
 // What every policy promises, seen in the engine: the gradient of the undivided batch, whatever is
 // cut and wherever it runs.
+#include "policy_models.hpp"
 #include "small_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -16,28 +17,8 @@ namespace {
 
 using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
+using test::CutModel;
 using test::SmallRun;
-using Names = std::vector<std::string>;
-
-nn::LayerPtr tanh_layer(std::int64_t units) {
-  return nn::dense({.units = units, .bias = true, .activation = nn::Activation::tanh});
-}
-
-/// Nine nodes with dropout and statistics of five samples; outputs of the first and second are read
-/// far behind.
-graph::Graph skipping_model() {
-  graph::Graph graph(Shape{10}, nn::cross_entropy());
-  graph.add("fc1", tanh_layer(9));
-  graph.add("drop1", nn::dropout(0.25));
-  graph.add("fc2", tanh_layer(9));
-  graph.add("norm", nn::batch_norm({.group = 5}));
-  graph.add("sum", nn::add(), Names{"norm", "drop1"});
-  graph.add("fc3", tanh_layer(9));
-  graph.add("drop3", nn::dropout(0.5));
-  graph.add("joined", nn::concat(), Names{"drop3", "fc1", "drop1", "input"});
-  graph.add("fc4", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
-  return graph;
-}
 
 lane::LaneSpec worker(const std::string& name) {
   lane::LaneSpec spec;
@@ -62,12 +43,12 @@ struct Case {
   train::PolicyPtr policy;
 };
 
-std::vector<Case> synchronous_policies() {
+std::vector<Case> synchronous_policies(const CutModel& model) {
   using policies::Exchange;
   using policies::Recompute;
-  const policies::StageOptions two{.cuts = {"sum"}, .lanes = {}};
-  const policies::StageOptions three{.cuts = {"drop1", "drop3"}, .lanes = {}};
-  const policies::StageOptions four{.cuts = {"fc2", "fc3", "joined"}, .lanes = {}};
+  const policies::StageOptions two{.cuts = model.two, .lanes = {}};
+  const policies::StageOptions three{.cuts = model.three, .lanes = {}};
+  const policies::StageOptions four{.cuts = model.four, .lanes = {}};
   std::vector<Case> cases{
       {"coarse_split at 15", 2, policies::coarse_split({.share = {}, .samples = 15})},
       {"coarse_split at 35", 2, policies::coarse_split({.share = {}, .samples = 35})},
@@ -113,10 +94,10 @@ struct Result {
 };
 
 /// Gradient of the third step and weights after it.
-Result three_steps(const train::PolicyPtr& policy, int lanes, std::int64_t chunk,
-                   std::size_t samples) {
+Result three_steps(const CutModel& model, const train::PolicyPtr& policy, int lanes,
+                   std::int64_t chunk, std::size_t samples) {
   SmallRun run(workers(lanes));
-  run.graph = skipping_model();
+  run.use(model.graph);
   run.ids.resize(samples);
   auto problem = run.problem();
   problem.chunk = chunk;
@@ -135,21 +116,24 @@ Result three_steps(const train::PolicyPtr& policy, int lanes, std::int64_t chunk
 TEST_CASE("A worker that updates a shard of the weights gives the bits of one that updates all",
           "[train][policies]") {
   using policies::Exchange;
-  for (const int lanes : {2, 3, 4}) {
-    for (const std::int64_t micro_batches : {1, 2}) {
-      CAPTURE(lanes, micro_batches);
-      const auto by = [&](Exchange exchange) {
-        return three_steps(policies::data_parallel({.exchange = exchange,
-                                                    .shares = {},
-                                                    .bucket_bytes = 500,
-                                                    .micro_batches = micro_batches}),
-                           lanes, 0, 40);
-      };
-      const Result ring = by(Exchange::ring);
-      const Result sharded = by(Exchange::sharded);
+  for (const CutModel& model : test::cut_models()) {
+    for (const int lanes : {2, 3, 4}) {
+      for (const std::int64_t micro_batches : {1, 2}) {
+        CAPTURE(model.name, lanes, micro_batches);
+        const auto by = [&](Exchange exchange) {
+          return three_steps(model,
+                             policies::data_parallel({.exchange = exchange,
+                                                      .shares = {},
+                                                      .bucket_bytes = 500,
+                                                      .micro_batches = micro_batches}),
+                             lanes, 0, 40);
+        };
+        const Result ring = by(Exchange::ring);
+        const Result sharded = by(Exchange::sharded);
 
-      CHECK(sharded.weights == ring.weights);
-      CHECK(sharded.gradient == ring.gradient);
+        CHECK(sharded.weights == ring.weights);
+        CHECK(sharded.gradient == ring.gradient);
+      }
     }
   }
 }
@@ -157,7 +141,7 @@ TEST_CASE("A worker that updates a shard of the weights gives the bits of one th
 TEST_CASE("No policy divides a batch within a group that has common statistics",
           "[train][policies]") {
   SmallRun run(workers(2));
-  run.graph = skipping_model();
+  run.graph = test::dense_model().graph;
   const auto problem = run.problem();
 
   CHECK(problem.unit() == 5);
@@ -185,25 +169,29 @@ TEST_CASE("A batch with common statistics is not divided at all", "[train][polic
 
 TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",
           "[train][policies]") {
-  for (const std::size_t samples : {40U, 27U, 3U}) {
-    const Result whole = three_steps(policies::single({}), 1, 0, samples);
-    for (const Case& one : synchronous_policies()) {
-      CAPTURE(one.name, samples);
-      const Result found = three_steps(one.policy, one.lanes, 0, samples);
-      CHECK(difference(found.gradient, whole.gradient) <= 1e-12);
-      CHECK(std::abs(found.loss - whole.loss) <= 1e-12 * whole.loss);
+  for (const CutModel& model : test::cut_models()) {
+    for (const std::size_t samples : {40U, 27U, 3U}) {
+      const Result whole = three_steps(model, policies::single({}), 1, 0, samples);
+      for (const Case& one : synchronous_policies(model)) {
+        CAPTURE(model.name, one.name, samples);
+        const Result found = three_steps(model, one.policy, one.lanes, 0, samples);
+        CHECK(difference(found.gradient, whole.gradient) <= 1e-12);
+        CHECK(std::abs(found.loss - whole.loss) <= 1e-12 * whole.loss);
+      }
     }
   }
 }
 
 TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[train][policies]") {
-  for (const std::size_t samples : {40U, 27U, 3U}) {
-    const Result whole = three_steps(policies::single({}), 1, 5, samples);
-    for (const Case& one : synchronous_policies()) {
-      CAPTURE(one.name, samples);
-      const Result found = three_steps(one.policy, one.lanes, 5, samples);
-      CHECK(found.gradient == whole.gradient);
-      CHECK(found.weights == whole.weights);
+  for (const CutModel& model : test::cut_models()) {
+    for (const std::size_t samples : {40U, 27U, 3U}) {
+      const Result whole = three_steps(model, policies::single({}), 1, 5, samples);
+      for (const Case& one : synchronous_policies(model)) {
+        CAPTURE(model.name, one.name, samples);
+        const Result found = three_steps(model, one.policy, one.lanes, 5, samples);
+        CHECK(found.gradient == whole.gradient);
+        CHECK(found.weights == whole.weights);
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 // Policies that compute with old weights, against their update rules carried out one by one on a
 // single lane: w(t+1) = w(t) - rate * gradient at (w_1(v_1), ..., w_K(v_K)) with the versions v_s
 // that the papers give (policies.md 3.7), bit for bit.
+#include "policy_models.hpp"
 #include "small_run.hpp"
 
 #include "zygos/schedule/builder.hpp"
@@ -19,29 +20,46 @@
 namespace {
 
 using namespace zygos;
+using test::Names;
 using test::SmallRun;
-using Names = std::vector<std::string>;
 
 constexpr double rate = 0.05;
 constexpr std::int64_t batch = 48;
 
-nn::LayerPtr tanh_layer(std::int64_t units) {
-  return nn::dense({.units = units, .bias = true, .activation = nn::Activation::tanh});
-}
+/// A model of four stages, each with something to train, and the nodes of four and of two stages.
+struct StagedModel {
+  std::string name;
+  graph::Graph graph;
+  std::vector<schedule::NodeRange> four;
+  std::vector<schedule::NodeRange> two;
 
-/// Four stages of one trained layer each, dropout, and a skip over two cuts.
-graph::Graph four_stage_model() {
+  /// First nodes of all stages but the first.
+  Names cuts(const std::vector<schedule::NodeRange>& stages) const {
+    Names names;
+    for (std::size_t stage = 1; stage < stages.size(); ++stage) {
+      names.push_back(graph.nodes()[static_cast<std::size_t>(stages[stage].begin)].name);
+    }
+    return names;
+  }
+};
+
+/// Dense layers, dropout, and a skip over two cuts.
+StagedModel dense_stages() {
   graph::Graph graph(Shape{10}, nn::cross_entropy());
-  graph.add("fc1", tanh_layer(9));
+  graph.add("fc1", test::tanh_layer(9));
   graph.add("drop", nn::dropout(0.25));
-  graph.add("fc2", tanh_layer(9));
-  graph.add("fc3", tanh_layer(9));
+  graph.add("fc2", test::tanh_layer(9));
+  graph.add("fc3", test::tanh_layer(9));
   graph.add("sum", nn::add(), Names{"fc3", "drop"});
   graph.add("fc4", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
-  return graph;
+  return {"dense", graph, {{0, 2}, {2, 3}, {3, 5}, {5, 6}}, {{0, 3}, {3, 6}}};
 }
 
-const Names four_cuts{"fc2", "fc3", "fc4"};
+/// The model of images that the other policies are tested on.
+StagedModel image_stages() {
+  return {
+      "images", test::image_model().graph, {{0, 2}, {2, 5}, {5, 10}, {10, 13}}, {{0, 5}, {5, 13}}};
+}
 
 std::vector<lane::LaneSpec> lanes_for(std::size_t count) {
   std::vector<lane::LaneSpec> specs{test::host_lane()};
@@ -99,10 +117,10 @@ schedule::Schedule accumulating(const plan::Problem& problem, std::int64_t parts
 }
 
 /// The rule's weights after `steps` steps.
-std::vector<double> replayed(const Rule& rule, std::uint64_t steps) {
+std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::uint64_t steps) {
   const std::int64_t samples = batch / rule.updates;
   SmallRun run({test::host_lane()}, DType::f64, samples);
-  run.graph = four_stage_model();
+  run.use(model.graph);
   run.optimizer = nn::sgd({.learning_rate = rate});
   const auto engine = run.engine(accumulating(run.problem(), rule.micro_batches));
   const auto outline = run.problem().model;
@@ -139,9 +157,9 @@ std::vector<double> replayed(const Rule& rule, std::uint64_t steps) {
   return history.back();
 }
 
-std::vector<double> trained(const Rule& rule, std::uint64_t steps) {
+std::vector<double> trained(const StagedModel& model, const Rule& rule, std::uint64_t steps) {
   SmallRun run(lanes_for(rule.lanes), DType::f64, batch);
-  run.graph = four_stage_model();
+  run.use(model.graph);
   run.optimizer = nn::sgd({.learning_rate = rate});
   const auto engine = run.engine(run.schedule_of(rule.policy));
   for (std::uint64_t step = 1; step <= steps; ++step) {
@@ -154,11 +172,11 @@ std::int64_t stashed(std::int64_t stage, std::int64_t stages, std::int64_t updat
   return std::max<std::int64_t>(0, update - (stages - 1 - stage));
 }
 
-std::vector<Rule> rules() {
-  const std::vector<schedule::NodeRange> four{{0, 2}, {2, 3}, {3, 5}, {5, 6}};
-  const std::vector<schedule::NodeRange> two{{0, 3}, {3, 6}};
-  const policies::StageOptions in_four{.cuts = four_cuts, .lanes = {}};
-  const policies::StageOptions in_two{.cuts = {"fc3"}, .lanes = {}};
+std::vector<Rule> rules(const StagedModel& model) {
+  const auto& four = model.four;
+  const auto& two = model.two;
+  const policies::StageOptions in_four{.cuts = model.cuts(four), .lanes = {}};
+  const policies::StageOptions in_two{.cuts = model.cuts(two), .lanes = {}};
   return {
       {"PipeDream, four stages",
        policies::pipedream({.micro_batches = 12, .replicas = {}, .stages = in_four}), 4, four, 12,
@@ -189,17 +207,21 @@ std::vector<Rule> rules() {
 }  // namespace
 
 TEST_CASE("Policies with old weights equal their update rules bit for bit", "[train][policies]") {
-  for (const Rule& rule : rules()) {
-    CAPTURE(rule.name);
-    CHECK(trained(rule, 3) == replayed(rule, 3));
+  for (const StagedModel& model : {dense_stages(), image_stages()}) {
+    for (const Rule& rule : rules(model)) {
+      CAPTURE(model.name, rule.name);
+      CHECK(trained(model, rule, 3) == replayed(model, rule, 3));
+    }
   }
 }
 
 TEST_CASE("A rule with another version than the policy's gives other weights",
           "[train][policies]") {
-  Rule rule = rules().front();
-  rule.version = [](std::int64_t, std::int64_t, std::int64_t update) { return update; };
-  CHECK(trained(rule, 1) != replayed(rule, 1));
+  for (const StagedModel& model : {dense_stages(), image_stages()}) {
+    Rule rule = rules(model).front();
+    rule.version = [](std::int64_t, std::int64_t, std::int64_t update) { return update; };
+    CHECK(trained(model, rule, 1) != replayed(model, rule, 1));
+  }
 }
 
 namespace {

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models that policies are tested on, and where they are cut: random numbers, layers without
+// parameters, and outputs that are read behind several cuts.
+#pragma once
+
+#include "small_run.hpp"
+
+#include <string>
+#include <vector>
+
+namespace zygos::test {
+
+/// First nodes of all stages but the first, for two, three and four stages.
+struct CutModel {
+  std::string name;
+  graph::Graph graph;
+  Names two;
+  Names three;
+  Names four;
+};
+
+/// Nine nodes with dropout and statistics of five samples; outputs of the first and second are read
+/// far behind.
+inline CutModel dense_model() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("fc1", tanh_layer(9));
+  graph.add("drop1", nn::dropout(0.25));
+  graph.add("fc2", tanh_layer(9));
+  graph.add("normal", nn::batch_norm({.group = 5}));
+  graph.add("sum", nn::add(), Names{"normal", "drop1"});
+  graph.add("fc3", tanh_layer(9));
+  graph.add("drop3", nn::dropout(0.5));
+  graph.add("joined", nn::concat(), Names{"drop3", "fc1", "drop1", "input"});
+  graph.add("fc4", nn::dense({.units = 3}));
+  return {"dense", graph, {"sum"}, {"drop1", "drop3"}, {"fc2", "fc3", "joined"}};
+}
+
+/// Every kind of layer over images; what the first convolution, the first pooling and the
+/// normalisation give is read behind later cuts, too.
+inline CutModel image_model(double dropout_rate = 0.25) {
+  using nn::Activation;
+  graph::Graph graph(Shape{2, 6, 5}, nn::cross_entropy());
+  graph.add(
+      "conv1",
+      nn::conv2d(
+          {.filters = 4, .kernel = {3, 3}, .padding = {1, 1}, .activation = Activation::tanh}));
+  graph.add("drop1", nn::dropout(dropout_rate));
+  graph.add("conv2", nn::conv2d({.filters = 6, .kernel = {3, 3}, .padding = {1, 1}, .groups = 2}));
+  graph.add("joined", nn::concat(), Names{"conv2", "drop1", "input"});
+  graph.add("pool", nn::max_pool2d({.kernel = {2, 2}, .stride = {2, 2}, .ceil = true}));
+  graph.add("norm", nn::layer_norm());
+  graph.add(
+      "larger",
+      nn::conv_transpose2d(
+          {{.filters = 12, .kernel = {2, 2}, .stride = {2, 2}, .activation = Activation::sigmoid},
+           {0, 0}}));
+  graph.add("mean", nn::average_pool2d({.kernel = {3, 3}, .stride = {2, 2}, .padding = {1, 1}}));
+  graph.add("sum", nn::add(), Names{"mean", "norm"});
+  graph.add("gelu", nn::activation(Activation::gelu));
+  graph.add("drop2", nn::dropout(2.0 * dropout_rate));
+  graph.add("stacked", nn::concat(), Names{"drop2", "pool"});
+  graph.add("fc", nn::dense({.units = 3}));
+  return {"images", graph, {"norm"}, {"joined", "sum"}, {"conv2", "norm", "drop2"}};
+}
+
+inline std::vector<CutModel> cut_models() { return {dense_model(), image_model()}; }
+
+}  // namespace zygos::test
