@@ -34,7 +34,7 @@ def bias_of(options, parameter, width):
        Case((1, 7), units=1, bias=False),
        Case((3, 2, 3), units=4, activation="tanh"),
        Case((5, 6), units=3, activation="relu"),
-       Case((2, 13), units=7, activation="sigmoid"))
+       Case((2, 9), units=5, activation="sigmoid"))
 def dense(options, parameter, x):
     # Zygos keeps (inputs, outputs), PyTorch the transpose.
     kernel = parameter("kernel", (x[0].numel(), options["units"]))
@@ -44,14 +44,14 @@ def dense(options, parameter, x):
 
 @layer(Case((2, 2, 5, 4), filters=3, kernel=3),
        Case((1, 1, 4, 4), filters=1, kernel=1, bias=False),
-       Case((2, 5, 6), filters=2, kernel=[3, 2], padding=1),
+       Case((2, 4, 5), filters=2, kernel=[3, 2], padding=1),
        Case((2, 2, 5, 7), filters=2, kernel=3, stride=2, padding=1),
        Case((1, 2, 8, 7), filters=2, kernel=[5, 1], stride=[3, 2], padding=[2, 0]),
        Case((1, 2, 7, 6), filters=2, kernel=3, dilation=2, padding=2),
        Case((1, 2, 9, 8), filters=2, kernel=[2, 3], stride=[2, 1], dilation=[3, 2]),
-       Case((1, 4, 4, 4), filters=6, kernel=3, groups=2, padding=1, activation="relu"),
-       Case((2, 3, 6, 5), filters=3, kernel=3, groups=3, stride=2, activation="tanh"),
-       Case((3, 2, 4, 4), filters=2, kernel=4, activation="sigmoid"),
+       Case((1, 4, 3, 3), filters=6, kernel=3, groups=2, padding=1, activation="relu"),
+       Case((1, 3, 5, 5), filters=3, kernel=3, groups=3, stride=2, activation="tanh"),
+       Case((2, 2, 4, 4), filters=2, kernel=4, activation="sigmoid"),
        Case((1, 1, 3, 35), filters=1, kernel=3, padding=1, bias=False),
        Case((2, 2, 7, 7), filters=2, kernel=2, stride=3))
 def conv2d(options, parameter, x):
@@ -66,10 +66,10 @@ def conv2d(options, parameter, x):
 @layer(Case((2, 2, 3, 3), filters=2, kernel=3),
        Case((1, 2, 3, 4), filters=3, kernel=2, stride=2),
        Case((2, 2, 3, 3), filters=2, kernel=3, stride=2, padding=1, output_padding=1),
-       Case((1, 2, 4, 3), filters=2, kernel=[4, 3], stride=[2, 3], padding=[1, 0],
+       Case((1, 2, 4, 2), filters=1, kernel=[4, 3], stride=[2, 3], padding=[1, 0],
             output_padding=[0, 2], bias=False),
        Case((1, 4, 2, 3), filters=6, kernel=3, groups=2, activation="relu"),
-       Case((1, 2, 3, 3), filters=2, kernel=2, dilation=2, stride=3, activation="tanh"),
+       Case((1, 2, 3, 2), filters=1, kernel=2, dilation=2, stride=3, activation="tanh"),
        Case((2, 3, 5), filters=2, kernel=[3, 1], dilation=[2, 1], padding=[2, 0]))
 def conv_transpose2d(options, parameter, x):
     x = as_image(x)
