@@ -143,6 +143,25 @@ void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
   }
 }
 
+/// What the deck says of the learning rate's way, tried once: null if it says nothing.
+nn::RateSchedulePtr rates_of(const CheckedDeck& checked, std::int64_t steps_per_epoch) {
+  const deck::Section& optimizer = checked.spec.optimizer;
+  if (!optimizer.has("schedule")) {
+    return nullptr;
+  }
+  const deck::Section schedule = optimizer.section("schedule");
+  try {
+    auto rates = made_from(nn::rate_schedule_registry(), schedule.text("type"), schedule);
+    static_cast<void>(rates->factor({.done = 0, .steps_per_epoch = steps_per_epoch}));
+    return rates;
+  } catch (const UsageError& refusal) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(schedule.position(), refusal.what());
+    findings.throw_if_any();
+    throw;
+  }
+}
+
 /// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
 void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
   try {
@@ -174,6 +193,8 @@ RunSetup parts_of(const CheckedDeck& checked) {
       made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);
   setup.trainer = trainer_options(spec);
+  setup.rates = rates_of(checked, train::steps_per_epoch(setup.training.size(), spec.train.batch,
+                                                         spec.train.drop_last));
   setup.chunk = spec.train.chunk;
   setup.keep = spec.checkpoint.keep;
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));

@@ -24,7 +24,8 @@ deck::Schema whole_schema() {
   return deck::run_schema({.layers = schemas_of(nn::layer_registry()),
                            .losses = schemas_of(nn::loss_registry()),
                            .optimizers = schemas_of(nn::optimizer_registry()),
-                           .policies = schemas_of(policies::registry())});
+                           .policies = schemas_of(policies::registry()),
+                           .rate_schedules = schemas_of(nn::rate_schedule_registry())});
 }
 
 CheckedDeck load_deck(const std::filesystem::path& file,

@@ -55,6 +55,9 @@ std::string progress_line(const train::Event& event, const ProgressFacts& facts)
   if (facts.classifies) {
     text += fmt::format("  accuracy {:>8}", text_of_percent(event.accuracy));
   }
+  if (facts.scheduled) {
+    text += fmt::format("  rate {:<8.3g}", event.learning_rate);
+  }
   return text + fmt::format("  {}  {}  {} left", rates(event, facts),
                             memory::text_of_bytes(facts.bytes),
                             text_of_seconds(event.seconds_left));
@@ -87,6 +90,7 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     if (facts.classifies) {
       line["accuracy"] = event.accuracy;
     }
+    line["learning_rate"] = event.learning_rate;
     line["samples_per_s"] = rates_json(event, facts);
     line["median_step_s"] = event.median_step_s;
     line["bytes"] = facts.bytes;

@@ -23,6 +23,7 @@ struct ProgressFacts {
   std::size_t bytes = 0;               ///< of all lanes together
   std::optional<std::int64_t> epochs;
   bool classifies = true;  ///< accuracy means something
+  bool scheduled = false;  ///< the learning rate changes
 };
 
 /// "step   1200/3000  epoch 2/5  loss 0.06211  accuracy 98.12 %  54,321 samples/s (host 20,100 +

@@ -30,6 +30,7 @@ struct RunSetup {
   std::unique_ptr<lane::LaneSet> lanes;
   std::unique_ptr<graph::Graph> graph;
   nn::OptimizerPtr optimizer;
+  nn::RateSchedulePtr rates;  ///< null: the learning rate stays
   train::PolicyPtr policy;
   DType dtype = DType::f32;
   plan::TargetSpec target;
@@ -54,6 +55,9 @@ struct RunSetup {
     options.seed = trainer.seed;
     options.communicator = communicator;
     options.owners = owners;
+    options.rates = rates;
+    options.steps_per_epoch =
+        train::steps_per_epoch(training.size(), trainer.batch, trainer.drop_last);
     return options;
   }
   bool classifies() const { return training.classes > 0; }

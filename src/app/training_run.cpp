@@ -123,6 +123,7 @@ class TrainingRun {
     }
     facts.epochs = setup_.trainer.epochs;
     facts.classifies = setup_.classifies();
+    facts.scheduled = setup_.rates != nullptr;
     return facts;
   }
 

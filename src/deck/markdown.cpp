@@ -5,6 +5,8 @@
 
 #include "zygos/deck/reference.hpp"
 
+#include <algorithm>
+
 namespace zygos::deck {
 namespace {
 
@@ -55,6 +57,25 @@ void write_table(const Schema& schema, std::string& text) {
 
 void write_section(const Schema& schema, const std::string& path, std::size_t level,
                    std::string& text);
+void write_key(const KeyFacts& facts, const std::string& path, std::size_t level,
+               std::string& text);
+
+/// Whether all of a table's schemas have a key with sections: it is written once, after them.
+bool is_shared(const KeyFacts& facts, const std::vector<Schema>& table) {
+  return table.size() > 1 && std::ranges::all_of(table, [&](const Schema& schema) {
+           return schema.find(facts.name) != nullptr;
+         });
+}
+
+/// Sections of the keys that are shared by the table, or of those that are not.
+void write_inner(const Schema& schema, const std::vector<Schema>& table, bool shared,
+                 const std::string& path, std::size_t level, std::string& text) {
+  for (const Key& key : schema.keys()) {
+    if (!key.facts().schemas.empty() && is_shared(key.facts(), table) == shared) {
+      write_key(key.facts(), path, level, text);
+    }
+  }
+}
 
 std::string heading(std::size_t level, const std::string& title) {
   return std::string(std::min<std::size_t>(level, 4), '#') + " " + title + "\n\n";
@@ -76,18 +97,16 @@ void write_key(const KeyFacts& facts, const std::string& path, std::size_t level
     text += heading(level + 1,
                     "`" + here + "` with `" + facts.discriminator + ": " + schema.name() + "`") +
             schema.doc() + "\n\n";
-    write_section(schema, here + ".", level + 2, text);
+    write_table(schema, text);
+    write_inner(schema, facts.schemas, false, here + ".", level + 2, text);
   }
+  write_inner(facts.schemas.front(), facts.schemas, true, here + ".", level + 1, text);
 }
 
 void write_section(const Schema& schema, const std::string& path, std::size_t level,
                    std::string& text) {
   write_table(schema, text);
-  for (const Key& key : schema.keys()) {
-    if (!key.facts().schemas.empty()) {
-      write_key(key.facts(), path, level, text);
-    }
-  }
+  write_inner(schema, {}, false, path, level, text);
 }
 
 }  // namespace

@@ -104,6 +104,20 @@ std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
   return layers;
 }
 
+std::vector<Schema> with_optimizer_keys(const RunTables& tables) {
+  std::vector<Schema> optimizers = tables.optimizers;
+  for (Schema& optimizer : optimizers) {
+    if (!tables.rate_schedules.empty()) {
+      optimizer
+          .variant("schedule", "type", tables.rate_schedules,
+                   "How the learning rate changes with time; default: it stays.")
+          .optional()
+          .example("{type: cosine, length: 10 epochs, warm_up: 1 epoch}");
+    }
+  }
+  return optimizers;
+}
+
 Schema model_schema(const RunTables& tables) {
   Schema schema("model", "The network.");
   schema.integers("input", "Shape of one sample; default: that of the data.")
@@ -244,7 +258,7 @@ Schema run_schema(const RunTables& tables) {
       .required()
       .example("{format: glyphs}");
   schema.section("model", model_schema(tables)).example("{layers: [{type: dense, units: 10}]}");
-  schema.variant("optimizer", "type", tables.optimizers, "How weights follow gradients.")
+  schema.variant("optimizer", "type", with_optimizer_keys(tables), "How weights follow gradients.")
       .required()
       .example("{type: adam}");
   schema

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the registry collects: every layer, loss and optimizer declares its own deck keyword, in the
-// file that implements it.
+// What the registry collects: every layer, loss, optimizer and schedule declares its own deck
+// keyword, in the file that implements it.
 #pragma once
 
 #include "zygos/nn/layers.hpp"
@@ -33,5 +33,10 @@ Entry<OptimizerPtr> adam_entry();
 Entry<OptimizerPtr> adamw_entry();
 Entry<OptimizerPtr> adagrad_entry();
 Entry<OptimizerPtr> rmsprop_entry();
+
+Entry<RateSchedulePtr> constant_rate_entry();
+Entry<RateSchedulePtr> step_rate_entry();
+Entry<RateSchedulePtr> milestone_rate_entry();
+Entry<RateSchedulePtr> cosine_rate_entry();
 
 }  // namespace zygos::nn

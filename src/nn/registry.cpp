@@ -41,4 +41,13 @@ std::vector<Entry<OptimizerPtr>> optimizer_registry() {
   };
 }
 
+std::vector<Entry<RateSchedulePtr>> rate_schedule_registry() {
+  return {
+      constant_rate_entry(),
+      step_rate_entry(),
+      milestone_rate_entry(),
+      cosine_rate_entry(),
+  };
+}
+
 }  // namespace zygos::nn

@@ -64,6 +64,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
+  static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
   totals.resize(2 * lanes.size());
   make_runners();
   announce_messages();
@@ -121,6 +122,13 @@ void Engine::Impl::make_jobs() {
       jobs[line] = [this, line] { work(line); };
     }
   }
+}
+
+double Engine::Impl::rate_factor(std::uint64_t step) const {
+  return options.rates == nullptr
+             ? 1.0
+             : options.rates->factor({.done = static_cast<std::int64_t>(step) - 1,
+                                      .steps_per_epoch = options.steps_per_epoch});
 }
 
 double Engine::Impl::now() const {
@@ -260,7 +268,8 @@ Engine::Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::
 Engine::~Engine() = default;
 
 StepReport Engine::step(const Batch& batch, std::uint64_t step) {
-  const StepReport report = impl_->round(batch, {&batch, step, nn::Mode::train});
+  const StepReport report =
+      impl_->round(batch, {&batch, step, nn::Mode::train, impl_->rate_factor(step)});
   if (!std::isfinite(report.loss)) {
     impl_->whole = false;
     impl_->fail_numerically(step, report.loss);
@@ -268,8 +277,12 @@ StepReport Engine::step(const Batch& batch, std::uint64_t step) {
   return report;
 }
 
+double Engine::learning_rate(std::uint64_t step) const {
+  return impl_->optimizer.learning_rate() * impl_->rate_factor(step);
+}
+
 StepReport Engine::evaluate(const Batch& batch) {
-  return impl_->round(batch, {&batch, 0, nn::Mode::evaluate});
+  return impl_->round(batch, {&batch, 0, nn::Mode::evaluate, 1.0});
 }
 
 void Engine::agree(std::span<std::int64_t> values) const {

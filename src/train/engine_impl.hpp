@@ -43,6 +43,8 @@ struct Engine::Impl {
   const TaskQueue& queue_of(std::size_t line) const;
   double now() const;
 
+  double rate_factor(std::uint64_t step) const;
+
   // engine_check.cpp: what can be wrong before and after a round
   void check_batch(const Batch& batch) const;
   void rethrow_failure();

@@ -362,15 +362,16 @@ void PlaceRunner::update(const Task& one) {
   const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
   Updated& updated = *std::ranges::find(updated_, one.elements, &Updated::elements);
   const Tensor& gradient = one.reduced ? reduced_ : gradients_;
-  const auto apply = [&](const nn::Optimizer& optimizer, auto& stretches) {
+  const auto apply = [&](const nn::Optimizer& optimizer, double rate_factor, auto& stretches) {
     for (auto& [elements, args] : stretches) {
+      args.rate_factor = rate_factor;
       args.gradient = part_of(gradient, elements);
       args.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
       optimizer.update(setup_.lane.execution(), args);
     }
   };
-  apply(setup_.optimizer, updated.trained);
-  apply(*statistics_, updated.statistics);
+  apply(setup_.optimizer, inputs_of_call_.rate_factor, updated.trained);
+  apply(*statistics_, 1.0, updated.statistics);
 }
 
 void PlaceRunner::stash(const Task& one) const {

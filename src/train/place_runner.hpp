@@ -26,6 +26,7 @@ struct StepInputs {
   const Batch* batch = nullptr;
   std::uint64_t step = 0;
   nn::Mode mode = nn::Mode::train;
+  double rate_factor = 1.0;
 };
 
 /// The model as one place needs it; everything a runner does not own.

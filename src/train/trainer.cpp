@@ -34,6 +34,11 @@ std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& f
 
 }  // namespace
 
+std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop_last) {
+  const std::int64_t whole = samples / batch;
+  return drop_last || samples % batch == 0 ? whole : whole + 1;
+}
+
 Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
                  io::CheckpointStore* store, TrainerOptions options)
     : engine_(engine),
@@ -59,8 +64,7 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
 }
 
 std::int64_t Trainer::steps_per_epoch() const {
-  const std::int64_t whole = train_.size() / options_.batch;
-  return options_.drop_last || train_.size() % options_.batch == 0 ? whole : whole + 1;
+  return train::steps_per_epoch(train_.size(), options_.batch, options_.drop_last);
 }
 
 std::int64_t Trainer::total_steps() const {
@@ -254,6 +258,7 @@ Event Trainer::event(EventKind kind) const {
   if (interval_.samples == 0) {
     return out;
   }
+  out.learning_rate = engine_.learning_rate(static_cast<std::uint64_t>(step_));
   const auto samples = static_cast<double>(interval_.samples);
   out.loss = interval_.loss_sum / samples;
   out.accuracy = static_cast<double>(interval_.hits) / samples;

@@ -51,6 +51,16 @@ TEST_CASE("the rates of a pipeline stand in the order of its stages and are no s
         std::string::npos);
 }
 
+TEST_CASE("a learning rate that changes is shown") {
+  train::Event event = some_event();
+  event.learning_rate = 0.00125;
+  ProgressFacts facts = some_facts();
+  CHECK(progress_line(event, facts).find("rate") == std::string::npos);
+  facts.scheduled = true;
+  CHECK(progress_line(event, facts).find("98.12 %  rate 0.00125   54,321") != std::string::npos);
+  CHECK(metrics_of(event, facts)["learning_rate"] == 0.00125);
+}
+
 TEST_CASE("regression has no accuracy") {
   ProgressFacts facts = some_facts();
   facts.classifies = false;

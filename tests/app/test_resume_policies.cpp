@@ -60,10 +60,9 @@ fs::path next_checkpoint(const fs::path& directory, const fs::path& before) {
   return {};
 }
 
-}  // namespace
-
-TEST_CASE("a run stopped anywhere goes on to the bits of an undisturbed one whatever its policy") {
-  const std::string policy = every_policy();
+/// Kills a run, goes on, tells that to end, goes on to the end: the bits are those of a run that
+/// nobody disturbed. `more`: of the deck.
+void stop_twice_and_go_on(const std::string& policy, const std::vector<std::string>& more = {}) {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   std::mt19937 random(Catch::getSeed());
@@ -73,8 +72,8 @@ TEST_CASE("a run stopped anywhere goes on to the bits of an undisturbed one what
   // A killed run has what its last checkpoint has; one that is told to end saves whole steps.
   for (const int signal : {SIGKILL, SIGTERM}) {
     const auto wait_us = microseconds(random);
-    CAPTURE(policy, signal, wait_us);
-    Process process(train_words(words_of(policy)), scratch.path());
+    CAPTURE(policy, more, signal, wait_us);
+    Process process(train_words(words_of(policy, more)), scratch.path());
     for (int count = checkpoints(random); count > 0; --count) {
       newest = next_checkpoint(scratch.path(), newest);
       REQUIRE_FALSE(newest.empty());
@@ -88,14 +87,48 @@ TEST_CASE("a run stopped anywhere goes on to the bits of an undisturbed one what
   // What a profile decided must come from the checkpoint: there is no other profile to ask.
   fs::remove_all(scratch.path() / "cache");
 
-  const nlohmann::json resumed = train_to_the_end(scratch.path(), words_of(policy));
+  const nlohmann::json resumed = train_to_the_end(scratch.path(), words_of(policy, more));
 
   CHECK(resumed["steps"] == 60 * 15);
-  const nlohmann::json undisturbed = train_to_the_end(
-      scratch.path(), {"train.epochs=60", "policy=" + fixed(policy, resumed["decisions"]),
-                       "--run-dir", "undisturbed"});
+  std::vector<std::string> words{"train.epochs=60", "policy=" + fixed(policy, resumed["decisions"]),
+                                 "--run-dir", "undisturbed"};
+  words.insert(words.end(), more.begin(), more.end());
+  const nlohmann::json undisturbed = train_to_the_end(scratch.path(), words);
   CHECK(undisturbed["weights_xxh64"] == resumed["weights_xxh64"]);
   CHECK(undisturbed["placement"] == resumed["placement"]);
+}
+
+}  // namespace
+
+TEST_CASE("a run stopped anywhere goes on to the bits of an undisturbed one whatever its policy") {
+  stop_twice_and_go_on(every_policy());
+}
+
+// A schedule that began anew, or took another step's rate, would end with other bits.
+TEST_CASE("a run stopped anywhere goes on with the learning rate of its step") {
+  const auto policy = GENERATE(as<std::string>{}, "{type: data_parallel}",
+                               "{type: pipedream, micro_batches: 4, average: 7 steps}");
+  const auto schedule =
+      GENERATE(as<std::string>{}, "{type: cosine, length: 60 epochs, warm_up: 70 steps}",
+               "{type: step, every: 55 steps, factor: 0.8}");
+  stop_twice_and_go_on(policy, {"optimizer.schedule=" + schedule});
+}
+
+TEST_CASE("a schedule of learning rates that can't be is refused where it stands") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto refused = [&](const std::string& schedule) {
+    const Outcome outcome =
+        zygos_run({"check", "tiny.yaml", "optimizer.schedule=" + schedule}, scratch.path());
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK_THAT(refused("{type: cosine, length: 2 epochs, warm_up: 30 steps}"),
+             ContainsSubstring("30 steps of warm-up and ends after 30"));
+  CHECK_THAT(refused("{type: milestones, at: [9, 3]}"), ContainsSubstring("3 comes after 9"));
+  CHECK_THAT(refused("{type: step, every: 10 s}"), ContainsSubstring("'10 s'"));
+  CHECK_THAT(refused("{type: cosin, length: 2 epochs}"), ContainsSubstring("cosine"));
+  CHECK_THAT(refused("cosine"), ContainsSubstring("length"));
 }
 
 TEST_CASE("what was decided is printed as a line for the deck") {

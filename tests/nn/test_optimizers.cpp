@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace zygos::nn {
@@ -24,10 +25,11 @@ constexpr std::int64_t count = 101;
 constexpr int steps = 20;
 
 /// Weights after some steps with random gradients; every third parameter is exempt from decay.
-std::vector<double> trained(const Optimizer& optimizer) {
+std::vector<double> trained(const Optimizer& optimizer, double rate_factor = 1.0) {
   TensorPool pool;
   const Shape flat{count};
   UpdateArgs args;
+  args.rate_factor = rate_factor;
   args.weights = pool.random(flat, 1);
   for (std::size_t i = 0; i < optimizer.state_names().size(); ++i) {
     args.states.push_back(pool.make(flat, std::vector<double>(count, 0.0)));
@@ -110,6 +112,26 @@ TEST_CASE("Adagrad and RMSProp equal the reference") {
     check_close(trained(*rmsprop({.alpha = 0.9, .momentum = momentum})), expected(still, still));
     check_close(trained(*rmsprop({.alpha = 0.9, .momentum = momentum, .weight_decay = 0.05})),
                 expected(shrinks, still));
+  }
+}
+
+TEST_CASE("A factor of the rate gives the bits of an optimizer with that rate") {
+  // 0.2 * 0.5 is 0.1 exactly.
+  for (const auto& at : std::vector<std::function<OptimizerPtr(double)>>{
+           [](double rate) { return sgd({.learning_rate = rate}); },
+           [](double rate) {
+             return sgd({.learning_rate = rate, .momentum = 0.9, .weight_decay = 0.05});
+           },
+           [](double rate) { return adam({.learning_rate = rate, .weight_decay = 0.05}); },
+           [](double rate) {
+             return adam({.learning_rate = rate, .weight_decay = 0.05, .decoupled = true});
+           },
+           [](double rate) { return adagrad({.learning_rate = rate}); },
+           [](double rate) { return rmsprop({.learning_rate = rate, .momentum = 0.5}); }}) {
+    CAPTURE(at(0.2)->type());
+    CHECK(trained(*at(0.2), 0.5) == trained(*at(0.1)));
+    CHECK(trained(*at(0.2), 0.5) != trained(*at(0.2)));
+    CHECK(at(0.2)->learning_rate() == 0.2);
   }
 }
 

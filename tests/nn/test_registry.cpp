@@ -26,7 +26,7 @@ deck::Section section_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("The registries name every layer, loss and optimizer once") {
+TEST_CASE("The registries name every layer, loss, optimizer and schedule once") {
   CHECK(keywords(layer_registry()) ==
         std::vector<std::string>{"dense", "conv2d", "conv_transpose2d", "max_pool2d",
                                  "average_pool2d", "relu", "tanh", "sigmoid", "gelu", "leaky_relu",
@@ -35,6 +35,8 @@ TEST_CASE("The registries name every layer, loss and optimizer once") {
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce"});
   CHECK(keywords(optimizer_registry()) ==
         std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop"});
+  CHECK(keywords(rate_schedule_registry()) ==
+        std::vector<std::string>{"constant", "step", "milestones", "cosine"});
 }
 
 TEST_CASE("What a deck names is what is made") {

@@ -26,6 +26,7 @@ struct RunTables {
   std::vector<Schema> losses;
   std::vector<Schema> optimizers;
   std::vector<Schema> policies;
+  std::vector<Schema> rate_schedules{};
 };
 
 /// The whole deck of a run.
@@ -127,7 +128,8 @@ struct RunSpec {
   DType precision = DType::f32;
   DataSpec data;
   ModelSpec model;
-  Section optimizer;  ///< text("type") is the keyword in the optimizer table
+  Section optimizer;  ///< text("type") is the keyword in the optimizer table; has("schedule"):
+                      ///< section("schedule").text("type") is one in the table of schedules
   Section policy;     ///< text("type") is the keyword in the policy table
   std::vector<LaneSpec> lanes;
   TrainSpec train;

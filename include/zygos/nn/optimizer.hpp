@@ -21,6 +21,7 @@ struct UpdateArgs {
   std::vector<Tensor> states;  ///< state_names().size() tensors of (P)
   Tensor decay_mask;           ///< (P) u8: 1 where weight decay applies; empty when unused
   std::uint64_t step = 0;      ///< 1 for the first update
+  double rate_factor = 1.0;    ///< of the learning rate: what a schedule says
 };
 
 /// Updates are elementwise and use only correctly rounded operations without contraction, so that
@@ -31,6 +32,8 @@ class Optimizer {
   virtual std::string_view type() const = 0;
   /// Names of the per-parameter states, e.g. {"first_moment", "second_moment"}; all start at zero.
   virtual std::vector<std::string> state_names() const = 0;
+  /// As it is given: before any schedule.
+  virtual double learning_rate() const = 0;
   /// Whether decay_mask is read.
   virtual bool uses_decay() const = 0;
   virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;

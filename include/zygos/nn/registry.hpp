@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the deck can name. A line per layer, loss and optimizer; the deck's schema, its reference
-// and the factory all come from that line.
+// What the deck can name. A line per layer, loss, optimizer and schedule of rates; the deck's
+// schema, its reference and the factory all come from that line.
 #pragma once
 
 #include "zygos/deck/schema.hpp"
@@ -10,6 +10,7 @@
 #include "zygos/nn/layer.hpp"
 #include "zygos/nn/loss.hpp"
 #include "zygos/nn/optimizer.hpp"
+#include "zygos/nn/rate_schedule.hpp"
 
 #include <functional>
 #include <string>
@@ -27,5 +28,6 @@ struct Entry {
 std::vector<Entry<LayerPtr>> layer_registry();
 std::vector<Entry<LossPtr>> loss_registry();
 std::vector<Entry<OptimizerPtr>> optimizer_registry();
+std::vector<Entry<RateSchedulePtr>> rate_schedule_registry();
 
 }  // namespace zygos::nn

@@ -7,6 +7,7 @@
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/nn/optimizer.hpp"
+#include "zygos/nn/rate_schedule.hpp"
 #include "zygos/plan/memory_plan.hpp"
 #include "zygos/schedule/schedule.hpp"
 #include "zygos/train/batch.hpp"
@@ -31,7 +32,9 @@ struct EngineOptions {
   /// Of the processes that share the run; null: this one has all lanes. Engines of all ranks are
   /// made with the same arguments, and called in the same order.
   comm::Communicator* communicator = nullptr;
-  std::vector<int> owners{};  ///< rank of every lane, where there is a communicator
+  std::vector<int> owners{};         ///< rank of every lane, where there is a communicator
+  nn::RateSchedulePtr rates{};       ///< null: the learning rate stays
+  std::int64_t steps_per_epoch = 0;  ///< read by schedules that count epochs
 };
 
 struct StepReport {
@@ -74,6 +77,8 @@ class Engine {
   /// takes the first samples of every range. Throws NumericError (naming the first layer) if the
   /// loss is not finite, UsageError for 0 or too many samples.
   StepReport step(const Batch& batch, std::uint64_t step);
+  /// What updates of this step take, without an optimizer's own corrections.
+  double learning_rate(std::uint64_t step) const;
   /// Forward and loss only, in evaluation mode.
   StepReport evaluate(const Batch& batch);
 

@@ -42,6 +42,9 @@ struct TrainerOptions {
   io::Facts facts;  ///< stored in every checkpoint beside the trainer's own
 };
 
+/// Steps that one pass over a data set takes.
+std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop_last);
+
 /// Loss and hits over a whole data set.
 struct Evaluation {
   std::int64_t samples = 0;
@@ -59,6 +62,7 @@ struct Event {
   std::int64_t epoch = 0;  ///< counted from 1
   double loss = 0.0;       ///< mean over the interval's samples
   double accuracy = 0.0;
+  double learning_rate = 0.0;  ///< of the last step
   double samples_per_s = 0.0;
   std::vector<double> lane_samples_per_s;  ///< by place: its samples / wall time
   double median_step_s = 0.0;

@@ -21,6 +21,7 @@ class Adagrad final : public Optimizer {
 
   std::string_view type() const override { return "adagrad"; }
   std::vector<std::string> state_names() const override { return {"sum_of_squares"}; }
+  double learning_rate() const override { return options_.learning_rate; }
   bool uses_decay() const override { return options_.weight_decay != 0.0; }
 
   Cost cost(std::int64_t parameters, DType dtype) const override {
@@ -31,8 +32,10 @@ class Adagrad final : public Optimizer {
     lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::adagrad(exec, {options_.learning_rate, options_.epsilon, options_.weight_decay},
-                   buffers_of<Exec, T>(args));
+      ops::adagrad(
+          exec,
+          {options_.learning_rate * args.rate_factor, options_.epsilon, options_.weight_decay},
+          buffers_of<Exec, T>(args));
     });
   }
 

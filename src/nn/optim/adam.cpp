@@ -29,6 +29,7 @@ class Adam final : public Optimizer {
     return {"first_moment", "second_moment"};
   }
 
+  double learning_rate() const override { return options_.learning_rate; }
   bool uses_decay() const override { return options_.weight_decay != 0.0; }
 
   Cost cost(std::int64_t parameters, DType dtype) const override {
@@ -40,7 +41,7 @@ class Adam final : public Optimizer {
     lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::adam(exec, scalars_at(args.step), decay(), buffers_of<Exec, T>(args));
+      ops::adam(exec, scalars_at(args), decay(), buffers_of<Exec, T>(args));
     });
   }
 
@@ -52,15 +53,15 @@ class Adam final : public Optimizer {
     return options_.decoupled ? ops::Decay::decoupled : ops::Decay::added;
   }
 
-  ops::AdamScalars scalars_at(std::uint64_t step) const {
-    const auto t = static_cast<double>(step);
-    return {.step_size = options_.learning_rate / (1.0 - std::pow(options_.beta1, t)),
+  ops::AdamScalars scalars_at(const UpdateArgs& args) const {
+    const auto t = static_cast<double>(args.step);
+    const double rate = options_.learning_rate * args.rate_factor;
+    return {.step_size = rate / (1.0 - std::pow(options_.beta1, t)),
             .beta1 = options_.beta1,
             .beta2 = options_.beta2,
             .root_factor = 1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t)),
             .epsilon = options_.epsilon,
-            .decay = options_.decoupled ? options_.learning_rate * options_.weight_decay
-                                        : options_.weight_decay};
+            .decay = options_.decoupled ? rate * options_.weight_decay : options_.weight_decay};
   }
 
   AdamOptions options_;

@@ -28,6 +28,7 @@ class Rmsprop final : public Optimizer {
                           : std::vector<std::string>{"mean_square"};
   }
 
+  double learning_rate() const override { return options_.learning_rate; }
   bool uses_decay() const override { return options_.weight_decay != 0.0; }
 
   Cost cost(std::int64_t parameters, DType dtype) const override {
@@ -40,8 +41,8 @@ class Rmsprop final : public Optimizer {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::rmsprop(exec,
-                   {options_.learning_rate, options_.alpha, options_.epsilon, options_.momentum,
-                    options_.weight_decay},
+                   {options_.learning_rate * args.rate_factor, options_.alpha, options_.epsilon,
+                    options_.momentum, options_.weight_decay},
                    buffers_of<Exec, T>(args));
     });
   }

@@ -26,6 +26,7 @@ class Sgd final : public Optimizer {
                                     : std::vector<std::string>{"velocity"};
   }
 
+  double learning_rate() const override { return options_.learning_rate; }
   bool uses_decay() const override { return options_.weight_decay != 0.0; }
 
   Cost cost(std::int64_t parameters, DType dtype) const override {
@@ -37,8 +38,10 @@ class Sgd final : public Optimizer {
     lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::sgd(exec, {options_.learning_rate, options_.momentum, options_.weight_decay},
-               buffers_of<Exec, T>(args));
+      ops::sgd(
+          exec,
+          {options_.learning_rate * args.rate_factor, options_.momentum, options_.weight_decay},
+          buffers_of<Exec, T>(args));
     });
   }
 
