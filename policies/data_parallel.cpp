@@ -83,7 +83,10 @@ class DataParallel final : public train::Policy {
                                                const plan::Profile* profile) const override {
     std::vector<std::string> exchanges{"all_reduce", "central"};
     if (problem.chunk == 0) {
-      exchanges.insert(exchanges.begin(), {"ring", "sharded"});
+      exchanges.insert(exchanges.begin(), "ring");
+    }
+    if (problem.chunk == 0 && !problem.whole_gradient) {
+      exchanges.insert(exchanges.begin() + 1, "sharded");
     }
     const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
     std::vector<train::PolicyOptions> found;
@@ -114,10 +117,14 @@ class DataParallel final : public train::Policy {
     return "[" + text + "]";
   }
 
-  /// Strict mode has one order of additions, which a ring has not.
+  /// Strict mode has one order of additions, which a ring has not; where the whole gradient is
+  /// needed at once, a shard does not do.
   Exchange exchange_for(const plan::Problem& problem) const {
-    return problem.chunk > 0 && goes_round(options_.exchange) ? Exchange::all_reduce
-                                                              : options_.exchange;
+    if (problem.chunk > 0 && goes_round(options_.exchange)) {
+      return Exchange::all_reduce;
+    }
+    return problem.whole_gradient && options_.exchange == Exchange::sharded ? Exchange::ring
+                                                                            : options_.exchange;
   }
 
   std::vector<SampleRange> shares_of(const plan::Problem& problem, std::size_t workers) const {
@@ -296,7 +303,7 @@ train::PolicyEntry data_parallel_entry() {
           "How: round a ring, in buckets, while backward goes on; the same, but each lane updates "
           "its share of the weights and hands it out; everyone reads everyone's; or on the first "
           "lane, which updates and hands out the weights. In strict mode ring and sharded mean "
-          "all_reduce.")
+          "all_reduce, with clip_norm sharded means ring.")
       .fallback("sharded");
   schema
       .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")

@@ -46,7 +46,9 @@ struct RunSetup {
 
   /// What policies may know of the run.
   plan::Problem problem() const {
-    return train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
+    plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
+    problem.whole_gradient = optimizer->needs_whole_gradient();
+    return problem;
   }
   bool on_several_ranks() const { return communicator != nullptr; }
   train::EngineOptions engine_options() const {

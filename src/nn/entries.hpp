@@ -33,6 +33,8 @@ Entry<OptimizerPtr> adam_entry();
 Entry<OptimizerPtr> adamw_entry();
 Entry<OptimizerPtr> adagrad_entry();
 Entry<OptimizerPtr> rmsprop_entry();
+/// With a key more: the norm that gradients are clipped to.
+Entry<OptimizerPtr> may_clip(Entry<OptimizerPtr> entry);
 
 Entry<RateSchedulePtr> constant_rate_entry();
 Entry<RateSchedulePtr> step_rate_entry();

@@ -37,7 +37,8 @@ std::vector<Entry<LossPtr>> loss_registry() {
 
 std::vector<Entry<OptimizerPtr>> optimizer_registry() {
   return {
-      sgd_entry(), adam_entry(), adamw_entry(), adagrad_entry(), rmsprop_entry(),
+      may_clip(sgd_entry()),     may_clip(adam_entry()),    may_clip(adamw_entry()),
+      may_clip(adagrad_entry()), may_clip(rmsprop_entry()),
   };
 }
 

@@ -5,8 +5,41 @@
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
 
+#include <utility>
+
 namespace zygos::ops {
 namespace {
+
+/// A gradient, scaled. A host knows the factor when it launches; on a device, where it may still be
+/// on its way, every thread reads it.
+template <class T>
+struct HostGradient {
+  const T* values;
+  T factor;
+
+  KOKKOS_FUNCTION T operator[](const std::size_t i) const { return factor * values[i]; }
+};
+template <class T>
+struct DeviceGradient {
+  const T* values;
+  const double* factor;
+
+  KOKKOS_FUNCTION T operator[](const std::size_t i) const {
+    return factor == nullptr ? values[i] : static_cast<T>(*factor) * values[i];
+  }
+};
+
+template <HostSpace Exec, class T>
+HostGradient<T> gradient_of(const UpdateBuffers<Exec, T>& buffers) {
+  return {buffers.gradient.data(),
+          buffers.factor.size() == 0 ? T(1) : static_cast<T>(*buffers.factor.data())};
+}
+template <DeviceSpace Exec, class T>
+DeviceGradient<T> gradient_of(const UpdateBuffers<Exec, T>& buffers) {
+  return {buffers.gradient.data(), buffers.factor.data()};
+}
+template <class Exec, class T>
+using GradientOf = decltype(gradient_of(std::declval<const UpdateBuffers<Exec, T>&>()));
 
 /// The gradient with decay added to it, where there is any and the mask says so.
 template <bool with_decay, class T>
@@ -21,14 +54,14 @@ KOKKOS_INLINE_FUNCTION T decayed(const T gradient, const T decay, const std::uin
 
 /// Functors and not lambdas: CUDA forbids an extended lambda to capture first inside `if
 /// constexpr`.
-template <bool with_momentum, bool with_decay, class T>
+template <bool with_momentum, bool with_decay, class T, class Gradient>
 struct SgdElement {
   T rate;
   T momentum;
   T decay;
   T* w;
   T* v;
-  const T* gradient;
+  Gradient gradient;
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
@@ -41,7 +74,7 @@ struct SgdElement {
   }
 };
 
-template <Decay kind, class T>
+template <Decay kind, class T, class Gradient>
 struct AdamElement {
   T step_size;
   T beta1;
@@ -54,7 +87,7 @@ struct AdamElement {
   T* w;
   T* m;
   T* v;
-  const T* gradient;
+  Gradient gradient;
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
@@ -73,14 +106,14 @@ struct AdamElement {
   }
 };
 
-template <bool with_decay, class T>
+template <bool with_decay, class T, class Gradient>
 struct AdagradElement {
   T rate;
   T epsilon;
   T decay;
   T* w;
   T* s;
-  const T* gradient;
+  Gradient gradient;
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
@@ -91,7 +124,7 @@ struct AdagradElement {
   }
 };
 
-template <bool with_momentum, bool with_decay, class T>
+template <bool with_momentum, bool with_decay, class T, class Gradient>
 struct RmspropElement {
   T rate;
   T alpha;
@@ -102,7 +135,7 @@ struct RmspropElement {
   T* w;
   T* s;
   T* v;
-  const T* gradient;
+  Gradient gradient;
   const std::uint8_t* mask;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
@@ -122,10 +155,10 @@ template <bool with_momentum, bool with_decay, class Exec, class T>
 void launch_sgd(const Exec& exec, const SgdScalars& scalars,
                 const UpdateBuffers<Exec, T>& buffers) {
   for_each_element("zygos::ops::sgd", exec, buffers.weights.size(), chunk::medium,
-                   SgdElement<with_momentum, with_decay, T>{
+                   SgdElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
                        static_cast<T>(scalars.rate), static_cast<T>(scalars.momentum),
                        static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
-                       buffers.gradient.data(), buffers.mask.data()});
+                       gradient_of(buffers), buffers.mask.data()});
 }
 
 template <Decay kind, class Exec, class T>
@@ -133,34 +166,34 @@ void launch_adam(const Exec& exec, const AdamScalars& scalars,
                  const UpdateBuffers<Exec, T>& buffers) {
   for_each_element(
       "zygos::ops::adam", exec, buffers.weights.size(), chunk::medium,
-      AdamElement<kind, T>{static_cast<T>(scalars.step_size), static_cast<T>(scalars.beta1),
-                           static_cast<T>(scalars.beta2), static_cast<T>(1.0 - scalars.beta1),
-                           static_cast<T>(1.0 - scalars.beta2), static_cast<T>(scalars.root_factor),
-                           static_cast<T>(scalars.epsilon), static_cast<T>(scalars.decay),
-                           buffers.weights.data(), buffers.first.data(), buffers.second.data(),
-                           buffers.gradient.data(), buffers.mask.data()});
+      AdamElement<kind, T, GradientOf<Exec, T>>{
+          static_cast<T>(scalars.step_size), static_cast<T>(scalars.beta1),
+          static_cast<T>(scalars.beta2), static_cast<T>(1.0 - scalars.beta1),
+          static_cast<T>(1.0 - scalars.beta2), static_cast<T>(scalars.root_factor),
+          static_cast<T>(scalars.epsilon), static_cast<T>(scalars.decay), buffers.weights.data(),
+          buffers.first.data(), buffers.second.data(), gradient_of(buffers), buffers.mask.data()});
 }
 
 template <bool with_decay, class Exec, class T>
 void launch_adagrad(const Exec& exec, const AdagradScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
   for_each_element("zygos::ops::adagrad", exec, buffers.weights.size(), chunk::medium,
-                   AdagradElement<with_decay, T>{
+                   AdagradElement<with_decay, T, GradientOf<Exec, T>>{
                        static_cast<T>(scalars.rate), static_cast<T>(scalars.epsilon),
                        static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
-                       buffers.gradient.data(), buffers.mask.data()});
+                       gradient_of(buffers), buffers.mask.data()});
 }
 
 template <bool with_momentum, bool with_decay, class Exec, class T>
 void launch_rmsprop(const Exec& exec, const RmspropScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
-  for_each_element("zygos::ops::rmsprop", exec, buffers.weights.size(), chunk::medium,
-                   RmspropElement<with_momentum, with_decay, T>{
-                       static_cast<T>(scalars.rate), static_cast<T>(scalars.alpha),
-                       static_cast<T>(1.0 - scalars.alpha), static_cast<T>(scalars.epsilon),
-                       static_cast<T>(scalars.momentum), static_cast<T>(scalars.decay),
-                       buffers.weights.data(), buffers.first.data(), buffers.second.data(),
-                       buffers.gradient.data(), buffers.mask.data()});
+  for_each_element(
+      "zygos::ops::rmsprop", exec, buffers.weights.size(), chunk::medium,
+      RmspropElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
+          static_cast<T>(scalars.rate), static_cast<T>(scalars.alpha),
+          static_cast<T>(1.0 - scalars.alpha), static_cast<T>(scalars.epsilon),
+          static_cast<T>(scalars.momentum), static_cast<T>(scalars.decay), buffers.weights.data(),
+          buffers.first.data(), buffers.second.data(), gradient_of(buffers), buffers.mask.data()});
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ struct UpdateBuffers {
                                ///< adagrad: sum of squares; rmsprop: mean square
   VectorView<Exec, T> second;  ///< adam: second moment; rmsprop: velocity, empty without momentum
   VectorView<Exec, const std::uint8_t> mask;
+  VectorView<Exec, const double> factor{};  ///< (1), of the gradient; empty: 1
 };
 
 /// g += decay w; v = momentum v + g; w -= rate v (without momentum: w -= rate g)

@@ -48,6 +48,18 @@ void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
   }
 }
 
+/// Policies know it from the problem; this is for those that did not look.
+void require_whole_gradients(const schedule::Schedule& schedule, const graph::Graph& graph) {
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.kind == TaskKind::update && task.elements.count() != graph.parameter_elements()) {
+      throw UsageError("policy '" + schedule.policy +
+                       "' updates parts of the model by themselves, but clipping needs the norm "
+                       "of the whole gradient; take another policy, or an optimizer that does not "
+                       "clip");
+    }
+  }
+}
+
 }  // namespace
 
 Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
@@ -64,6 +76,9 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
+  if (optimizer.needs_whole_gradient()) {
+    require_whole_gradients(schedule, graph);
+  }
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
   totals.resize(2 * lanes.size());
   make_runners();

@@ -92,6 +92,8 @@ void PlaceRunner::bind_updates() {
     for (const std::size_t state : memory_.pieces.states) {
       updated.args.states.push_back(at(state, setup_.dtype));
     }
+    updated.args.workspace = Tensor(arena_.at(memory_.pieces.update), DType::f64,
+                                    Shape{setup_.optimizer.workspace(elements.count())});
     if (setup_.optimizer.uses_decay()) {
       updated.args.decay_mask = at(memory_.pieces.decay_mask, DType::u8);
     }

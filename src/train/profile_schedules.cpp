@@ -175,7 +175,9 @@ schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Pl
   for (std::size_t i = order.size(); i-- > 0;) {
     builder.backward(order[i], 0);
     builder.send_activation_gradients(order[i], 0);
-    builder.update(order[i]);
+    if (!problem.whole_gradient) {
+      builder.update(order[i]);  // of its stage only
+    }
   }
   return std::move(builder).build();
 }

@@ -53,6 +53,7 @@ class Profiler {
                             request.batch.samples(), request.chunk)),
         base_(problem_.places.size()),
         largest_(problem_.places.size(), 0) {
+    problem_.whole_gradient = request.optimizer.needs_whole_gradient();
     profile_.places.resize(problem_.places.size());
   }
 

@@ -114,6 +114,22 @@ TEST_CASE("a run stopped anywhere goes on with the learning rate of its step") {
   stop_twice_and_go_on(policy, {"optimizer.schedule=" + schedule});
 }
 
+TEST_CASE("a run that clips gradients goes on to the same bits") {
+  stop_twice_and_go_on(GENERATE(as<std::string>{}, "{type: coarse_split}", "{type: data_parallel}"),
+                       {"optimizer.clip_norm=0.5"});
+}
+
+TEST_CASE("a policy that can't clip gradients says so before anything runs") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const Outcome outcome = zygos_run(
+      {"check", "tiny.yaml", "optimizer.clip_norm=1", "policy={type: gpipe, micro_batches: 4}"},
+      scratch.path());
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("tiny.yaml") && ContainsSubstring("policy 'gpipe'") &&
+                              ContainsSubstring("clip_norm"));
+}
+
 TEST_CASE("a schedule of learning rates that can't be is refused where it stands") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

@@ -156,6 +156,39 @@ TEST_CASE("Two steps of Adagrad and of RMSProp are what a pencil says") {
         Catch::Approx(-(3.0 / std::sqrt(6.75) + 4.0 / std::sqrt(13.6875))).epsilon(1e-7));
 }
 
+TEST_CASE("A clipped optimizer steps along the gradient, no longer than told") {
+  TensorPool pool;
+  const auto stepped = [&](double norm) {
+    const auto optimizer = clipped(sgd({.learning_rate = 1.0}), norm);
+    UpdateArgs args;
+    args.weights = pool.make(Shape{2}, {0.0, 0.0});
+    args.gradient = pool.make(Shape{2}, {3.0, -4.0});
+    const auto doubles = optimizer->workspace(2);
+    args.workspace =
+        pool.make(Shape{doubles}, std::vector<double>(static_cast<std::size_t>(doubles), 7.0));
+    args.step = 1;
+    optimizer->update(Kokkos::Serial(), args);
+    CHECK(values_of(args.gradient) == std::vector<double>{3.0, -4.0});
+    return values_of(args.weights);
+  };
+  CHECK(stepped(2.5) == std::vector<double>{-1.5, 2.0});
+  CHECK(stepped(5.0) == std::vector<double>{-3.0, 4.0});
+}
+
+TEST_CASE("A clipped optimizer is what it is made of otherwise") {
+  const auto base = adam({.learning_rate = 0.5, .weight_decay = 0.1, .decoupled = true});
+  const auto made = clipped(base, 1.0);
+  CHECK(made->type() == "adamw");
+  CHECK(made->state_names() == base->state_names());
+  CHECK(made->uses_decay());
+  CHECK(made->learning_rate() == 0.5);
+  CHECK(made->needs_whole_gradient());
+  CHECK_FALSE(base->needs_whole_gradient());
+  CHECK(base->workspace(1000) == 0);
+  CHECK(made->cost(1000, DType::f32).bytes == base->cost(1000, DType::f32).bytes + 4000.0);
+  CHECK_THROWS_WITH(clipped(base, 0.0), Catch::Matchers::ContainsSubstring("clip_norm is 0"));
+}
+
 TEST_CASE("The first step of Adam has the length of the learning rate whatever the gradient") {
   TensorPool pool;
   UpdateArgs args;

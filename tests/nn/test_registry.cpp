@@ -73,6 +73,11 @@ optimizer: {type: adamw, learning_rate: 0.5}
   const OptimizerPtr optimizer = made(optimizer_registry(), section.section("optimizer"));
   CHECK(optimizer->type() == "adamw");
   CHECK(optimizer->uses_decay());
+  CHECK_FALSE(optimizer->needs_whole_gradient());
+  CHECK(made(optimizer_registry(), section_of("layers: [relu]\nloss: mse\noptimizer: {type: sgd, "
+                                              "clip_norm: 2}")
+                                       .section("optimizer"))
+            ->needs_whole_gradient());
 }
 
 TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {

@@ -245,4 +245,40 @@ TEMPLATE_LIST_TEST_CASE("A parameter without gradient and history stays zero", "
   CHECK(w.values() == std::vector<T>(5, T(0)));
 }
 
+TEMPLATE_LIST_TEST_CASE("A factor gives the bits of a gradient that was scaled before", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const auto weights_of = [&](bool by_factor, const auto& update) {
+    Problem<Exec, T> problem(5003);
+    const Buffer<Exec, double> factor(std::vector<double>{0.3});
+    UpdateBuffers<Exec, T> buffers = problem.buffers();
+    if (by_factor) {
+      buffers.factor = factor.const_vector();
+    } else {
+      std::vector<double> scaled;
+      for (const T value : problem.g.values()) {
+        scaled.push_back(static_cast<double>(static_cast<T>(0.3) * value));
+      }
+      problem.g.assign(scaled);
+    }
+    for (int step = 1; step <= 3; ++step) {
+      update(buffers, step);
+    }
+    exec.fence("zygos::test");
+    CHECK(problem.guards_intact());
+    return problem.w.values();
+  };
+  const auto check = [&](const auto& update) {
+    CHECK(weights_of(true, update) == weights_of(false, update));
+  };
+  check([&](const auto& buffers, int) { sgd(exec, {0.1, 0.9, 0.05}, buffers); });
+  check([&](const auto& buffers, int step) {
+    adam(exec, adam_scalars(step), Decay::added, buffers);
+  });
+  check([&](const auto& buffers, int) { adagrad(exec, {0.1, 1e-8, 0.05}, buffers); });
+  check([&](const auto& buffers, int) { rmsprop(exec, {0.1, 0.9, 1e-8, 0.5, 0.05}, buffers); });
+}
+
 }  // namespace zygos::ops

@@ -119,7 +119,9 @@ struct SmallRun {
     rows = io::rows_of(data);
   }
   plan::Problem problem() const {
-    return train::problem_of(graph, lanes, options.dtype, targets, batch_);
+    plan::Problem problem = train::problem_of(graph, lanes, options.dtype, targets, batch_);
+    problem.whole_gradient = optimizer->needs_whole_gradient();
+    return problem;
   }
   schedule::Schedule schedule_of(const train::PolicyPtr& policy) const {
     return policy->schedule(problem(), nullptr);

@@ -31,6 +31,16 @@ TEST_CASE("A profile knows every kind of task of a split and of each lane alone"
   }
 }
 
+// Stages of a cut model update parts of it, which does not go with clipping.
+TEST_CASE("A profile knows what a split takes whose gradients are clipped", "[train][profiler]") {
+  test::SmallRun run(test::host_and_device());
+  run.optimizer = nn::clipped(nn::adam({}), 1.0);
+
+  const plan::Profile profile = train::measure_profile(request_for(run));
+
+  CHECK(plan::simulate(run.split(13), profile).makespan_s > 0.0);
+}
+
 TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a single",
           "[train][profiler]") {
   auto specs = test::host_and_device();

@@ -20,6 +20,8 @@ struct UpdateArgs {
   Tensor gradient;             ///< (P), already summed over lanes
   std::vector<Tensor> states;  ///< state_names().size() tensors of (P)
   Tensor decay_mask;           ///< (P) u8: 1 where weight decay applies; empty when unused
+  Tensor workspace;            ///< (workspace(P)) f64
+  Tensor gradient_factor;      ///< (1) f64 in the lane's memory; empty: 1
   std::uint64_t step = 0;      ///< 1 for the first update
   double rate_factor = 1.0;    ///< of the learning rate: what a schedule says
 };
@@ -36,6 +38,13 @@ class Optimizer {
   virtual double learning_rate() const = 0;
   /// Whether decay_mask is read.
   virtual bool uses_decay() const = 0;
+  /// Doubles that an update of so many parameters works in.
+  virtual std::int64_t workspace(std::int64_t parameters) const {
+    static_cast<void>(parameters);
+    return 0;
+  }
+  /// Whether an update must have the gradient of all parameters at once, and not a part of it.
+  virtual bool needs_whole_gradient() const { return false; }
   virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;
   virtual void update(const lane::Execution& execution, const UpdateArgs& args) const = 0;
 };

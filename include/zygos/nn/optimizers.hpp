@@ -46,4 +46,9 @@ struct RmspropOptions {
 };
 OptimizerPtr rmsprop(RmspropOptions options);
 
+/// `base` on gradients that are scaled by min(1, norm / |g|), with |g| over all parameters
+/// (Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks", ICML
+/// 2013, algorithm 1); before any decay is added.
+OptimizerPtr clipped(OptimizerPtr base, double norm);
+
 }  // namespace zygos::nn

@@ -49,6 +49,7 @@ struct LastingPieces {
   std::size_t gradients = 0;         ///< strict mode: several slots, see gradient_tree.hpp
   std::size_t reduced = 0;           ///< used if the place has an all_reduce
   std::size_t incoming = 0;          ///< where a peer's gradient lands; strict mode: several slots
+  std::size_t update = 0;            ///< (doubles) what an update of the optimizer works in
   std::size_t totals = 0;            ///< (micro-batches, 2) f64: sums of losses and hits
 };
 

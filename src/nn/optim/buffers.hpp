@@ -21,6 +21,7 @@ ops::UpdateBuffers<Exec, T> buffers_of(const UpdateArgs& args) {
   if (args.states.size() > 1) {
     buffers.second = vector_view<Exec, T>(args.states[1]);
   }
+  buffers.factor = vector_view<Exec, const double>(args.gradient_factor);
   buffers.mask = vector_view<Exec, const std::uint8_t>(args.decay_mask);
   return buffers;
 }

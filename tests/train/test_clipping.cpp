@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients clipped by the norm over all parameters, under the policies that can.
+#include "small_run.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <numeric>
+
+namespace {
+
+using namespace zygos;
+using Catch::Matchers::ContainsSubstring;
+using test::SmallRun;
+
+/// A norm that the gradients of the first steps are above.
+constexpr double most = 0.05;
+
+double norm(const std::vector<double>& values) {
+  return std::sqrt(std::inner_product(values.begin(), values.end(), values.begin(), 0.0));
+}
+
+train::PolicyPtr exchange(policies::Exchange which) {
+  policies::DataParallelOptions options;
+  options.exchange = which;
+  return policies::data_parallel(options);
+}
+
+std::vector<train::PolicyPtr> policies_that_can() {
+  return {policies::single({.place = "host"}),
+          policies::coarse_split({.share = {}, .samples = 13}),
+          exchange(policies::Exchange::ring),
+          exchange(policies::Exchange::sharded),
+          exchange(policies::Exchange::all_reduce),
+          exchange(policies::Exchange::central)};
+}
+
+}  // namespace
+
+TEST_CASE("A step is as long as the clipped gradient, whatever the policy", "[train][clip]") {
+  for (const auto& policy : policies_that_can()) {
+    SmallRun run(test::host_and_device());
+    run.optimizer = nn::clipped(nn::sgd({.learning_rate = 0.5}), most);
+    const auto engine = run.engine(run.schedule_of(policy));
+    CAPTURE(engine->schedule().policy);
+    const auto before = engine->weights();
+    engine->step(run.batch(), 1);
+    const auto gradient = engine->gradient();
+    auto step = engine->weights();
+    REQUIRE(norm(gradient) > 2.0 * most);
+    for (std::size_t i = 0; i < step.size(); ++i) {
+      step[i] -= before[i];
+      CHECK(step[i] ==
+            Catch::Approx(-0.5 * gradient[i] * most / norm(gradient)).epsilon(1e-9).margin(1e-15));
+    }
+    CHECK(norm(step) == Catch::Approx(0.5 * most).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("Replicas that clip keep the same bits and those of one lane to rounding",
+          "[train][clip]") {
+  const auto trained = [](const train::PolicyPtr& policy) {
+    SmallRun run(test::host_and_device());
+    run.optimizer = nn::clipped(nn::adam({}), most);
+    const auto engine = run.engine(run.schedule_of(policy));
+    for (std::uint64_t step = 1; step <= 20; ++step) {
+      engine->step(run.batch(), step);
+    }
+    if (engine->schedule().active_places().size() > 1) {
+      CHECK(engine->weights(0) == engine->weights(1));
+    }
+    return engine->weights();
+  };
+  const auto whole = trained(policies::single({.place = "host"}));
+  for (const auto& policy : policies_that_can()) {
+    const auto found = trained(policy);
+    REQUIRE(found.size() == whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      CHECK(found[i] == Catch::Approx(whole[i]).epsilon(1e-9).margin(1e-11));
+    }
+  }
+}
+
+TEST_CASE("A clipped step has the same bits for any number of threads", "[train][clip]") {
+  const auto bits = [](int threads) {
+    SmallRun run({test::host_lane(threads)}, DType::f32);
+    run.graph = test::wide_model();
+    run.optimizer = nn::clipped(nn::sgd({.learning_rate = 0.5, .momentum = 0.9}), most);
+    const auto engine = run.engine(run.schedule_of(policies::single({.place = "host"})));
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      engine->step(run.batch(), step);
+    }
+    return engine->weights_hash();
+  };
+  const auto one = bits(1);
+  CHECK(bits(2) == one);
+  CHECK(bits(3) == one);
+  CHECK(bits(4) == one);
+}
+
+TEST_CASE("A norm that no gradient reaches changes no bit", "[train][clip]") {
+  const auto bits = [](bool clips) {
+    SmallRun run(test::host_and_device(), DType::f32);
+    run.optimizer = clips ? nn::clipped(nn::adam({}), 1e6) : nn::adam({});
+    const auto engine = run.engine(run.split(13));
+    for (std::uint64_t step = 1; step <= 3; ++step) {
+      engine->step(run.batch(), step);
+    }
+    return engine->weights_hash();
+  };
+  CHECK(bits(true) == bits(false));
+}
+
+TEST_CASE("Policies whose stages update by themselves refuse to clip, by name", "[train][clip]") {
+  SmallRun run(test::host_and_device());
+  run.optimizer = nn::clipped(nn::adam({}), 1.0);
+  const auto refuses = [&](const train::PolicyPtr& policy) {
+    CHECK_THROWS_WITH(run.schedule_of(policy),
+                      ContainsSubstring("policy '" + std::string(policy->keyword()) + "'") &&
+                          ContainsSubstring("clip_norm"));
+  };
+  refuses(policies::layer_placement({}));
+  refuses(policies::gpipe({}));
+  refuses(policies::one_f_one_b({}));
+  refuses(policies::pipedream({}));
+  refuses(policies::pipedream_2bw({}));
+}
+
+TEST_CASE("The engine refuses to clip what a policy updates in parts", "[train][clip]") {
+  SmallRun run(test::host_and_device());
+  const auto sharded = run.schedule_of(exchange(policies::Exchange::sharded));
+  CHECK_NOTHROW(run.engine(sharded));
+  run.optimizer = nn::clipped(nn::adam({}), 1.0);
+  CHECK_THROWS_WITH(run.engine(sharded), ContainsSubstring("parts of the model"));
+}
