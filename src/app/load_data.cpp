@@ -66,6 +66,7 @@ io::Dataset draw_glyphs(const deck::DataSpec& spec, std::int64_t first, std::int
   io::GlyphOptions options{.samples = samples,
                            .first = first,
                            .side = spec.glyphs.size,
+                           .channels = spec.glyphs.channels,
                            .seed = spec.glyphs.seed,
                            .jitter = spec.glyphs.jitter,
                            .noise = spec.glyphs.noise};

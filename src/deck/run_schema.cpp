@@ -82,6 +82,10 @@ Schema glyphs_schema() {
       .fallback(10000);
   schema.integer("classes", "Number of digits.").in_range(2, 10).fallback(10);
   schema.integer("size", "Width and height of an image in pixels.").in_range(8, 256).fallback(28);
+  schema
+      .integer("channels", "The same strokes in so many channels, with ink and noise of their own.")
+      .in_range(1, 16)
+      .fallback(1);
   schema.real("jitter", "How much a glyph is bent, turned, scaled and shifted.")
       .in_range(0, 2)
       .fallback(1.0);

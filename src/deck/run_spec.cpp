@@ -35,6 +35,7 @@ GlyphSpec glyphs_of(const Section& section) {
   return {.samples = section.integer("samples"),
           .test_samples = section.integer("test_samples"),
           .size = section.integer("size"),
+          .channels = section.integer("channels"),
           .jitter = section.real("jitter"),
           .noise = section.real("noise"),
           .seed = seed_of(section)};

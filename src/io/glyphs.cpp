@@ -225,10 +225,10 @@ std::int32_t draw_glyph(const GlyphOptions& options, Dice& dice, Canvas& canvas)
   return static_cast<std::int32_t>(digit);
 }
 
-/// Ink and noise as bytes; the noise has its own stream, 16 pixels to a block.
-void develop(const GlyphOptions& options, std::uint64_t sample, float full,
+/// Ink and noise of a channel as bytes; the noise has a stream for each, 16 pixels to a block.
+void develop(const GlyphOptions& options, std::uint64_t sample, std::int64_t channel, float full,
              std::span<const float> ink, std::uint8_t* out) {
-  const RngKey key{options.seed, RngPurpose::noise, 0};
+  const RngKey key{options.seed, RngPurpose::noise, static_cast<std::uint32_t>(channel)};
   const auto amplitude = static_cast<float>(options.noise);
   PhiloxBlock block{};
   for (std::size_t i = 0; i < ink.size(); ++i) {
@@ -258,6 +258,8 @@ void require_options(const GlyphOptions& options) {
           std::to_string(options.classes) + " classes; allowed are 2 to 10");
   require(options.side >= 8 && options.side <= 256,
           "a side of " + std::to_string(options.side) + " pixels; allowed are 8 to 256");
+  require(options.channels >= 1 && options.channels <= 16,
+          std::to_string(options.channels) + " channels; allowed are 1 to 16");
   require(options.jitter >= 0.0 && options.jitter <= 2.0,
           "a jitter of " + std::to_string(options.jitter) + "; allowed are 0 to 2");
   require(options.noise >= 0.0 && options.noise <= 1.0,
@@ -270,20 +272,27 @@ Dataset make_glyphs(const GlyphOptions& options) {
   require_options(options);
   const auto pixels = static_cast<std::size_t>(options.side * options.side);
   const auto samples = static_cast<std::size_t>(options.samples);
-  auto images = allocate_bytes(samples * pixels, "glyphs");
+  const auto channels = static_cast<std::size_t>(options.channels);
+  auto images = allocate_bytes(samples * channels * pixels, "glyphs");
   auto labels = allocate_bytes(samples * sizeof(std::int32_t), "glyphs");
   Canvas canvas(options.side);
   for (std::size_t i = 0; i < samples; ++i) {
     const std::uint64_t sample = static_cast<std::uint64_t>(options.first) + i;
     Dice dice(options.seed, sample);
     reinterpret_cast<std::int32_t*>(labels.get())[i] = draw_glyph(options, dice, canvas);
-    const float full = 255.0F * dice.between(0.65F, 1.0F);
-    develop(options, sample, full, canvas.ink(),
-            reinterpret_cast<std::uint8_t*>(images.get()) + i * pixels);
+    for (std::int64_t channel = 0; channel < options.channels; ++channel) {
+      const float full = 255.0F * dice.between(0.65F, 1.0F);
+      develop(options, sample, channel, full, canvas.ink(),
+              reinterpret_cast<std::uint8_t*>(images.get()) +
+                  (i * channels + static_cast<std::size_t>(channel)) * pixels);
+    }
   }
   Dataset data;
   data.name = "glyphs";
-  data.inputs = {DType::u8, Shape{options.samples, options.side, options.side}, std::move(images)};
+  const Shape shape = options.channels == 1
+                          ? Shape{options.samples, options.side, options.side}
+                          : Shape{options.samples, options.channels, options.side, options.side};
+  data.inputs = {DType::u8, shape, std::move(images)};
   data.targets = {DType::i32, Shape{options.samples}, std::move(labels)};
   data.classes = options.classes;
   data.input_scale = 1.0 / 255.0;

@@ -20,6 +20,7 @@ Entry<LayerPtr> leaky_relu_entry();
 Entry<LayerPtr> dropout_entry();
 Entry<LayerPtr> batch_norm_entry();
 Entry<LayerPtr> layer_norm_entry();
+Entry<LayerPtr> lrn_entry();
 Entry<LayerPtr> add_entry();
 Entry<LayerPtr> concat_entry();
 

@@ -21,6 +21,7 @@ std::vector<Entry<LayerPtr>> layer_registry() {
       dropout_entry(),
       batch_norm_entry(),
       layer_norm_entry(),
+      lrn_entry(),
       add_entry(),
       concat_entry(),
   };

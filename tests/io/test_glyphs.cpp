@@ -70,6 +70,28 @@ TEST_CASE("Glyphs have the same bits everywhere and always") {
   CHECK(hash(data.inputs.as<std::uint8_t>()) == 0x97B740B470DA6C09ULL);
 }
 
+TEST_CASE(
+    "The first channel of glyphs is what there is with one, the others have the same strokes") {
+  GlyphOptions options = some(6);
+  const Dataset one = make_glyphs(options);
+  options.channels = 3;
+  const Dataset three = make_glyphs(options);
+  const auto of = [](const Dataset& data, std::size_t image) {
+    return data.inputs.as<std::uint8_t>().subspan(image * 784, 784);
+  };
+
+  CHECK(three.inputs.shape == zygos::Shape{6, 3, 28, 28});
+  CHECK(std::ranges::equal(of(three, 0), of(one, 0)));
+  CHECK(std::ranges::equal(of(three, 15), of(one, 5)));
+  CHECK_FALSE(std::ranges::equal(of(three, 1), of(three, 0)));
+  CHECK_FALSE(std::ranges::equal(of(three, 1), of(three, 2)));
+  for (std::size_t i = 0; i < 784; ++i) {
+    // Full ink stands out from noise in every channel.
+    const int first = of(three, 0)[i];
+    CHECK((first < 160 || of(three, 1)[i] > 90));
+  }
+}
+
 TEST_CASE("A glyph depends on its place in the stream alone") {
   GlyphOptions options = some(5);
   options.first = 10;
@@ -181,6 +203,8 @@ TEST_CASE("Impossible options of glyphs are refused") {
                        Message("glyphs: found 11 classes; allowed are 2 to 10"));
   CHECK_THROWS_MATCHES(with([](auto& o) { o.side = 7; }), zygos::UsageError,
                        Message("glyphs: found a side of 7 pixels; allowed are 8 to 256"));
+  CHECK_THROWS_MATCHES(with([](auto& o) { o.channels = 0; }), zygos::UsageError,
+                       Message("glyphs: found 0 channels; allowed are 1 to 16"));
   CHECK_THROWS_AS(with([](auto& o) { o.samples = 0; }), zygos::UsageError);
   CHECK_THROWS_AS(with([](auto& o) { o.first = -1; }), zygos::UsageError);
   CHECK_THROWS_AS(with([](auto& o) { o.noise = 1.5; }), zygos::UsageError);

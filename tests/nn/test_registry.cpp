@@ -30,7 +30,7 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
   CHECK(keywords(layer_registry()) ==
         std::vector<std::string>{"dense", "conv2d", "conv_transpose2d", "max_pool2d",
                                  "average_pool2d", "relu", "tanh", "sigmoid", "gelu", "leaky_relu",
-                                 "dropout", "batch_norm", "layer_norm", "add", "concat"});
+                                 "dropout", "batch_norm", "layer_norm", "lrn", "add", "concat"});
   CHECK(keywords(loss_registry()) ==
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce"});
   CHECK(keywords(optimizer_registry()) ==
@@ -87,7 +87,7 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
   const deck::Section section = section_of(
       "layers: [{type: dense, units: 1}, {type: conv2d, filters: 1, kernel: 1}, {type: "
       "conv_transpose2d, filters: 1, kernel: 1}, {type: max_pool2d, kernel: 1}, {type: "
-      "average_pool2d, kernel: 1}, relu, tanh, sigmoid, gelu, leaky_relu, batch_norm, layer_norm, {type: "
+      "average_pool2d, kernel: 1}, relu, tanh, sigmoid, gelu, leaky_relu, batch_norm, layer_norm, lrn, {type: "
       "dropout, "
       "rate: 0}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");

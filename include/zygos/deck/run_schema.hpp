@@ -48,6 +48,7 @@ struct GlyphSpec {
   std::int64_t samples = 60000;
   std::int64_t test_samples = 10000;
   std::int64_t size = 28;
+  std::int64_t channels = 1;
   double jitter = 1.0;
   double noise = 0.25;
   std::uint64_t seed = 1;

@@ -97,6 +97,18 @@ struct BatchNormOptions {
 /// r = (1 - momentum) r + momentum s, of the mean and the unbiased variance, weighted over groups.
 LayerPtr batch_norm(BatchNormOptions options = {});
 
+/// Local response normalisation across channels (Krizhevsky, Sutskever and Hinton, "ImageNet
+/// classification with deep convolutional neural networks", NIPS 2012, section 3.3): y = x / (k +
+/// alpha / size * the sum of squares over `size` channels)^beta. As in Caffe and PyTorch alpha is
+/// divided by size; the paper's is not. Input (channels, ...).
+struct LrnOptions {
+  std::int64_t size = 5;  ///< odd
+  double alpha = 1e-4;
+  double beta = 0.75;
+  double k = 1.0;
+};
+LayerPtr lrn(LrnOptions options);
+
 /// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
 LayerPtr add();
 

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/lrn.hpp"
+
+#include "nn/axis_pair.hpp"
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class Lrn final : public Layer {
+ public:
+  explicit Lrn(const LrnOptions& options) : options_(options) {
+    require_option(options.size >= 1 && options.size % 2 == 1, type(), "size",
+                   static_cast<double>(options.size), "odd, so that a channel is in the middle");
+    require_not_negative(type(), "alpha", options.alpha);
+    require_positive(type(), "beta", options.beta);
+    require_positive(type(), "k", options.k);
+  }
+
+  std::string_view type() const override { return "lrn"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(type(), inputs);
+    static_cast<void>(image_extents(type(), shape));  // refuses what is no image
+    return shape;
+  }
+
+  std::vector<ParameterSpec> parameters(std::span<const Shape> /*inputs*/) const override {
+    return {};
+  }
+
+  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
+                                       DType dtype) const override {
+    return {{"scale", inputs.front().with_leading(batch), dtype, true}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(2.0 * static_cast<double>(options_.size) + 6.0, 3.0, batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return wants_d_input ? pass_cost(3.0 * static_cast<double>(options_.size) + 8.0, 5.0, batch,
+                                     inputs, dtype)
+                         : Cost{};
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::lrn<Exec, T>(exec, shape_of(args.output), scalars(),
+                        vector_view<Exec, const T>(args.inputs[0]), scale<Exec, T>(args),
+                        vector_view<Exec, T>(args.output));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    if (!args.d_inputs[0]) {
+      return;
+    }
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::lrn_backward<Exec, T>(
+          exec, shape_of(args.output), scalars(), vector_view<Exec, const T>(args.inputs[0]),
+          scale<Exec, const T>(args), vector_view<Exec, const T>(args.output),
+          vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(args.d_inputs[0]));
+    });
+  }
+
+ private:
+  /// Of the call's samples: the workspace has room for a whole batch's.
+  template <class Exec, class T, class Args>
+  static VectorView<Exec, T> scale(const Args& args) {
+    return {args.workspace[0].template data<T>(), static_cast<std::size_t>(args.output.size())};
+  }
+
+  ops::LrnShape shape_of(const Tensor& output) const {
+    const ImageExtents image = image_extents(type(), output.shape().without_leading());
+    return {static_cast<std::size_t>(output.shape()[0]), static_cast<std::size_t>(image.channels),
+            static_cast<std::size_t>(image.height * image.width),
+            static_cast<std::size_t>(options_.size / 2)};
+  }
+
+  ops::LrnScalars scalars() const {
+    return {options_.k, options_.alpha / static_cast<double>(options_.size), options_.beta};
+  }
+
+  /// `flops` and `passes` over memory of every element.
+  Cost pass_cost(double flops, double passes, std::int64_t batch, std::span<const Shape> inputs,
+                 DType dtype) const {
+    const double elements =
+        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
+    return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  LrnOptions options_;
+};
+
+}  // namespace
+
+LayerPtr lrn(LrnOptions options) { return std::make_shared<Lrn>(options); }
+
+Entry<LayerPtr> lrn_entry() {
+  const LrnOptions usual;
+  deck::Schema schema("lrn",
+                      "Local response normalisation: numbers over the power of a weighted sum of "
+                      "the squares in neighbouring channels (Krizhevsky et al., 2012).");
+  schema.integer("size", "Channels that count, the own one in the middle; odd.")
+      .in_range(1, 1e6)
+      .fallback(usual.size);
+  schema.real("alpha", "Weight of the mean square; what the paper calls alpha is this over size.")
+      .at_least(0.0)
+      .fallback(usual.alpha);
+  schema.real("beta", "The power; 0.5, 0.75 and 1 are fast.").above(0.0).fallback(usual.beta);
+  schema.real("k", "Added to the sum.").above(0.0).fallback(usual.k);
+  return {schema, [](const deck::Section& options) {
+            return lrn({.size = options.integer("size"),
+                        .alpha = options.real("alpha"),
+                        .beta = options.real("beta"),
+                        .k = options.real("k")});
+          }};
+}
+
+}  // namespace zygos::nn
