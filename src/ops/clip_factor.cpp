@@ -71,18 +71,18 @@ double sum_of_piece(const Pieces<T>& pieces, std::size_t piece) {
 }
 
 template <HostSpace Exec, class T>
-void find_factor(const Exec& exec, double most, const Pieces<T>& pieces, double* sums,
-                 double* factor) {
-  for_each_element("zygos::ops::clip_factor", exec, pieces.count,
+void sum_pieces(const Exec& exec, const Pieces<T>& pieces, double* sums, double* squares,
+                bool adds) {
+  for_each_element("zygos::ops::add_squares", exec, pieces.count,
                    std::max<std::size_t>(1, chunk::light / std::max<std::size_t>(1, pieces.length)),
                    [=](const std::size_t piece) { sums[piece] = sum_of_piece(pieces, piece); });
-  *factor = factor_of(most, added_up(sums, pieces.count));
+  *squares = (adds ? *squares : 0.0) + added_up(sums, pieces.count);
 }
 
 /// A thread for each of the sums of a piece, then one for each piece, then one.
 template <DeviceSpace Exec, class T>
-void find_factor(const Exec& exec, double most, const Pieces<T>& pieces, double* sums,
-                 double* factor) {
+void sum_pieces(const Exec& exec, const Pieces<T>& pieces, double* sums, double* squares,
+                bool adds) {
   for_each_element(
       "zygos::ops::clip_squares", exec, pieces.count * beside, chunk::light,
       KOKKOS_LAMBDA(const std::size_t thread) {
@@ -100,34 +100,43 @@ void find_factor(const Exec& exec, double most, const Pieces<T>& pieces, double*
         sums[piece * beside] = added_up(sums + piece * beside, beside);
       });
   for_each_element(
-      "zygos::ops::clip_factor", exec, 1, chunk::light, KOKKOS_LAMBDA(const std::size_t) {
+      "zygos::ops::add_squares", exec, 1, chunk::light, KOKKOS_LAMBDA(const std::size_t) {
         double total = 0.0;
         for (std::size_t piece = 0; piece < count; ++piece) {
           total += sums[piece * beside];
         }
-        *factor = factor_of(most, total);
+        *squares = (adds ? *squares : 0.0) + total;
       });
 }
 
 }  // namespace
 
 template <class Exec, class T>
-void clip_factor(const Exec& exec, double most, VectorView<Exec, const T> gradient,
-                 VectorView<Exec, double> workspace, VectorView<Exec, double> factor) {
+void add_squares(const Exec& exec, VectorView<Exec, const T> gradient,
+                 VectorView<Exec, double> workspace, VectorView<Exec, double> squares, Into into) {
   ZYGOS_REQUIRE(static_cast<std::int64_t>(workspace.size()) >=
                         clip_workspace(static_cast<std::int64_t>(gradient.size())) &&
-                    factor.size() == 1,
-                "ops::clip_factor: sizes do not fit");
-  find_factor(exec, most, Pieces<T>(gradient.data(), gradient.size()), workspace.data(),
-              factor.data());
+                    squares.size() == 1,
+                "ops::add_squares: sizes do not fit");
+  sum_pieces(exec, Pieces<T>(gradient.data(), gradient.size()), workspace.data(), squares.data(),
+             into == Into::added);
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                \
-  template void clip_factor<SPACE, T>(const SPACE&, double, VectorView<SPACE, const T>, \
-                                      VectorView<SPACE, double>, VectorView<SPACE, double>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+template <class Exec>
+void clip_factor(const Exec& exec, double most, VectorView<Exec, double> squares) {
+  double* const value = squares.data();
+  for_each_element(
+      "zygos::ops::clip_factor", exec, 1, chunk::light,
+      KOKKOS_LAMBDA(const std::size_t) { *value = factor_of(most, *value); });
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                        \
+  template void add_squares<SPACE, T>(const SPACE&, VectorView<SPACE, const T>, \
+                                      VectorView<SPACE, double>, VectorView<SPACE, double>, Into);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  template void clip_factor<SPACE>(const SPACE&, double, VectorView<SPACE, double>);
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

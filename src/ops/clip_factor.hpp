@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "ops/gemm.hpp"
 #include "ops/parts.hpp"
 
 #include "zygos/tensor/views.hpp"
@@ -23,15 +24,19 @@ constexpr std::int64_t pieces(std::int64_t elements) {
 }
 }  // namespace norm
 
-/// Doubles that clip_factor() works in.
+/// Doubles that add_squares() works in.
 constexpr std::int64_t clip_workspace(std::int64_t elements) {
   return norm::pieces(elements) * norm::beside;
 }
 
-/// min(1, most / |g|), with the Euclidean norm of all of `gradient`, goes to `factor` (1); 1 if the
-/// norm is not a number, so that what is wrong stays in sight.
+/// `squares` (1) = or += the sum of the squares of a gradient's elements.
 template <class Exec, class T>
-void clip_factor(const Exec& exec, double most, VectorView<Exec, const T> gradient,
-                 VectorView<Exec, double> workspace, VectorView<Exec, double> factor);
+void add_squares(const Exec& exec, VectorView<Exec, const T> gradient,
+                 VectorView<Exec, double> workspace, VectorView<Exec, double> squares, Into into);
+
+/// From the squares of all elements of a gradient g to min(1, most / |g|), with the Euclidean norm;
+/// 1 if the norm is not a number, so that what is wrong stays in sight.
+template <class Exec>
+void clip_factor(const Exec& exec, double most, VectorView<Exec, double> squares);
 
 }  // namespace zygos::ops

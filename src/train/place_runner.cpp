@@ -103,7 +103,7 @@ void PlaceRunner::bind_updates() {
 }
 
 void PlaceRunner::bind_stretches(Updated& updated) const {
-  const auto add = [&](auto& to, schedule::ElementRange elements) {
+  const auto add = [&](Stretches& to, schedule::ElementRange elements) {
     if (elements.count() <= 0) {
       return;
     }
@@ -117,9 +117,12 @@ void PlaceRunner::bind_stretches(Updated& updated) const {
     nn::UpdateArgs args{.weights = of(updated.args.weights),
                         .gradient = {},
                         .states = {},
-                        .decay_mask = of(updated.args.decay_mask)};
+                        .decay_mask = of(updated.args.decay_mask),
+                        .workspace = updated.args.workspace,
+                        .gradient_factor = {}};
     std::ranges::transform(updated.args.states, std::back_inserter(args.states), of);
-    to.emplace_back(elements, std::move(args));
+    to.elements.push_back(elements);
+    to.args.push_back(std::move(args));
   };
   std::int64_t begin = updated.elements.begin;
   for (const graph::Parameter& parameter : setup_.graph.parameters()) {
@@ -364,11 +367,15 @@ void PlaceRunner::update(const Task& one) {
   const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
   Updated& updated = *std::ranges::find(updated_, one.elements, &Updated::elements);
   const Tensor& gradient = one.reduced ? reduced_ : gradients_;
-  const auto apply = [&](const nn::Optimizer& optimizer, double rate_factor, auto& stretches) {
-    for (auto& [elements, args] : stretches) {
+  const auto apply = [&](const nn::Optimizer& optimizer, double rate_factor, Stretches& stretches) {
+    for (std::size_t i = 0; i < stretches.args.size(); ++i) {
+      nn::UpdateArgs& args = stretches.args[i];
       args.rate_factor = rate_factor;
-      args.gradient = part_of(gradient, elements);
+      args.gradient = part_of(gradient, stretches.elements[i]);
       args.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
+    }
+    optimizer.prepare(setup_.lane.execution(), stretches.args);
+    for (const nn::UpdateArgs& args : stretches.args) {
       optimizer.update(setup_.lane.execution(), args);
     }
   };

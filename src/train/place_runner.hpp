@@ -45,13 +45,18 @@ struct PlaceSetup {
 /// accessors belong to the caller of the engine, tasks run on the driver threads of the lane.
 class PlaceRunner {
  public:
+  /// Parts of what an update has, that an optimizer takes as they are.
+  struct Stretches {
+    std::vector<schedule::ElementRange> elements;
+    std::vector<nn::UpdateArgs> args;
+  };
   /// Parameters that the place updates, and what the optimizer keeps of them.
   struct Updated {
     schedule::ElementRange elements;
     nn::UpdateArgs args;
     /// What is trained of them, and what is not: statistics.
-    std::vector<std::pair<schedule::ElementRange, nn::UpdateArgs>> trained;
-    std::vector<std::pair<schedule::ElementRange, nn::UpdateArgs>> statistics;
+    Stretches trained;
+    Stretches statistics;
   };
 
   PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory);

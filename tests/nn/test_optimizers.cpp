@@ -167,6 +167,7 @@ TEST_CASE("A clipped optimizer steps along the gradient, no longer than told") {
     args.workspace =
         pool.make(Shape{doubles}, std::vector<double>(static_cast<std::size_t>(doubles), 7.0));
     args.step = 1;
+    optimizer->prepare(Kokkos::Serial(), std::span(&args, 1));
     optimizer->update(Kokkos::Serial(), args);
     CHECK(values_of(args.gradient) == std::vector<double>{3.0, -4.0});
     return values_of(args.weights);

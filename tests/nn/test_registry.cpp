@@ -87,7 +87,8 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
   const deck::Section section = section_of(
       "layers: [{type: dense, units: 1}, {type: conv2d, filters: 1, kernel: 1}, {type: "
       "conv_transpose2d, filters: 1, kernel: 1}, {type: max_pool2d, kernel: 1}, {type: "
-      "average_pool2d, kernel: 1}, relu, tanh, sigmoid, gelu, leaky_relu, batch_norm, layer_norm, lrn, {type: "
+      "average_pool2d, kernel: 1}, relu, tanh, sigmoid, gelu, leaky_relu, batch_norm, layer_norm, "
+      "lrn, {type: "
       "dropout, "
       "rate: 0}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");

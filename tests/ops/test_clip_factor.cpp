@@ -27,7 +27,9 @@ double factor_for(const Exec& exec, double most, const std::vector<double>& valu
   const Buffer<Exec, double> workspace(
       static_cast<std::size_t>(clip_workspace(static_cast<std::int64_t>(values.size()))));
   const Buffer<Exec, double> factor(1);
-  clip_factor<Exec, T>(exec, most, gradient.const_vector(), workspace.vector(), factor.vector());
+  add_squares<Exec, T>(exec, gradient.const_vector(), workspace.vector(), factor.vector(),
+                       Into::replaced);
+  clip_factor<Exec>(exec, most, factor.vector());
   exec.fence("zygos::test");
   CHECK(gradient.guards_intact());
   CHECK(workspace.guards_intact());
@@ -47,6 +49,24 @@ TEMPLATE_LIST_TEST_CASE("A gradient is scaled down to its norm as a pencil says"
   CHECK(factor_for<Exec, T>(exec, 7.0, {3.0, -4.0}) == 1.0);
   CHECK(factor_for<Exec, T>(exec, 7.0, {}) == 1.0);
   CHECK(factor_for<Exec, T>(exec, 7.0, {0.0}) == 1.0);
+}
+
+TEMPLATE_LIST_TEST_CASE("The norm of a gradient in two parts is that of the whole", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> first(std::vector<double>{3.0});
+  const Buffer<Exec, T> second(std::vector<double>{0.0, -4.0});
+  const Buffer<Exec, double> workspace(static_cast<std::size_t>(clip_workspace(3)));
+  const Buffer<Exec, double> factor(std::vector<double>{99.0});
+  add_squares<Exec, T>(exec, first.const_vector(), workspace.vector(), factor.vector(),
+                       Into::replaced);
+  add_squares<Exec, T>(exec, second.const_vector(), workspace.vector(), factor.vector(),
+                       Into::added);
+  clip_factor<Exec>(exec, 1.0, factor.vector());
+  exec.fence("zygos::test");
+  CHECK(factor.values()[0] == 0.2);
 }
 
 TEMPLATE_LIST_TEST_CASE("What is not finite stays in sight", "", testing::KernelCases) {

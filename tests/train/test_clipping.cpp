@@ -61,6 +61,37 @@ TEST_CASE("A step is as long as the clipped gradient, whatever the policy", "[tr
   }
 }
 
+TEST_CASE("Statistics have no part in the norm, and are not clipped", "[train][clip]") {
+  SmallRun run(test::host_and_device());
+  run.graph = graph::Graph(Shape{10}, nn::cross_entropy());
+  run.graph.add("fc1", test::tanh_layer(17));
+  run.graph.add("normal", nn::batch_norm({.group = 10, .momentum = 1.0}));
+  run.graph.add("fc2", nn::dense({.units = 3}));
+  run.optimizer = nn::clipped(nn::sgd({.learning_rate = 0.5}), most);
+  const auto engine = run.engine(run.split(10));
+  const auto before = engine->weights();
+  engine->step(run.batch(), 1);
+  const auto gradient = engine->gradient();
+  const auto after = engine->weights();
+  double squares = 0.0;
+  for (const graph::Parameter& parameter : run.graph.parameters()) {
+    for (auto i = parameter.offset; i < parameter.offset + parameter.shape.size(); ++i) {
+      const double g = gradient[static_cast<std::size_t>(i)];
+      squares += parameter.statistic ? 0.0 : g * g;
+    }
+  }
+  REQUIRE(norm(gradient) > 1.1 * std::sqrt(squares));
+  for (const graph::Parameter& parameter : run.graph.parameters()) {
+    const double factor = parameter.statistic ? 1.0 : 0.5 * most / std::sqrt(squares);
+    for (auto i = parameter.offset; i < parameter.offset + parameter.shape.size(); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      CAPTURE(parameter.name, i);
+      CHECK(after[at] - before[at] ==
+            Catch::Approx(-factor * gradient[at]).epsilon(1e-9).margin(1e-15));
+    }
+  }
+}
+
 TEST_CASE("Replicas that clip keep the same bits and those of one lane to rounding",
           "[train][clip]") {
   const auto trained = [](const train::PolicyPtr& policy) {

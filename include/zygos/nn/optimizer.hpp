@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,11 @@ class Optimizer {
   /// Whether an update must have the gradient of all parameters at once, and not a part of it.
   virtual bool needs_whole_gradient() const { return false; }
   virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;
+  /// Before an update whose parameters lie in several stretches, which share their workspace.
+  virtual void prepare(const lane::Execution& execution,
+                       std::span<const UpdateArgs> stretches) const {
+    static_cast<void>(execution), static_cast<void>(stretches);
+  }
   virtual void update(const lane::Execution& execution, const UpdateArgs& args) const = 0;
 };
 

@@ -36,22 +36,40 @@ class Clipped final : public Optimizer {
     return {base.flops + 2.0 * count, base.bytes + count * static_cast<double>(size_of(dtype))};
   }
 
+  void prepare(const lane::Execution& execution,
+               std::span<const UpdateArgs> stretches) const override {
+    auto into = ops::Into::replaced;
+    for (const UpdateArgs& args : stretches) {
+      lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
+        using Exec = std::decay_t<decltype(exec)>;
+        using T = typename decltype(type)::type;
+        const Tensor sums(args.workspace.data<double>() + 1, DType::f64,
+                          Shape{args.workspace.size() - 1});
+        ops::add_squares(exec, vector_view<Exec, const T>(args.gradient),
+                         vector_view<Exec, double>(sums),
+                         vector_view<Exec, double>(factor_of(args)), into);
+      });
+      into = ops::Into::added;
+    }
+    if (!stretches.empty()) {
+      lane::dispatch(execution, [&](const auto& exec) {
+        using Exec = std::decay_t<decltype(exec)>;
+        ops::clip_factor(exec, norm_, vector_view<Exec, double>(factor_of(stretches.front())));
+      });
+    }
+  }
+
   void update(const lane::Execution& execution, const UpdateArgs& args) const override {
     UpdateArgs clipped = args;
-    auto* const words = args.workspace.data<double>();
-    clipped.gradient_factor = Tensor(words, DType::f64, Shape{1});
-    const Tensor sums(words + 1, DType::f64, Shape{args.workspace.size() - 1});
-    lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
-      using Exec = std::decay_t<decltype(exec)>;
-      using T = typename decltype(type)::type;
-      ops::clip_factor(exec, norm_, vector_view<Exec, const T>(args.gradient),
-                       vector_view<Exec, double>(sums),
-                       vector_view<Exec, double>(clipped.gradient_factor));
-    });
+    clipped.gradient_factor = factor_of(args);
     base_->update(execution, clipped);
   }
 
  private:
+  static Tensor factor_of(const UpdateArgs& args) {
+    return {args.workspace.data<double>(), DType::f64, Shape{1}};
+  }
+
   OptimizerPtr base_;
   double norm_;
 };
