@@ -208,10 +208,14 @@ std::string loss_differences(const Json& one) {
   const GuardedTensor<Exec, std::int32_t> hits(Shape{judged_alone});
 
   const lane::Execution execution = make_exec<Exec>();
-  loss->evaluate(execution,
-                 {prediction.tensor, loss->wants_labels() ? labels.tensor : numbers.tensor,
-                  losses.tensor, hits.tensor, gradient.tensor, totals.tensor},
-                 samples);
+  nn::LossArgs args;
+  args.prediction = prediction.tensor;
+  args.target = loss->wants_labels() ? labels.tensor : numbers.tensor;
+  args.sample_losses = losses.tensor;
+  args.sample_hits = hits.tensor;
+  args.d_prediction = gradient.tensor;
+  args.totals = totals.tensor;
+  loss->evaluate(execution, args, samples);
 
   const T mean = static_cast<T>(totals.buffer.values()[0] / static_cast<double>(samples));
   const std::string value =
