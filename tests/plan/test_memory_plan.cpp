@@ -33,6 +33,7 @@ class Optimizer : public nn::Optimizer {
   explicit Optimizer(bool decays) : decays_(decays) {}
   std::string_view type() const override { return "toy"; }
   std::vector<std::string> state_names() const override { return {"first", "second"}; }
+  double learning_rate() const override { return 0.1; }
   bool uses_decay() const override { return decays_; }
   nn::Cost cost(std::int64_t, DType) const override { return {}; }
   void update(const lane::Execution&, const nn::UpdateArgs&) const override {}
@@ -228,6 +229,21 @@ TEST_CASE("An optimizer without weight decay needs no mask") {
   const PlaceMemory place = planned(DType::f32, {}, false)[1];
 
   CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 0);
+}
+
+TEST_CASE("An update has room for what its optimizer works in") {
+  class Working : public Optimizer {
+   public:
+    using Optimizer::Optimizer;
+    std::int64_t workspace(std::int64_t parameters) const override { return parameters / 2; }
+  };
+  const graph::Graph graph = small_mlp();
+  const auto places = plan_memory({graph, Working(true), DType::f32, {}, {true, false}},
+                                  split_at_four(graph, DType::f32, {}));
+
+  CHECK(bytes_of(places[1].lane, places[1].pieces.update) == 256);
+  const PlaceMemory without = planned()[1];
+  CHECK(bytes_of(without.lane, without.pieces.update) == 0);
 }
 
 TEST_CASE("Activations that are computed again take the memory of one micro-batch") {

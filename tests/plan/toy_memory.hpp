@@ -17,6 +17,7 @@ class ToyOptimizer : public nn::Optimizer {
  public:
   std::string_view type() const override { return "toy"; }
   std::vector<std::string> state_names() const override { return {"first"}; }
+  double learning_rate() const override { return 0.1; }
   bool uses_decay() const override { return false; }
   nn::Cost cost(std::int64_t, DType) const override { return {}; }
   void update(const lane::Execution&, const nn::UpdateArgs&) const override {}
