@@ -6,6 +6,7 @@
 #include "zygos/io/glyphs.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
 #include "zygos/io/idx.hpp"
+#include "zygos/io/synthetic.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ void require_folder(const std::filesystem::path& folder, const deck::Position& w
 }
 
 void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
-  if (spec.format == deck::DataFormat::glyphs) {
+  if (spec.format == deck::DataFormat::glyphs || spec.format == deck::DataFormat::synthetic) {
     return;
   }
   if (spec.format == deck::DataFormat::cifar10) {
@@ -77,6 +78,37 @@ io::Dataset draw_glyphs(const deck::DataSpec& spec, std::int64_t first, std::int
   return data;
 }
 
+io::Function function_named(const std::string& word) {
+  return word == "invariants"    ? io::Function::invariants
+         : word == "smagorinsky" ? io::Function::smagorinsky
+         : word == "burgers"     ? io::Function::burgers
+         : word == "fronts"      ? io::Function::fronts
+                                 : io::Function::blobs;
+}
+
+io::Dataset draw_synthetic(const deck::DataSpec& spec, std::int64_t first, std::int64_t samples) {
+  io::Dataset data = io::make_synthetic({.function = function_named(spec.synthetic.function),
+                                         .samples = samples,
+                                         .first = first,
+                                         .size = spec.synthetic.size,
+                                         .noise = spec.synthetic.noise,
+                                         .seed = spec.synthetic.seed});
+  data.input_scale = spec.scale.value_or(data.input_scale);
+  data.input_offset = spec.offset;
+  return data;
+}
+
+/// Training samples, and test samples from the same stream further on.
+template <class Draw>
+RunData drawn(const deck::DataSpec& spec, std::int64_t samples, std::int64_t test_samples,
+              const Draw& draw) {
+  RunData result{draw(spec, 0, samples), std::nullopt};
+  if (test_samples > 0) {
+    result.test = draw(spec, samples, test_samples);
+  }
+  return result;
+}
+
 RunData read_cifar10(const deck::DataSpec& spec) {
   const io::LoadOptions options{
       .classes = 0, .input_scale = spec.scale, .input_offset = spec.offset};
@@ -94,11 +126,10 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
   const deck::DataSpec& data = spec.data;
   require_files(data, findings);
   if (data.format == deck::DataFormat::glyphs) {
-    RunData result{draw_glyphs(data, 0, data.glyphs.samples), std::nullopt};
-    if (data.glyphs.test_samples > 0) {
-      result.test = draw_glyphs(data, data.glyphs.samples, data.glyphs.test_samples);
-    }
-    return result;
+    return drawn(data, data.glyphs.samples, data.glyphs.test_samples, draw_glyphs);
+  }
+  if (data.format == deck::DataFormat::synthetic) {
+    return drawn(data, data.synthetic.samples, data.synthetic.test_samples, draw_synthetic);
   }
   if (data.format == deck::DataFormat::cifar10) {
     return read_cifar10(data);

@@ -95,6 +95,30 @@ Schema glyphs_schema() {
   return schema;
 }
 
+Schema synthetic_schema() {
+  Schema schema("synthetic", "Inputs and what a function makes of them; needs no file.");
+  schema
+      .choice("function", {"invariants", "smagorinsky", "burgers", "fronts", "blobs"},
+              "invariants: 3 of a symmetric tensor; smagorinsky: eddy viscosity and dissipation of "
+              "a rate of strain; burgers: a field after some time; fronts: where it is steep by "
+              "then; blobs: the mask of bright ellipses.")
+      .required()
+      .example("burgers");
+  schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(10000);
+  schema.integer("test_samples", "Number of test samples; 0: no test set.")
+      .in_range(0, 1e8)
+      .fallback(1000);
+  schema.integer("size", "Width and height of a field or image; tensors have none.")
+      .in_range(8, 512)
+      .fallback(32);
+  schema.real("noise", "Amplitude of the noise in every input; targets have none.")
+      .in_range(0, 10)
+      .fallback(0.0);
+  schema.integer("seed", "Seed of the samples; independent of the run's.").at_least(0).fallback(1);
+  add_scaling(schema);
+  return schema;
+}
+
 std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
   for (Schema& layer : layers) {
     layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
@@ -257,7 +281,8 @@ Schema run_schema(const RunTables& tables) {
   Schema schema("deck", "What `zygos train` runs.");
   add_run_keys(schema);
   schema
-      .variant("data", "format", {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema()},
+      .variant("data", "format",
+               {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema(), synthetic_schema()},
                "Samples and their targets. Relative paths start at the deck's folder.")
       .required()
       .example("{format: glyphs}");

@@ -41,11 +41,21 @@ GlyphSpec glyphs_of(const Section& section) {
           .seed = seed_of(section)};
 }
 
+SyntheticSpec synthetic_of(const Section& section) {
+  return {.function = section.text("function"),
+          .samples = section.integer("samples"),
+          .test_samples = section.integer("test_samples"),
+          .size = section.integer("size"),
+          .noise = section.real("noise"),
+          .seed = seed_of(section)};
+}
+
 DataFormat format_named(const std::string& keyword) {
-  return keyword == "idx"       ? DataFormat::idx
-         : keyword == "hdf5"    ? DataFormat::hdf5
-         : keyword == "cifar10" ? DataFormat::cifar10
-                                : DataFormat::glyphs;
+  return keyword == "idx"         ? DataFormat::idx
+         : keyword == "hdf5"      ? DataFormat::hdf5
+         : keyword == "cifar10"   ? DataFormat::cifar10
+         : keyword == "synthetic" ? DataFormat::synthetic
+                                  : DataFormat::glyphs;
 }
 
 DataSpec data_of(const Section& section) {
@@ -61,6 +71,10 @@ DataSpec data_of(const Section& section) {
   }
   if (data.format == DataFormat::glyphs) {
     data.glyphs = glyphs_of(section);
+    return data;
+  }
+  if (data.format == DataFormat::synthetic) {
+    data.synthetic = synthetic_of(section);
     return data;
   }
   if (data.format == DataFormat::cifar10) {

@@ -5,6 +5,8 @@
 // a*b+c: so IEEE 754 fixes every bit of every image.
 #include "zygos/io/glyphs.hpp"
 
+#include "io/sample_random.hpp"
+
 #include "zygos/core/error.hpp"
 #include "zygos/core/philox.hpp"
 
@@ -98,31 +100,6 @@ std::span<const Point> strokes_of(std::int64_t digit) {
   return digits[static_cast<std::size_t>(digit)];
 }
 
-/// The random numbers of one sample, in the order they are asked for.
-class Dice {
- public:
-  Dice(std::uint64_t seed, std::uint64_t sample)
-      : key_{seed, RngPurpose::data, 0}, sample_(sample) {}
-  std::uint32_t word() {
-    if (used_ == 4) {
-      block_ = random_block(key_, sample_, next_++);
-      used_ = 0;
-    }
-    return block_.v[used_++];
-  }
-  /// Uniform in [low, high).
-  float between(float low, float high) { return low + (high - low) * uniform_float(word()); }
-  /// Uniform in [-amplitude, amplitude).
-  float around(float amplitude) { return between(-amplitude, amplitude); }
-
- private:
-  RngKey key_;
-  std::uint64_t sample_;
-  std::uint32_t next_ = 0;
-  std::size_t used_ = 4;
-  PhiloxBlock block_{};
-};
-
 struct Pen {
   float inner;  // full ink up to this distance from the stroke's middle, in pixels
   float outer;  // none from here on
@@ -183,7 +160,7 @@ struct Placement {
   }
 };
 
-Placement random_placement(Dice& dice, float side, float jitter) {
+Placement random_placement(SampleRandom& dice, float side, float jitter) {
   // Half-angle form of the rotation: no sine, so no library whose last bit may differ.
   const float t = dice.around(0.13F * jitter);
   const float cosine = (1.0F - t * t) / (1.0F + t * t);
@@ -203,7 +180,7 @@ Placement random_placement(Dice& dice, float side, float jitter) {
           {x, y}};
 }
 
-std::int32_t draw_glyph(const GlyphOptions& options, Dice& dice, Canvas& canvas) {
+std::int32_t draw_glyph(const GlyphOptions& options, SampleRandom& dice, Canvas& canvas) {
   const auto side = static_cast<float>(options.side);
   const auto jitter = static_cast<float>(options.jitter);
   const auto digit = static_cast<std::int64_t>(
@@ -278,7 +255,7 @@ Dataset make_glyphs(const GlyphOptions& options) {
   Canvas canvas(options.side);
   for (std::size_t i = 0; i < samples; ++i) {
     const std::uint64_t sample = static_cast<std::uint64_t>(options.first) + i;
-    Dice dice(options.seed, sample);
+    SampleRandom dice(options.seed, RngPurpose::data, sample);
     reinterpret_cast<std::int32_t*>(labels.get())[i] = draw_glyph(options, dice, canvas);
     for (std::int64_t channel = 0; channel < options.channels; ++channel) {
       const float full = 255.0F * dice.between(0.65F, 1.0F);

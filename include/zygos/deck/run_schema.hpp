@@ -32,7 +32,7 @@ struct RunTables {
 /// The whole deck of a run.
 Schema run_schema(const RunTables& tables);
 
-enum class DataFormat { idx, hdf5, cifar10, glyphs };
+enum class DataFormat { idx, hdf5, cifar10, glyphs, synthetic };
 
 /// The arrays of one data set. IDX has no data set names.
 struct DataFiles {
@@ -54,6 +54,15 @@ struct GlyphSpec {
   std::uint64_t seed = 1;
 };
 
+struct SyntheticSpec {
+  std::string function;
+  std::int64_t samples = 10000;
+  std::int64_t test_samples = 1000;
+  std::int64_t size = 32;
+  double noise = 0.0;
+  std::uint64_t seed = 1;
+};
+
 struct DataSpec {
   DataFormat format = DataFormat::idx;
   DataFiles train;                ///< idx, hdf5
@@ -61,6 +70,7 @@ struct DataSpec {
   std::filesystem::path folder;   ///< cifar10
   Position folder_position;
   GlyphSpec glyphs;
+  SyntheticSpec synthetic;
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
   std::int64_t classes = 0;  ///< 0: the largest label + 1
