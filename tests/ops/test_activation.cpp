@@ -8,8 +8,10 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace zygos::ops {
 namespace {
@@ -61,6 +63,31 @@ TEMPLATE_LIST_TEST_CASE("Activations and their gradients equal the reference", "
       CHECK((y.guards_intact() && d_x.guards_intact()));
     }
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("A hyperbolic tangent is exact to a few units in the last place", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  std::vector<double> inputs;
+  for (double x = 1e-30; x < 40.0; x *= 1.003) {
+    inputs.insert(inputs.end(), {x, -x});
+  }
+  inputs = rounded<T>(inputs);
+  const Buffer<Exec, T> x(inputs);
+  const Buffer<Exec, T> y(inputs.size());
+
+  activate(exec, Activation::tanh, x.const_vector(), y.vector());
+  exec.fence("zygos::test");
+
+  const std::vector<T> found = y.values();
+  double worst = 0.0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double expected = std::tanh(inputs[i]);
+    worst = std::max(worst, std::abs(static_cast<double>(found[i]) / expected - 1.0));
+  }
+  CHECK(worst < 4.0 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
 TEMPLATE_LIST_TEST_CASE("Activations keep NaN and stand the ends of the range", "",
