@@ -62,9 +62,9 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
                         {"step", checkpoint->step},
                         {"samples", result.samples},
                         {"test_loss", result.loss}};
-  if (setup.classifies()) {
-    text += ", test accuracy " + text_of_percent(result.accuracy);
-    object["test_accuracy"] = result.accuracy;
+  if (const std::string score = setup.score_name(); !score.empty()) {
+    text += fmt::format(", test {} {}", score, text_of_percent(result.score));
+    object["test_" + score] = result.score;
   }
   console.say(text + fmt::format(" ({} samples)", text_of_count(result.samples)));
   if (console.wants_json()) {

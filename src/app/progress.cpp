@@ -52,8 +52,8 @@ nlohmann::json rates_json(const train::Event& event, const ProgressFacts& facts)
 
 std::string progress_line(const train::Event& event, const ProgressFacts& facts) {
   std::string text = position(event, facts) + fmt::format("  loss {:<8.5g}", event.loss);
-  if (facts.classifies) {
-    text += fmt::format("  accuracy {:>8}", text_of_percent(event.accuracy));
+  if (!facts.score.empty()) {
+    text += fmt::format("  {} {:>8}", facts.score, text_of_percent(event.score));
   }
   if (facts.scheduled) {
     text += fmt::format("  rate {:<8.3g}", event.learning_rate);
@@ -76,8 +76,8 @@ std::string status_line(const train::Event& event, const ProgressFacts& facts,
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts) {
   std::string text =
       position(event, facts) + fmt::format("  test loss {:.5g}", event.evaluation.loss);
-  if (facts.classifies) {
-    text += fmt::format("  test accuracy {}", text_of_percent(event.evaluation.accuracy));
+  if (!facts.score.empty()) {
+    text += fmt::format("  test {} {}", facts.score, text_of_percent(event.evaluation.score));
   }
   return text;
 }
@@ -87,8 +87,8 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
   if (event.kind == train::EventKind::progress) {
     line["kind"] = "train";
     line["loss"] = event.loss;
-    if (facts.classifies) {
-      line["accuracy"] = event.accuracy;
+    if (!facts.score.empty()) {
+      line[facts.score] = event.score;
     }
     line["learning_rate"] = event.learning_rate;
     line["samples_per_s"] = rates_json(event, facts);
@@ -97,8 +97,8 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
   } else if (event.kind == train::EventKind::evaluated) {
     line["kind"] = "test";
     line["test_loss"] = event.evaluation.loss;
-    if (facts.classifies) {
-      line["test_accuracy"] = event.evaluation.accuracy;
+    if (!facts.score.empty()) {
+      line["test_" + facts.score] = event.evaluation.score;
     }
   } else if (event.kind == train::EventKind::checkpointed) {
     line["kind"] = "checkpoint";

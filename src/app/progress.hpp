@@ -22,7 +22,7 @@ struct ProgressFacts {
   bool staged = false;                 ///< samples go from one to the next, instead of being shared
   std::size_t bytes = 0;               ///< of all lanes together
   std::optional<std::int64_t> epochs;
-  bool classifies = true;  ///< accuracy means something
+  std::string score;       ///< its name, "accuracy"; empty: the loss has none
   bool scheduled = false;  ///< the learning rate changes
 };
 

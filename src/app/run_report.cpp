@@ -265,8 +265,8 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
   }
   if (last.evaluation.samples > 0) {
     summary["test_loss"] = last.evaluation.loss;
-    if (setup.classifies()) {
-      summary["test_accuracy"] = last.evaluation.accuracy;
+    if (const std::string score = setup.score_name(); !score.empty()) {
+      summary["test_" + score] = last.evaluation.score;
     }
   }
   return summary;
@@ -276,8 +276,10 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   const train::Event& last = end.last;
   std::string result = fmt::format("{} steps, loss {:.5g}", text_of_count(last.step), last.loss);
   if (last.evaluation.samples > 0) {
-    result += setup.classifies() ? ", test accuracy " + text_of_percent(last.evaluation.accuracy)
-                                 : fmt::format(", test loss {:.5g}", last.evaluation.loss);
+    const std::string score = setup.score_name();
+    result += score.empty()
+                  ? fmt::format(", test loss {:.5g}", last.evaluation.loss)
+                  : fmt::format(", test {} {}", score, text_of_percent(last.evaluation.score));
   }
   const bool finished = last.kind == train::EventKind::finished;
   say_field(console, finished ? "finished" : "stopped", result);

@@ -62,7 +62,11 @@ struct RunSetup {
         train::steps_per_epoch(training.size(), trainer.batch, trainer.drop_last);
     return options;
   }
-  bool classifies() const { return training.classes > 0; }
+  /// What the loss's score is called, "accuracy"; empty without one.
+  std::string score_name() const {
+    const auto score = graph->loss().score();
+    return score ? std::string(score->name) : std::string();
+  }
   const io::Dataset* test_or_null() const { return test ? &*test : nullptr; }
 };
 

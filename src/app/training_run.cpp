@@ -122,7 +122,7 @@ class TrainingRun {
       facts.bytes += usage.bytes;
     }
     facts.epochs = setup_.trainer.epochs;
-    facts.classifies = setup_.classifies();
+    facts.score = setup_.score_name();
     facts.scheduled = setup_.rates != nullptr;
     return facts;
   }

@@ -60,6 +60,10 @@ void add_conv_keys(deck::Schema& schema) {
   pair_key(schema, "stride", "Step of the kernel.", 1).fallback(1);
   pair_key(schema, "padding", "Zeros on each side of the input.", 0).fallback(0);
   pair_key(schema, "dilation", "Step between the kernel's taps.", 1).fallback(1);
+  add_common_conv_keys(schema);
+}
+
+void add_common_conv_keys(deck::Schema& schema) {
   schema.integer("groups", "Groups of channels that do not see each other.")
       .at_least(1)
       .fallback(1);

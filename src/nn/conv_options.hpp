@@ -23,6 +23,8 @@ ops::Conv2d conv_of(const Conv2dOptions& options, std::int64_t batch, std::int64
                     std::int64_t filters, const ImageExtents& image);
 
 void add_conv_keys(deck::Schema& schema);
+/// Those without an extent: groups, bias and activation.
+void add_common_conv_keys(deck::Schema& schema);
 Conv2dOptions conv_options_of(const deck::Section& section);
 
 }  // namespace zygos::nn

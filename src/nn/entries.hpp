@@ -11,10 +11,14 @@
 namespace zygos::nn {
 
 Entry<LayerPtr> dense_entry();
+Entry<LayerPtr> conv1d_entry();
 Entry<LayerPtr> conv2d_entry();
 Entry<LayerPtr> conv_transpose2d_entry();
 Entry<LayerPtr> max_pool2d_entry();
 Entry<LayerPtr> average_pool2d_entry();
+Entry<LayerPtr> upsample_entry();
+Entry<LayerPtr> reshape_entry();
+Entry<LayerPtr> flatten_entry();
 Entry<LayerPtr> activation_entry(Activation which);
 Entry<LayerPtr> leaky_relu_entry();
 Entry<LayerPtr> dropout_entry();
@@ -28,6 +32,7 @@ Entry<LossPtr> cross_entropy_entry();
 Entry<LossPtr> mean_squared_error_entry();
 Entry<LossPtr> mean_absolute_error_entry();
 Entry<LossPtr> binary_cross_entropy_entry();
+Entry<LossPtr> dice_entry();
 
 Entry<OptimizerPtr> sgd_entry();
 Entry<OptimizerPtr> adam_entry();

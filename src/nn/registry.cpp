@@ -9,10 +9,14 @@ namespace zygos::nn {
 std::vector<Entry<LayerPtr>> layer_registry() {
   return {
       dense_entry(),
+      conv1d_entry(),
       conv2d_entry(),
       conv_transpose2d_entry(),
       max_pool2d_entry(),
       average_pool2d_entry(),
+      upsample_entry(),
+      reshape_entry(),
+      flatten_entry(),
       activation_entry(Activation::relu),
       activation_entry(Activation::tanh),
       activation_entry(Activation::sigmoid),
@@ -33,6 +37,7 @@ std::vector<Entry<LossPtr>> loss_registry() {
       mean_squared_error_entry(),
       mean_absolute_error_entry(),
       binary_cross_entropy_entry(),
+      dice_entry(),
   };
 }
 

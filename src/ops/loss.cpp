@@ -115,6 +115,46 @@ struct ElementRow {
   }
 };
 
+template <class T>
+struct DiceRow {
+  const T* prediction;
+  const T* target;
+  std::size_t columns;
+  double smooth;
+  double factor;
+  double* losses;
+  std::int32_t* hits;
+  T* d;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t n) const {
+    const T* const p = prediction + n * columns;
+    const T* const t = target + n * columns;
+    double both = 0.0;
+    double sum = 0.0;
+    std::int64_t common = 0;
+    std::int64_t marked = 0;
+    for (std::size_t i = 0; i < columns; ++i) {
+      both += static_cast<double>(p[i]) * static_cast<double>(t[i]);
+      sum += static_cast<double>(p[i]) + static_cast<double>(t[i]);
+      const int inside = p[i] > T(0.5) ? 1 : 0;
+      const int wanted = t[i] > T(0.5) ? 1 : 0;
+      common += inside * wanted;
+      marked += inside + wanted;
+    }
+    const double upper = 2.0 * both + smooth;
+    const double lower = sum + smooth;
+    losses[n] = 1.0 - upper / lower;
+    hits[n] = marked == 0 ? dice_hits : static_cast<std::int32_t>(2 * common * dice_hits / marked);
+    if (d != nullptr) {
+      const auto level = static_cast<T>(factor * upper / (lower * lower));
+      const auto slope = static_cast<T>(2.0 * factor / lower);
+      for (std::size_t i = 0; i < columns; ++i) {
+        d[n * columns + i] = level - slope * t[i];
+      }
+    }
+  }
+};
+
 template <HostSpace Exec>
 void sum_totals(const Exec&, std::size_t n, const double* losses, const std::int32_t* hits,
                 double* totals) {
@@ -218,13 +258,34 @@ void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T>
   }
 }
 
+template <class Exec, class T>
+void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> prediction,
+               MatrixView<Exec, const T> target, double factor,
+               const LossResults<Exec, T>& results) {
+  const std::size_t samples = prediction.extent(0);
+  require_fit(samples, results);
+  ZYGOS_REQUIRE(target.size() == prediction.size(), "ops::dice_loss: sizes differ");
+  const DiceRow<T> row{prediction.data(),
+                       target.data(),
+                       prediction.extent(1),
+                       smooth,
+                       factor,
+                       results.sample_losses.data(),
+                       results.sample_hits.data(),
+                       results.d_prediction.data()};
+  evaluate("zygos::ops::dice_loss", exec, samples, row.columns, row, results.totals.data());
+}
+
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
   template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,             \
                                         VectorView<SPACE, const std::int32_t>, double,        \
                                         const LossResults<SPACE, T>&);                        \
   template void element_loss<SPACE, T>(const SPACE&, ElementLoss, MatrixView<SPACE, const T>, \
                                        MatrixView<SPACE, const T>, double,                    \
-                                       const LossResults<SPACE, T>&);
+                                       const LossResults<SPACE, T>&);                         \
+  template void dice_loss<SPACE, T>(const SPACE&, double, MatrixView<SPACE, const T>,         \
+                                    MatrixView<SPACE, const T>, double,                       \
+                                    const LossResults<SPACE, T>&);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)

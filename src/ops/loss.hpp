@@ -40,4 +40,15 @@ void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T>
                   MatrixView<Exec, const T> target, double factor,
                   const LossResults<Exec, T>& results);
 
+/// Hits of a sample whose Dice score is 1.
+inline constexpr std::int32_t dice_hits = 1000000;
+
+/// 1 - (2 sum p t + smooth) / (sum p + sum t + smooth) over the K columns, whose sums are in
+/// double; `factor` multiplies the gradient. A sample's hits are 2 |P and T| / (|P| + |T|) in
+/// millionths, for the sets P and T of the elements above one half; all if both are empty.
+template <class Exec, class T>
+void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> prediction,
+               MatrixView<Exec, const T> target, double factor,
+               const LossResults<Exec, T>& results);
+
 }  // namespace zygos::ops

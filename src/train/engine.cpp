@@ -245,6 +245,9 @@ void Engine::Impl::add_totals(StepReport& report) {
     loss_sum += totals[2 * place];
     report.hits += std::llround(totals[2 * place + 1]);
   }
+  if (const auto score = graph.loss().score()) {
+    report.best_hits = report.samples * score->best;
+  }
   report.loss = loss_sum / static_cast<double>(report.samples);
 }
 

@@ -16,6 +16,10 @@ namespace {
 /// Enough for a stable median, bounded so that long runs do not grow.
 constexpr std::size_t remembered_steps = 4096;
 
+double fraction(std::int64_t hits, std::int64_t best) {
+  return best == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(best);
+}
+
 std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& fact) {
   const std::string& text = checkpoint.fact(fact);
   std::size_t used = 0;
@@ -128,6 +132,7 @@ void Trainer::one_step() {
   ++interval_.steps;
   interval_.samples += report.samples;
   interval_.hits += report.hits;
+  interval_.best_hits += report.best_hits;
   interval_.loss_sum += report.loss * static_cast<double>(report.samples);
   interval_.step_seconds += report.seconds;
   const auto slot = static_cast<std::size_t>(step) % remembered_steps;
@@ -261,7 +266,7 @@ Event Trainer::event(EventKind kind) const {
   out.learning_rate = engine_.learning_rate(static_cast<std::uint64_t>(step_));
   const auto samples = static_cast<double>(interval_.samples);
   out.loss = interval_.loss_sum / samples;
-  out.accuracy = static_cast<double>(interval_.hits) / samples;
+  out.score = fraction(interval_.hits, interval_.best_hits);
   out.samples_per_s = samples / interval_.step_seconds;
   const schedule::Schedule& schedule = engine_.schedule();
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
@@ -281,6 +286,7 @@ Evaluation evaluate(Engine& engine, const io::Dataset& data) {
   std::iota(ids.begin(), ids.end(), std::uint32_t{0});
   Evaluation out;
   std::int64_t hits = 0;
+  std::int64_t best_hits = 0;
   double loss_sum = 0.0;
   for (std::int64_t begin = 0; begin < data.size(); begin += batch) {
     const auto count = static_cast<std::size_t>(std::min(batch, data.size() - begin));
@@ -289,11 +295,12 @@ Evaluation evaluate(Engine& engine, const io::Dataset& data) {
     const StepReport report = engine.evaluate({rows.inputs, rows.targets, part});
     loss_sum += report.loss * static_cast<double>(report.samples);
     hits += report.hits;
+    best_hits += report.best_hits;
     out.samples += report.samples;
   }
   if (out.samples > 0) {
     out.loss = loss_sum / static_cast<double>(out.samples);
-    out.accuracy = static_cast<double>(hits) / static_cast<double>(out.samples);
+    out.score = fraction(hits, best_hits);
   }
   return out;
 }

@@ -14,7 +14,7 @@ train::Event some_event() {
   event.total_steps = 3000;
   event.epoch = 2;
   event.loss = 0.0621;
-  event.accuracy = 0.9812;
+  event.score = 0.9812;
   event.samples_per_s = 54321.0;
   event.lane_samples_per_s = {20100.0, 34221.0};
   event.seconds_left = 12.0;
@@ -22,8 +22,11 @@ train::Event some_event() {
 }
 
 ProgressFacts some_facts() {
-  return {
-      .lanes = {"host", "device"}, .shown = {0, 1}, .bytes = 1536, .epochs = 5, .classifies = true};
+  return {.lanes = {"host", "device"},
+          .shown = {0, 1},
+          .bytes = 1536,
+          .epochs = 5,
+          .score = "accuracy"};
 }
 
 }  // namespace
@@ -63,10 +66,23 @@ TEST_CASE("a learning rate that changes is shown") {
 
 TEST_CASE("regression has no accuracy") {
   ProgressFacts facts = some_facts();
-  facts.classifies = false;
+  facts.score.clear();
 
   CHECK(progress_line(some_event(), facts).find("accuracy") == std::string::npos);
   CHECK_FALSE(metrics_of(some_event(), facts).contains("accuracy"));
+}
+
+TEST_CASE("a loss's score is called by its name") {
+  ProgressFacts facts = some_facts();
+  facts.score = "dice";
+  train::Event event = some_event();
+
+  CHECK(progress_line(event, facts).find("  dice  98.12 %") != std::string::npos);
+  CHECK(metrics_of(event, facts)["dice"] == 0.9812);
+  event.kind = train::EventKind::evaluated;
+  event.evaluation = {.samples = 10, .loss = 0.5, .score = 0.25};
+  CHECK(evaluation_line(event, facts).ends_with("test dice 25.00 %"));
+  CHECK(metrics_of(event, facts)["test_dice"] == 0.25);
 }
 
 TEST_CASE("metrics carry rates in total and per lane") {
@@ -81,7 +97,7 @@ TEST_CASE("metrics carry rates in total and per lane") {
 TEST_CASE("metrics name every kind of event") {
   train::Event event = some_event();
   event.kind = train::EventKind::evaluated;
-  event.evaluation = {.samples = 10, .loss = 0.5, .accuracy = 0.25};
+  event.evaluation = {.samples = 10, .loss = 0.5, .score = 0.25};
   CHECK(metrics_of(event, some_facts())["test_accuracy"] == 0.25);
 
   event.kind = train::EventKind::checkpointed;

@@ -174,4 +174,40 @@ TEST_CASE("Convolutions refuse what they can't do") {
                     ContainsSubstring("the padding takes all"));
 }
 
+TEST_CASE("A convolution of lines is one of images of one row") {
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    Conv2dOptions flat = random_options(round);
+    flat.kernel.y = flat.stride.y = flat.dilation.y = 1;
+    flat.padding.y = 0;
+    const Conv1dOptions options{.filters = flat.filters,
+                                .kernel = flat.kernel.x,
+                                .stride = flat.stride.x,
+                                .padding = flat.padding.x,
+                                .dilation = flat.dilation.x,
+                                .groups = flat.groups,
+                                .bias = flat.bias,
+                                .activation = flat.activation};
+    const std::int64_t channels = flat.groups * random_integer(1, 3, round, 20);
+    const std::int64_t length = random_integer(5, 70, round, 21);
+    LayerRun lines(conv1d(options), {Shape{channels, length}}, 3, round);
+    LayerRun images(conv2d(flat), {Shape{channels, 1, length}}, 3, round);
+    lines.forward();
+    images.forward();
+
+    CAPTURE(round, channels, length);
+    CHECK(lines.output.shape().rank() == 3);
+    CHECK(values_of(lines.output) == values_of(images.output));
+    CHECK(check_layer_gradients(lines) == "");
+  }
+}
+
+TEST_CASE("A convolution of lines refuses what is none") {
+  const auto layer = conv1d({.filters = 4, .kernel = 3});
+  CHECK(layer->type() == "conv1d");
+  CHECK(layer->infer(std::array{Shape{2, 9}}) == Shape{4, 7});
+  CHECK_THROWS_WITH(layer->infer(std::array{Shape{2, 1, 9}}),
+                    ContainsSubstring("must be a line (channels, length)"));
+  CHECK_THROWS_WITH(layer->infer(std::array{Shape{2, 2}}), ContainsSubstring("conv1d: the kernel"));
+}
+
 }  // namespace zygos::nn

@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace zygos::nn {
@@ -31,12 +32,26 @@ TEST_CASE("The gradients of losses equal difference quotients") {
     for (const auto& loss : {mean_squared_error(), mean_absolute_error(), binary_cross_entropy()}) {
       CHECK(check_loss_gradient(LossRun(loss, samples, columns, round), 2 * samples) == "");
     }
+    const LossRun masks(dice(), samples, columns, round);
+    for (const Tensor& tensor : {masks.args.prediction, masks.args.target}) {
+      std::transform(tensor.data<double>(), tensor.data<double>() + tensor.size(),
+                     tensor.data<double>(), [](double x) { return 0.5 * x + 0.5; });
+    }
+    CHECK(check_loss_gradient(masks, 2 * samples) == "");
   }
 }
 
+TEST_CASE("A score is a fraction of the best hits") {
+  CHECK(cross_entropy()->score()->name == "accuracy");
+  CHECK(cross_entropy()->score()->best == 1);
+  CHECK(dice()->score()->name == "dice");
+  CHECK(dice()->score()->best == 1000000);
+  CHECK_FALSE(mean_squared_error()->score().has_value());
+}
+
 TEST_CASE("A loss of no samples is zero") {
-  for (const auto& loss :
-       {cross_entropy(), mean_squared_error(), mean_absolute_error(), binary_cross_entropy()}) {
+  for (const auto& loss : {cross_entropy(), mean_squared_error(), mean_absolute_error(),
+                           binary_cross_entropy(), dice()}) {
     const LossRun run(loss, 0, 3, 1);
 
     run.evaluate(10);
@@ -47,8 +62,8 @@ TEST_CASE("A loss of no samples is zero") {
 }
 
 TEST_CASE("Evaluating alone writes no gradient") {
-  for (const auto& loss :
-       {cross_entropy(), mean_squared_error(), mean_absolute_error(), binary_cross_entropy()}) {
+  for (const auto& loss : {cross_entropy(), mean_squared_error(), mean_absolute_error(),
+                           binary_cross_entropy(), dice()}) {
     LossRun run(loss, 5, 3, 1);
     run.evaluate(5);
     const double expected = run.total();
@@ -73,6 +88,9 @@ TEST_CASE("Losses refuse targets that do not fit, and say what would") {
   CHECK(binary_cross_entropy()->target_range()->most == 1.0);
   CHECK_THROWS_WITH(binary_cross_entropy()->check(Shape{6}, Shape{5}, 0),
                     ContainsSubstring("bce: the model's output has the shape [6]"));
+  CHECK(dice()->target_range()->most == 1.0);
+  CHECK_THROWS_WITH(dice()->check(Shape{6}, Shape{5}, 0), ContainsSubstring("dice: the model's"));
+  CHECK_THROWS_WITH(dice(0.0), ContainsSubstring("smooth is 0"));
   CHECK_NOTHROW(mean_squared_error()->check(Shape{6}, Shape{2, 3}, 0));
   CHECK_THROWS_WITH(mean_squared_error()->check(Shape{6}, Shape{5}, 0),
                     ContainsSubstring("same number of elements"));

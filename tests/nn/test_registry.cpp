@@ -28,11 +28,12 @@ deck::Section section_of(const std::string& text) {
 
 TEST_CASE("The registries name every layer, loss, optimizer and schedule once") {
   CHECK(keywords(layer_registry()) ==
-        std::vector<std::string>{"dense", "conv2d", "conv_transpose2d", "max_pool2d",
-                                 "average_pool2d", "relu", "tanh", "sigmoid", "gelu", "leaky_relu",
-                                 "dropout", "batch_norm", "layer_norm", "lrn", "add", "concat"});
+        std::vector<std::string>{"dense", "conv1d", "conv2d", "conv_transpose2d", "max_pool2d",
+                                 "average_pool2d", "upsample", "reshape", "flatten", "relu", "tanh",
+                                 "sigmoid", "gelu", "leaky_relu", "dropout", "batch_norm",
+                                 "layer_norm", "lrn", "add", "concat"});
   CHECK(keywords(loss_registry()) ==
-        std::vector<std::string>{"cross_entropy", "mse", "mae", "bce"});
+        std::vector<std::string>{"cross_entropy", "mse", "mae", "bce", "dice"});
   CHECK(keywords(optimizer_registry()) ==
         std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop"});
   CHECK(keywords(rate_schedule_registry()) ==
@@ -49,6 +50,9 @@ layers:
   - {type: conv_transpose2d, filters: 2, kernel: 2, stride: 2, output_padding: 1}
   - {type: max_pool2d, kernel: 3, stride: 2, ceil: true}
   - {type: average_pool2d, kernel: [2, 4]}
+  - {type: upsample, factor: [2, 1], mode: bilinear}
+  - {type: reshape, shape: [6, -1]}
+  - flatten
 loss: mse
 optimizer: {type: adamw, learning_rate: 0.5}
 )");
@@ -69,6 +73,9 @@ optimizer: {type: adamw, learning_rate: 0.5}
   CHECK(output(4) == Shape{2, 17, 17});
   CHECK(output(5) == Shape{3, 4, 4});
   CHECK(output(6) == Shape{3, 4, 2});
+  CHECK(output(7) == Shape{3, 16, 8});
+  CHECK(output(8) == Shape{6, 32});
+  CHECK(output(9) == Shape{192});
   CHECK(made(loss_registry(), section.section("loss"))->type() == "mse");
   const OptimizerPtr optimizer = made(optimizer_registry(), section.section("optimizer"));
   CHECK(optimizer->type() == "adamw");
@@ -85,10 +92,11 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
     CHECK_FALSE(entry.schema.doc().empty());
   }
   const deck::Section section = section_of(
-      "layers: [{type: dense, units: 1}, {type: conv2d, filters: 1, kernel: 1}, {type: "
+      "layers: [{type: dense, units: 1}, {type: conv1d, filters: 1, kernel: 1}, {type: conv2d, "
+      "filters: 1, kernel: 1}, {type: "
       "conv_transpose2d, filters: 1, kernel: 1}, {type: max_pool2d, kernel: 1}, {type: "
-      "average_pool2d, kernel: 1}, relu, tanh, sigmoid, gelu, leaky_relu, batch_norm, layer_norm, "
-      "lrn, {type: "
+      "average_pool2d, kernel: 1}, {type: upsample, factor: 1}, {type: reshape, shape: [-1]}, "
+      "flatten, relu, tanh, sigmoid, gelu, leaky_relu, batch_norm, layer_norm, lrn, {type: "
       "dropout, "
       "rate: 0}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");

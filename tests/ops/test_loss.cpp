@@ -261,6 +261,75 @@ TEMPLATE_LIST_TEST_CASE("A NaN in a prediction reaches a loss of elements", "",
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("The Dice loss is what a pencil says", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  // (2 * 1 + 1) / (2 + 2 + 1), and one of two marked on each side in common; then nothing at all.
+  const Buffer<Exec, T> prediction(std::vector<double>{0.75, 0.25, 1, 0, 0, 0});
+  const Buffer<Exec, T> target(std::vector<double>{1, 1, 0, 0, 0, 0});
+  const Outputs<Exec, T> out(2, 3);
+
+  dice_loss(exec, 1.0, prediction.const_matrix(2, 3), target.const_matrix(2, 3), 0.5, out.results);
+  exec.fence("zygos::test");
+
+  CHECK(out.losses.values()[0] == Catch::Approx(0.4));
+  CHECK(out.losses.values()[1] == 0.0);
+  CHECK(difference(out.gradient.values(), {-0.14, -0.14, 0.06, 0.5, 0.5, 0.5}, 2.0) == "");
+  CHECK(out.hits.values() == std::vector<std::int32_t>{500000, dice_hits});
+  CHECK(out.totals.values()[1] == 1500000.0);
+}
+
+TEMPLATE_LIST_TEST_CASE("The Dice loss equals the reference", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const auto& [samples, columns] : shapes) {
+    auto values = random_values(samples * columns, 1);
+    auto wanted = random_values(samples * columns, 2);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = 0.5 * values[i] + 0.5;
+      wanted[i] = wanted[i] > 0.0 ? 1.0 : 0.0;
+    }
+    values = rounded<T>(values);
+    const Buffer<Exec, T> prediction(values);
+    const Buffer<Exec, T> target(wanted);
+    const auto expected = reference::dice(columns, 0.5, values, wanted, 0.1);
+    const Outputs<Exec, T> out(samples, columns);
+    const Outputs<Exec, T> blind(samples, columns, false);
+
+    for (const auto& results : {out.results, blind.results}) {
+      dice_loss(exec, 0.5, prediction.const_matrix(samples, columns),
+                target.const_matrix(samples, columns), 0.1, results);
+    }
+    exec.fence("zygos::test");
+
+    CAPTURE(samples, columns);
+    CHECK(difference(out.losses.values(), expected.losses, 16.0) == "");
+    CHECK(difference(out.gradient.values(), expected.gradient, 2.0) == "");
+    CHECK(out.hits.values() == expected.hits);
+    CHECK(out.totals.values()[1] == std::accumulate(expected.hits.begin(), expected.hits.end(), 0));
+    CHECK(blind.losses.values() == out.losses.values());
+    CHECK((out.guards_intact() && blind.guards_intact()));
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("A NaN among probabilities reaches the Dice loss", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, T> prediction(std::vector<double>{0.25, std::nan("")});
+  const Buffer<Exec, T> target(std::vector<double>{0, 1});
+  const Outputs<Exec, T> out(1, 2);
+
+  dice_loss(exec, 1.0, prediction.const_matrix(1, 2), target.const_matrix(1, 2), 1.0, out.results);
+  exec.fence("zygos::test");
+
+  CHECK(std::isnan(out.totals.values()[0]));
+  CHECK(std::isnan(out.gradient.values()[0]));
+}
+
 TEST_CASE("Losses have the same bits for any number of threads") {
   using Exec = Kokkos::OpenMP;
   constexpr std::size_t samples = 1003;

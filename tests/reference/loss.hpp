@@ -86,4 +86,27 @@ inline LossResult binary_cross_entropy(std::size_t columns, const std::vector<do
       [](double p, double t) { return (p > 0.0) == (t > 0.5); });
 }
 
+inline LossResult dice(std::size_t columns, double smooth, const std::vector<double>& prediction,
+                       const std::vector<double>& target, double factor) {
+  LossResult result;
+  for (std::size_t n = 0; n < prediction.size() / columns; ++n) {
+    double both = 0.0, sum = 0.0, common = 0.0, marked = 0.0;
+    for (std::size_t k = n * columns; k < (n + 1) * columns; ++k) {
+      both += prediction[k] * target[k];
+      sum += prediction[k] + target[k];
+      common += prediction[k] > 0.5 && target[k] > 0.5 ? 1.0 : 0.0;
+      marked += (prediction[k] > 0.5 ? 1.0 : 0.0) + (target[k] > 0.5 ? 1.0 : 0.0);
+    }
+    result.losses.push_back(1.0 - (2.0 * both + smooth) / (sum + smooth));
+    result.hits.push_back(static_cast<std::int32_t>(
+        1e6 * (marked == 0.0 ? 1.0 : std::floor(2e6 * common / marked) / 1e6) + 0.5));
+    for (std::size_t k = n * columns; k < (n + 1) * columns; ++k) {
+      result.gradient.push_back(-factor *
+                                (2.0 * target[k] * (sum + smooth) - (2.0 * both + smooth)) /
+                                ((sum + smooth) * (sum + smooth)));
+    }
+  }
+  return result;
+}
+
 }  // namespace zygos::reference

@@ -7,6 +7,7 @@
 #include "zygos/nn/layer.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace zygos::nn {
 
@@ -43,6 +44,20 @@ struct Conv2dOptions {
 };
 LayerPtr conv2d(Conv2dOptions options);
 
+/// conv2d of lines (channels, length) as images of one row. w (filters, channels / groups, 1,
+/// kernel).
+struct Conv1dOptions {
+  std::int64_t filters = 0;
+  std::int64_t kernel = 1;
+  std::int64_t stride = 1;
+  std::int64_t padding = 0;
+  std::int64_t dilation = 1;
+  std::int64_t groups = 1;
+  bool bias = true;
+  Activation activation = Activation::none;  ///< any but gelu, whose gradient needs its input
+};
+LayerPtr conv1d(const Conv1dOptions& options);
+
 /// The gradient of conv2d with respect to its input as a layer (Zeiler et al., 2010): output
 /// (input - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1 on each axis.
 /// w (channels, filters / groups, kernel.y, kernel.x).
@@ -65,6 +80,19 @@ struct Pool2dOptions {
 /// The largest value, the first of equal ones; its gradient goes there. NaN counts as largest.
 LayerPtr max_pool2d(Pool2dOptions options);
 LayerPtr average_pool2d(Pool2dOptions options);
+
+/// Images with factor.y rows and factor.x columns for each of the input's: copies, or between the
+/// centres of the four pixels around, with the border repeated.
+struct UpsampleOptions {
+  AxisPair factor{1, 1};
+  bool bilinear = false;
+};
+LayerPtr upsample(UpsampleOptions options);
+
+/// A sample's numbers in the same order with other extents; one may be -1, for what the others
+/// leave. flatten() is {-1}.
+LayerPtr reshape(std::span<const std::int64_t> extents);
+LayerPtr flatten();
 
 /// Elementwise activation; gelu is the exact form x Phi(x) (Hendrycks and Gimpel, 2016).
 LayerPtr activation(Activation which);

@@ -17,16 +17,22 @@ struct LossArgs {
   Tensor prediction;     ///< (N, ...)
   Tensor target;         ///< labels (N) i32, or (N, ...) of the model's dtype
   Tensor sample_losses;  ///< out, (N) f64: each sample's own loss, not divided by the batch
-  Tensor
-      sample_hits;  ///< out, (N) i32: 1 where the prediction is right (0 where it makes no sense)
-  Tensor d_prediction;  ///< out, (N, ...), or empty when only evaluating
-  Tensor totals;        ///< out, (2) f64: sum of sample_losses and of sample_hits, fixed order
+  Tensor sample_hits;    ///< out, (N) i32: what each sample scores, see Score (0 without one)
+  Tensor d_prediction;   ///< out, (N, ...), or empty when only evaluating
+  Tensor totals;         ///< out, (2) f64: sum of sample_losses and of sample_hits, fixed order
 };
 
 /// Numbers that a loss makes sense of, closed.
 struct TargetRange {
   double least;
   double most;
+};
+
+/// What hits say to a reader: their mean over samples, divided by `best`, is `name`. They are whole
+/// numbers, so that neither lanes nor their order change the sum.
+struct Score {
+  std::string_view name;  ///< "accuracy"
+  std::int32_t best = 1;  ///< hits of a sample that could not be better
 };
 
 /// A mean over the *global* batch: d_prediction is divided by `global_batch`, so that the gradients
@@ -39,6 +45,8 @@ class Loss {
   virtual bool wants_labels() const = 0;
   /// What every element of a target must lie in; none: any number will do.
   virtual std::optional<TargetRange> target_range() const { return std::nullopt; }
+  /// None: sample_hits mean nothing.
+  virtual std::optional<Score> score() const { return std::nullopt; }
   /// Throws UsageError unless prediction and target fit; `classes` is 0 for regression.
   virtual void check(const Shape& prediction, const Shape& target, std::int64_t classes) const = 0;
   virtual Cost cost(std::int64_t batch, const Shape& prediction, DType dtype) const = 0;

@@ -18,5 +18,10 @@ LossPtr mean_absolute_error();
 /// logit and t a target in [0, 1]; stable for any logit. A sample is a hit where all of its
 /// elements are on their targets' side of one half.
 LossPtr binary_cross_entropy();
+/// 1 - (2 sum p t + smooth) / (sum p + sum t + smooth) over a sample's elements, for probabilities
+/// p and targets t in [0, 1]: soft Dice (Milletari, Navab and Ahmadi, "V-Net", 2016) with sums in
+/// place of its sums of squares (Drozdzal et al., 2016). Its score is Dice's coefficient of the
+/// sets where p and t are above one half, in millionths; 1 if both are empty.
+LossPtr dice(double smooth = 1.0);
 
 }  // namespace zygos::nn

@@ -39,9 +39,10 @@ struct EngineOptions {
 
 struct StepReport {
   std::int64_t samples = 0;
-  double loss = 0.0;  ///< mean over the batch
-  std::int64_t hits = 0;
-  double seconds = 0.0;  ///< wall time of the step
+  double loss = 0.0;           ///< mean over the batch
+  std::int64_t hits = 0;       ///< see nn::Score
+  std::int64_t best_hits = 0;  ///< of samples that could not be better; 0: the loss has no score
+  double seconds = 0.0;        ///< wall time of the step
 };
 
 /// Memory of one lane as reported: what the arena holds, by category.

@@ -45,11 +45,11 @@ struct TrainerOptions {
 /// Steps that one pass over a data set takes.
 std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop_last);
 
-/// Loss and hits over a whole data set.
+/// Loss and score over a whole data set.
 struct Evaluation {
   std::int64_t samples = 0;
   double loss = 0.0;
-  double accuracy = 0.0;  ///< fraction of hits; 0 for regression
+  double score = 0.0;  ///< fraction of the best hits; 0 for a loss without a score
 };
 
 enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
@@ -61,7 +61,7 @@ struct Event {
   std::int64_t total_steps = 0;
   std::int64_t epoch = 0;  ///< counted from 1
   double loss = 0.0;       ///< mean over the interval's samples
-  double accuracy = 0.0;
+  double score = 0.0;
   double learning_rate = 0.0;  ///< of the last step
   double samples_per_s = 0.0;
   std::vector<double> lane_samples_per_s;  ///< by place: its samples / wall time
@@ -104,6 +104,7 @@ class Trainer {
     std::int64_t steps = 0;
     std::int64_t samples = 0;
     std::int64_t hits = 0;
+    std::int64_t best_hits = 0;
     double loss_sum = 0.0;
     double step_seconds = 0.0;
   };

@@ -152,9 +152,10 @@ function draw_curves(data) {
     { title: "Loss", text: text_of_number, from_zero: true, can_log: true, series: [
       series_of(metrics, "train", (line) => line.loss, "training loss", "var(--c-blue)", false),
       series_of(metrics, "test", (line) => line.test_loss, "test loss", "var(--c-vermillion)", true)] },
-    { title: "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", from_zero: true, top: 1, series: [
-      series_of(metrics, "train", (line) => line.accuracy, "training accuracy", "var(--c-blue)", false),
-      series_of(metrics, "test", (line) => line.test_accuracy, "test accuracy", "var(--c-vermillion)", true)] },
+    ...["accuracy", "dice"].map((score) => (
+      { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", from_zero: true, top: 1, series: [
+        series_of(metrics, "train", (line) => line[score], `training ${score}`, "var(--c-blue)", false),
+        series_of(metrics, "test", (line) => line[`test_${score}`], `test ${score}`, "var(--c-vermillion)", true)] })),
     { title: "Samples per second", text: text_of_rate, from_zero: true, series: throughput_series(data) },
   ].filter((chart) => chart.series.some((one) => one.points.length > 0));
   if (charts.length === 0) {

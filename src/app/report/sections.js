@@ -34,6 +34,7 @@ function draw_tiles(data) {
   const speedup = is_number(gain.measured) ? gain.measured : gain.predicted;
   const tiles = [
     ["test accuracy", summary.test_accuracy, text_of_percent],
+    ["test Dice", summary.test_dice, text_of_percent],
     ["test loss", summary.test_loss, text_of_number],
     ["training loss", summary.loss ?? last.loss, text_of_number],
     ["steps", summary.steps ?? last.step, text_of_count],

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/conv2d.hpp"
 
+#include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
 #include "nn/conv_layer.hpp"
 #include "nn/entries.hpp"
@@ -10,28 +11,35 @@
 #include "zygos/nn/layers.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <string>
+
 namespace zygos::nn {
 namespace {
 
+/// Over images, or over lines (channels, length), which are images of one row.
 class Convolution final : public ConvLayer {
  public:
-  explicit Convolution(const Conv2dOptions& options) : ConvLayer("conv2d", options) {}
+  enum class Over { images, lines };
 
-  std::string_view type() const override { return "conv2d"; }
+  Convolution(Over over, const Conv2dOptions& options)
+      : ConvLayer(name_of(over), options), over_(over) {}
+
+  std::string_view type() const override { return name_of(over_); }
 
   Shape infer(std::span<const Shape> inputs) const override {
     const ops::Conv2d conv = convolution(0, inputs);
     require_groups(type(), options().groups, conv.channels);
-    require_window("conv2d", conv);
+    require_window(type(), conv);
     for (const ops::ConvAxis& axis : {conv.y, conv.x}) {
       if (axis.window() > axis.input + 2 * axis.padding) {
-        throw UsageError("conv2d: the kernel covers " + std::to_string(axis.window()) +
-                         " of an input of " + std::to_string(axis.input) + " with " +
-                         std::to_string(axis.padding) +
+        throw UsageError(std::string(type()) + ": the kernel covers " +
+                         std::to_string(axis.window()) + " of an input of " +
+                         std::to_string(axis.input) + " with " + std::to_string(axis.padding) +
                          " around it; make the kernel smaller or the padding larger");
       }
     }
-    return Shape{conv.filters, conv.y.output(), conv.x.output()};
+    return over_ == Over::lines ? Shape{conv.filters, conv.x.output()}
+                                : Shape{conv.filters, conv.y.output(), conv.x.output()};
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
@@ -64,20 +72,68 @@ class Convolution final : public ConvLayer {
 
  private:
   ops::Conv2d convolution(std::int64_t batch, std::span<const Shape> inputs) const override {
-    const ImageExtents image = image_extents(type(), only_input(type(), inputs));
+    const Shape& input = only_input(type(), inputs);
+    const ImageExtents image =
+        over_ == Over::lines ? line_extents(input) : image_extents(type(), input);
     return conv_of(options(), batch, image.channels, options().filters, image);
   }
+
+  static std::string_view name_of(Over over) { return over == Over::lines ? "conv1d" : "conv2d"; }
+
+  static ImageExtents line_extents(const Shape& shape) {
+    if (shape.rank() != 2) {
+      throw UsageError("conv1d: the input has the shape " + shape.text() +
+                       "; it must be a line (channels, length); reshape it");
+    }
+    return {shape[0], 1, shape[1]};
+  }
+
+  Over over_;
 };
 
 }  // namespace
 
-LayerPtr conv2d(Conv2dOptions options) { return std::make_shared<Convolution>(options); }
+LayerPtr conv2d(Conv2dOptions options) {
+  return std::make_shared<Convolution>(Convolution::Over::images, options);
+}
+
+LayerPtr conv1d(const Conv1dOptions& options) {
+  return std::make_shared<Convolution>(Convolution::Over::lines,
+                                       Conv2dOptions{.filters = options.filters,
+                                                     .kernel = {1, options.kernel},
+                                                     .stride = {1, options.stride},
+                                                     .padding = {0, options.padding},
+                                                     .dilation = {1, options.dilation},
+                                                     .groups = options.groups,
+                                                     .bias = options.bias,
+                                                     .activation = options.activation});
+}
 
 Entry<LayerPtr> conv2d_entry() {
   deck::Schema schema("conv2d",
                       "Convolution of images (channels, height, width): y = f(x * w + b).");
   add_conv_keys(schema);
   return {schema, [](const deck::Section& options) { return conv2d(conv_options_of(options)); }};
+}
+
+Entry<LayerPtr> conv1d_entry() {
+  deck::Schema schema("conv1d", "Convolution of lines (channels, length): y = f(x * w + b).");
+  schema.integer("filters", "Channels of the output.").required().at_least(1).example("32");
+  schema.integer("kernel", "Extent of the kernel.").required().at_least(1).example("3");
+  schema.integer("stride", "Step of the kernel.").at_least(1).fallback(1);
+  schema.integer("padding", "Zeros on each side of the input.").at_least(0).fallback(0);
+  schema.integer("dilation", "Step between the kernel's taps.").at_least(1).fallback(1);
+  add_common_conv_keys(schema);
+  return {schema, [](const deck::Section& options) {
+            return conv1d({.filters = options.integer("filters"),
+                           .kernel = options.integer("kernel"),
+                           .stride = options.integer("stride"),
+                           .padding = options.integer("padding"),
+                           .dilation = options.integer("dilation"),
+                           .groups = options.integer("groups"),
+                           .bias = options.boolean("bias"),
+                           .activation = activation_named(options.text("activation"))});
+          }};
 }
 
 }  // namespace zygos::nn

@@ -15,6 +15,7 @@ class CrossEntropy final : public Loss {
  public:
   std::string_view type() const override { return "cross_entropy"; }
   bool wants_labels() const override { return true; }
+  std::optional<Score> score() const override { return Score{"accuracy"}; }
 
   void check(const Shape& prediction, const Shape& target, std::int64_t classes) const override {
     if (prediction.rank() != 1 || prediction[0] < 1) {

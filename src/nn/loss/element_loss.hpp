@@ -25,11 +25,7 @@ class MeanOverElements : public Loss {
   bool wants_labels() const override { return false; }
 
   void check(const Shape& prediction, const Shape& target, std::int64_t) const override {
-    if (prediction.size() != target.size() || prediction.size() < 1) {
-      throw UsageError(keyword_ + ": the model's output has the shape " + prediction.text() +
-                       " per sample, the targets " + target.text() +
-                       "; both must have the same number of elements, at least one");
-    }
+    require_same_size(keyword_, prediction, target);
   }
 
   Cost cost(std::int64_t batch, const Shape& prediction, DType dtype) const override {

@@ -4,10 +4,23 @@
 
 #include "ops/loss.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/nn/loss.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <string>
+#include <string_view>
+
 namespace zygos::nn {
+
+/// For losses that compare element by element; throws UsageError for sizes that differ.
+inline void require_same_size(std::string_view loss, const Shape& prediction, const Shape& target) {
+  if (prediction.size() != target.size() || prediction.size() < 1) {
+    throw UsageError(std::string(loss) + ": the model's output has the shape " + prediction.text() +
+                     " per sample, the targets " + target.text() +
+                     "; both must have the same number of elements, at least one");
+  }
+}
 
 /// A loss's outputs as the kernels take them.
 template <class Exec, class T>

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/upsample.hpp"
+
+#include "nn/axis_pair.hpp"
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class Upsample final : public Layer {
+ public:
+  explicit Upsample(const UpsampleOptions& options)
+      : factor_(options.factor),
+        between_(options.bilinear ? ops::Between::bilinear : ops::Between::nearest) {
+    require_pair(type(), "factor", factor_, 1);
+  }
+
+  std::string_view type() const override { return "upsample"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    const ImageExtents image = image_extents(type(), only_input(type(), inputs));
+    return Shape{image.channels, image.height * factor_.y, image.width * factor_.x};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    const auto samples = static_cast<double>(batch);
+    const double outputs = samples * static_cast<double>(infer(inputs).size());
+    const double read = samples * static_cast<double>(inputs[0].size());
+    // Three blends of a difference and a product, and their sum.
+    const double operations = between_ == ops::Between::bilinear ? 9.0 : 0.0;
+    return {operations * outputs, (read + outputs) * static_cast<double>(size_of(dtype))};
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    if (!wants_d_input) {
+      return {};
+    }
+    Cost cost = forward_cost(batch, inputs, dtype);
+    // Every output goes into one input or into four.
+    const double addends = between_ == ops::Between::bilinear ? 12.0 : 1.0;
+    cost.flops = addends * static_cast<double>(batch) * static_cast<double>(infer(inputs).size());
+    return cost;
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::upsample<Exec, T>(exec, upsampling(args.inputs[0]), between_,
+                             vector_view<Exec, const T>(args.inputs[0]),
+                             vector_view<Exec, T>(args.output));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    if (!args.d_inputs[0]) {
+      return;
+    }
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::upsample_backward<Exec, T>(exec, upsampling(args.inputs[0]), between_,
+                                      vector_view<Exec, const T>(args.d_output),
+                                      vector_view<Exec, T>(args.d_inputs[0]));
+    });
+  }
+
+ private:
+  ops::Upsampling upsampling(const Tensor& input) const {
+    const ImageExtents image = image_extents(type(), input.shape().without_leading());
+    return {input.shape()[0] * image.channels, image.height, image.width, factor_.y, factor_.x};
+  }
+
+  AxisPair factor_;
+  ops::Between between_;
+};
+
+}  // namespace
+
+LayerPtr upsample(UpsampleOptions options) { return std::make_shared<Upsample>(options); }
+
+Entry<LayerPtr> upsample_entry() {
+  deck::Schema schema("upsample", "Images with several pixels for each of the input's.");
+  pair_key(schema, "factor", "Rows and columns for each of the input's.", 1)
+      .required()
+      .example("2");
+  schema
+      .choice("mode", {"nearest", "bilinear"},
+              "nearest: copies of a pixel; bilinear: between the centres of four, the border "
+              "repeated.")
+      .fallback("nearest");
+  return {schema, [](const deck::Section& options) {
+            return upsample({.factor = pair_of(options, "factor"),
+                             .bilinear = options.text("mode") == "bilinear"});
+          }};
+}
+
+}  // namespace zygos::nn
