@@ -37,6 +37,9 @@ CASES = {
                 12, 1.1),
     "lenet5": ("inputs/lenet5.yaml", ONE_LANE, ["lenet5"], 64, 150, 3.0),
     "cifar10_quick": ("inputs/cifar10_quick.yaml", ONE_LANE, ["cifar10_quick"], 100, 15, 1.5),
+    "unet": ("inputs/unet.yaml", ONE_LANE, ["unet"], 8, 15, 1.3),
+    "surrogate_mlp": ("inputs/surrogate_mlp.yaml", ONE_LANE, ["surrogate_mlp"], 256, 600, 4.0),
+    "closure_mlp": ("inputs/closure_mlp.yaml", ONE_LANE, ["closure_mlp"], 256, 200, 1.4),
 }
 
 

@@ -21,14 +21,18 @@ def labels(batch, classes):
     return torch.randint(0, classes, (batch,))
 
 
-def mlp(batch, widths):
-    """Dense layers with ReLU between them, Adam: inputs/mnist_mlp.yaml, inputs/mlp_big.yaml."""
+def dense_stack(widths, activation):
     layers = []
     for index, (narrow, wide) in enumerate(zip(widths, widths[1:])):
         layers.append(nn.Linear(narrow, wide))
         if index + 2 < len(widths):
-            layers.append(nn.ReLU())
-    model = nn.Sequential(*layers)
+            layers.append(activation())
+    return nn.Sequential(*layers)
+
+
+def mlp(batch, widths):
+    """Dense layers with ReLU between them, Adam: inputs/mnist_mlp.yaml, inputs/mlp_big.yaml."""
+    model = dense_stack(widths, nn.ReLU)
     return Work(model, nn.CrossEntropyLoss(), torch.optim.Adam(model.parameters(), lr=0.001),
                 lambda: (torch.rand(batch, widths[0]), labels(batch, widths[-1])))
 
@@ -58,4 +62,62 @@ def cifar10_quick(batch):
                 lambda: (torch.rand(batch, 3, 32, 32), labels(batch, 10)))
 
 
-MODELS = {"mlp": mlp, "lenet5": lenet5, "cifar10_quick": cifar10_quick}
+class UNet(nn.Module):
+    """Two padded 3 x 3 convolutions a level, the encoder's outputs joined to the decoder's."""
+
+    def __init__(self, base=16, levels=3):
+        super().__init__()
+        wide = [base << level for level in range(levels + 1)]
+        self.down = nn.ModuleList(
+            self.block(narrow, channels) for narrow, channels in zip([1] + wide, wide))
+        self.up = nn.ModuleList(
+            nn.ConvTranspose2d(wide[i + 1], wide[i], 2, stride=2) for i in range(levels))
+        self.join = nn.ModuleList(self.block(2 * wide[i], wide[i]) for i in range(levels))
+        self.last = nn.Conv2d(base, 1, 1)
+
+    @staticmethod
+    def block(narrow, wide):
+        return nn.Sequential(nn.Conv2d(narrow, wide, 3, padding=1), nn.ReLU(),
+                             nn.Conv2d(wide, wide, 3, padding=1), nn.ReLU())
+
+    def forward(self, x):
+        skips = []
+        for level, block in enumerate(self.down):
+            x = block(x if level == 0 else nn.functional.max_pool2d(x, 2))
+            skips.append(x)
+        skips.pop()
+        for level in reversed(range(len(self.up))):
+            x = self.join[level](torch.cat([skips[level], self.up[level](x)], dim=1))
+        return torch.sigmoid(self.last(x))
+
+
+def dice_loss(prediction, target):
+    both = (prediction * target).flatten(1).sum(1)
+    total = prediction.flatten(1).sum(1) + target.flatten(1).sum(1)
+    return (1 - (2 * both + 1) / (total + 1)).mean()
+
+
+def unet(batch):
+    """inputs/unet.yaml"""
+    model = UNet()
+    return Work(model, dice_loss, torch.optim.Adam(model.parameters(), lr=0.001),
+                lambda: (torch.rand(batch, 1, 64, 64),
+                         (torch.rand(batch, 1, 64, 64) > 0.8).float()))
+
+
+def surrogate_mlp(batch):
+    """inputs/surrogate_mlp.yaml"""
+    model = dense_stack([6, 64, 64, 64, 3], nn.Tanh)
+    return Work(model, nn.MSELoss(), torch.optim.Adam(model.parameters(), lr=0.002),
+                lambda: (torch.rand(batch, 6), torch.rand(batch, 3)))
+
+
+def closure_mlp(batch):
+    """inputs/closure_mlp.yaml"""
+    model = dense_stack([6, 256, 256, 256, 256, 256, 2], nn.ReLU)
+    return Work(model, nn.L1Loss(), torch.optim.Adam(model.parameters(), lr=0.001),
+                lambda: (torch.rand(batch, 6), torch.rand(batch, 2)))
+
+
+MODELS = {"mlp": mlp, "lenet5": lenet5, "cifar10_quick": cifar10_quick, "unet": unet,
+          "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp}
