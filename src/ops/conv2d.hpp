@@ -79,23 +79,24 @@ struct ConvPhase {
   std::int64_t step_x;
   std::int64_t at;  ///< where its weights lie in `turned`
 
-  std::int64_t weights() const {
-    return conv.weights() / (conv.y.kernel * conv.x.kernel) * y.taps * x.taps;
-  }
-  /// Where turned weight `index`, in (groups, channels, filters, taps), comes from.
-  KOKKOS_INLINE_FUNCTION std::int64_t source(std::int64_t index) const {
-    const std::int64_t j = index % x.taps;
-    const std::int64_t i = index / x.taps % y.taps;
+  /// Kernels of a channel and a filter.
+  std::int64_t kernels() const { return conv.weights() / (conv.y.kernel * conv.x.kernel); }
+  std::int64_t weights() const { return kernels() * y.taps * x.taps; }
+  /// Copies what counts of a kernel's taps to its place `index` in (groups, channels, filters).
+  template <class T>
+  KOKKOS_INLINE_FUNCTION void turn(std::int64_t index, const T* from, T* to) const {
     const std::int64_t of_group = conv.filters / conv.groups;
-    const std::int64_t filter = index / (x.taps * y.taps) % of_group;
-    const std::int64_t row = index / (x.taps * y.taps) / of_group;
+    const std::int64_t filter = index % of_group;
+    const std::int64_t row = index / of_group;
     const std::int64_t channels = conv.channels / conv.groups;
-    const std::int64_t group = row / channels;
-    const std::int64_t channel = row % channels;
-    return (((group * of_group + filter) * channels + channel) * conv.y.kernel + first_y +
-            i * step_y) *
-               conv.x.kernel +
-           first_x + j * step_x;
+    const std::int64_t kernel = (row / channels * of_group + filter) * channels + row % channels;
+    const T* in = from + (kernel * conv.y.kernel + first_y) * conv.x.kernel + first_x;
+    T* out = to + index * y.taps * x.taps;
+    for (std::int64_t i = 0; i < y.taps; ++i, in += step_y * conv.x.kernel, out += x.taps) {
+      for (std::int64_t j = 0; j < x.taps; ++j) {
+        out[j] = in[j * step_x];
+      }
+    }
   }
 };
 

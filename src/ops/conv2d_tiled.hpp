@@ -147,10 +147,8 @@ void tiled_gradient(const Exec& exec, const WindowProduct<T>& product, VectorVie
 template <class Exec, class T>
 void turn_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to) {
   for_each_element(
-      "zygos::ops::turn_filters", exec, static_cast<std::size_t>(phase.weights()), chunk::medium,
-      KOKKOS_LAMBDA(const std::size_t i) {
-        to[i] = from[phase.source(static_cast<std::int64_t>(i))];
-      });
+      "zygos::ops::turn_filters", exec, static_cast<std::size_t>(phase.kernels()), chunk::heavy,
+      KOKKOS_LAMBDA(const std::size_t i) { phase.turn(static_cast<std::int64_t>(i), from, to); });
 }
 
 /// f(window product) for the phases of an input's gradient, their weights turned before.
