@@ -40,6 +40,26 @@ TEST_CASE("a tiny deck is learnt on two lanes and leaves everything it promises"
   CHECK_FALSE(trace.empty());
 }
 
+TEST_CASE("masks are learnt on two lanes and scored by Dice") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  train_to_the_end(
+      scratch.path(),
+      {"data={format: synthetic, function: blobs, size: 16, samples: 320, test_samples: 64}",
+       "model={layers: [{type: conv2d, filters: 8, kernel: 3, padding: 1, activation: relu}, "
+       "{type: max_pool2d, kernel: 2}, {type: upsample, factor: 2}, "
+       "{type: conv2d, filters: 1, kernel: 3, padding: 1, activation: sigmoid}, "
+       "{type: reshape, shape: [16, -1]}], loss: dice}",
+       "optimizer={type: adam, learning_rate: 0.01}"});
+
+  const nlohmann::json summary = summary_in(scratch.path());
+  CHECK(summary["test_dice"] > 0.5);
+  CHECK(summary["test_dice"] <= 1.0);
+  CHECK_FALSE(summary.contains("test_accuracy"));
+  CHECK(json_of({"eval", "runs/tiny", "--json"}, scratch.path())["test_dice"] == summary["test_dice"]);
+}
+
 TEST_CASE("metrics are one JSON object a line with steps in order") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
