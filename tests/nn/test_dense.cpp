@@ -69,6 +69,40 @@ TEST_CASE("A dense layer flattens its input") {
   CHECK(check_layer_gradients(run) == "");
 }
 
+TEST_CASE("A dense layer that does not flatten multiplies every vector by the same weights") {
+  const DenseOptions options{.units = 2, .flatten = false, .activation = Activation::relu};
+  LayerRun run(dense(options), {Shape{2, 3}}, 2, 1);
+  assign(run.inputs[0], {1, 2, 3, -1, 0, 1, 0, 0, 0, 1, 2, 3});
+  assign(run.parameters[0], {1, 0, 0, 1, 1, -1});
+  assign(run.parameters[1], {0.5, -2});
+  assign(run.d_output, {1, 10, 100, 1000, 0, 0, 2, 20});
+
+  run.forward();
+  run.backward();
+
+  CHECK(run.output.shape() == Shape{2, 2, 2});
+  CHECK(values_of(run.output) == std::vector<double>{4.5, 0, 0.5, 0, 0.5, 0, 4.5, 0});
+  CHECK(values_of(run.d_parameters[0]) == std::vector<double>{-97, 0, 6, 0, 109, 0});
+  CHECK(values_of(run.d_parameters[1]) == std::vector<double>{103, 0});
+  CHECK(values_of(run.d_inputs[0]) == std::vector<double>{1, 0, 1, 100, 0, 100, 0, 0, 0, 2, 0, 2});
+}
+
+TEST_CASE("The gradients of a dense layer on sequences equal difference quotients") {
+  for (std::uint64_t round = 0; round < 24; ++round) {
+    const DenseOptions options{.units = random_integer(1, 7, round, 0),
+                               .bias = round % 3 != 0,
+                               .flatten = false,
+                               .activation = fusable[round % fusable.size()]};
+    const std::int64_t width = random_integer(1, 9, round, 2);
+    const Shape shape = round % 2 == 0 ? Shape{random_integer(1, 5, round, 3), width}
+                                       : Shape{2, random_integer(1, 3, round, 3), width};
+    LayerRun run(dense(options), {shape}, random_integer(1, 4, round, 1), round);
+
+    CAPTURE(round, options.units, shape.text());
+    CHECK(check_layer_gradients(run) == "");
+  }
+}
+
 TEST_CASE("A first dense layer leaves out the gradient of its input") {
   LayerRun run(dense({.units = 4, .activation = Activation::tanh}), {Shape{6}}, 3, 8);
   run.forward();
@@ -111,6 +145,11 @@ TEST_CASE("A dense layer declares what it needs") {
   CHECK(parameters[1].shape == Shape{128});
   CHECK_FALSE(parameters[1].decay);
   CHECK(layer->workspace(100, inputs, DType::f32).size() == 1);
+  const auto rows = dense({.units = 8, .flatten = false, .activation = Activation::relu});
+  CHECK(rows->infer(inputs) == Shape{28, 8});
+  CHECK(rows->parameters(inputs)[0].shape == Shape{28, 8});
+  CHECK(rows->workspace(5, inputs, DType::f32)[0].shape == Shape{5, 28, 8});
+  CHECK(rows->forward_cost(5, inputs, DType::f32).flops == 2.0 * 5 * 28 * 28 * 8);
   CHECK(dense({.units = 10})->workspace(100, inputs, DType::f32).empty());
   CHECK(dense({.units = 10, .bias = false})->parameters(inputs).size() == 1);
   const double product = 2.0 * 100 * 784 * 128;

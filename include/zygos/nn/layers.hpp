@@ -19,6 +19,8 @@ enum class Activation { none, relu, tanh, sigmoid, gelu };
 struct DenseOptions {
   std::int64_t units = 0;
   bool bias = true;
+  bool flatten =
+      true;  ///< false: (..., D) to (..., K), every vector along the last extent is a row
   Activation activation = Activation::none;  ///< any but gelu, whose gradient needs its input
 };
 LayerPtr dense(DenseOptions options);
@@ -136,6 +138,31 @@ struct LrnOptions {
   double k = 1.0;
 };
 LayerPtr lrn(LrnOptions options);
+
+/// Token ids (..., T), whole numbers in [0, vocabulary), to the rows of a table that they name:
+/// (..., T, units). Ids come in the model's type and straight from the model's input. Data sets are
+/// checked when they are loaded; an id that the table lacks gives NaN. The table (vocabulary,
+/// units) is normal with deviation 0.02 (Radford et al., "Language models are unsupervised
+/// multitask learners", 2019).
+struct EmbeddingOptions {
+  std::int64_t vocabulary = 0;
+  std::int64_t units = 0;
+};
+LayerPtr embedding(EmbeddingOptions options);
+
+/// x + table, a learned vector for each position of a sequence (T, D), initially normal with
+/// deviation 0.02.
+LayerPtr positions();
+
+/// Multi-head self-attention of a sequence (Vaswani et al., "Attention is all you need", 2017),
+/// each position seeing itself and those before it: (T, 3 D) to (T, D). A vector holds queries of
+/// all heads, then keys, then values: what a dense layer without flattening makes of (T, D). No
+/// matrix of all pairs is stored (Dao et al., "FlashAttention", 2022).
+struct CausalAttentionOptions {
+  std::int64_t heads = 1;  ///< divides D
+  double dropout = 0.0;    ///< of the weights, after the softmax, while training
+};
+LayerPtr causal_attention(CausalAttentionOptions options);
 
 /// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
 LayerPtr add();

@@ -7,6 +7,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/fused_activation.hpp"
+#include "nn/rows_view.hpp"
 #include "ops/gemm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -38,7 +39,7 @@ class Dense final : public Layer {
     if (features(inputs) == 0) {
       throw UsageError("dense: the input of shape " + inputs.front().text() + " has no features");
     }
-    return Shape{options_.units};
+    return output_shape(inputs.front());
   }
 
   std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {
@@ -51,12 +52,12 @@ class Dense final : public Layer {
     return specs;
   }
 
-  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape>,
+  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     if (options_.activation == Activation::none) {
       return {};
     }
-    return {{"d_z", Shape{batch, options_.units}, dtype}};
+    return {{"d_z", output_shape(inputs.front()).with_leading(batch), dtype}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -77,8 +78,8 @@ class Dense final : public Layer {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto epilogue = epilogue_of<Exec, T>(options_.activation, options_.bias, args);
-      ops::gemm(exec, matrix_view<Exec, const T>(args.inputs[0]),
-                matrix_view<Exec, const T>(args.parameters[0]), matrix_view<Exec, T>(args.output),
+      ops::gemm(exec, vectors<Exec, const T>(args.inputs[0]),
+                matrix_view<Exec, const T>(args.parameters[0]), vectors<Exec, T>(args.output),
                 epilogue);
     });
   }
@@ -87,29 +88,46 @@ class Dense final : public Layer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const Tensor d_z = d_before<T>(exec, options_.activation, args, 0);  // (N, K)
-      const auto d_sums = matrix_view<Exec, const T>(d_z);
+      const Tensor d_z = d_before<T>(exec, options_.activation, args, 0);
+      const auto d_sums = vectors<Exec, const T>(d_z);
       ops::gemm_tn(
-          exec, matrix_view<Exec, const T>(args.inputs[0]), d_sums,
+          exec, vectors<Exec, const T>(args.inputs[0]), d_sums,
           matrix_view<Exec, T>(args.d_parameters[0]),
           options_.bias ? vector_view<Exec, T>(args.d_parameters[1]) : VectorView<Exec, T>(),
           args.accumulates ? ops::Into::added : ops::Into::replaced);
       if (args.d_inputs[0]) {
         ops::gemm_nt(exec, d_sums, matrix_view<Exec, const T>(args.parameters[0]),
-                     matrix_view<Exec, T>(args.d_inputs[0]));
+                     vectors<Exec, T>(args.d_inputs[0]));
       }
     });
   }
 
  private:
-  /// D: everything of a sample, flattened.
+  /// D: everything of a sample, or its last extent.
   std::int64_t features(std::span<const Shape> inputs) const {
-    return only_input(type(), inputs).size();
+    const Shape& shape = only_input(type(), inputs);
+    return options_.flatten || shape.rank() == 0 ? shape.size() : shape[shape.rank() - 1];
+  }
+
+  Shape output_shape(const Shape& input) const {
+    if (options_.flatten || input.rank() == 0) {
+      return Shape{options_.units};
+    }
+    std::vector<std::int64_t> extents(input.extents().begin(), input.extents().end());
+    extents.back() = options_.units;
+    return Shape(extents);
+  }
+
+  /// The rows that are multiplied: samples, or all vectors of all samples.
+  template <class Exec, class T>
+  MatrixView<Exec, T> vectors(const Tensor& tensor) const {
+    return options_.flatten ? matrix_view<Exec, T>(tensor) : rows_view<Exec, T>(tensor);
   }
 
   /// One of the three products of N x D, D x K and N x K; each operand moves once.
   Cost product_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const {
-    const auto n = static_cast<double>(batch);
+    const auto n =
+        static_cast<double>(batch * (only_input(type(), inputs).size() / features(inputs)));
     const auto d = static_cast<double>(features(inputs));
     const auto k = static_cast<double>(options_.units);
     return {2.0 * n * d * k, (n * d + d * k + n * k) * static_cast<double>(size_of(dtype))};
@@ -123,15 +141,22 @@ class Dense final : public Layer {
 LayerPtr dense(DenseOptions options) { return std::make_shared<Dense>(options); }
 
 Entry<LayerPtr> dense_entry() {
-  deck::Schema schema("dense", "Fully connected: y = f(x W + b), the input flattened.");
+  deck::Schema schema("dense",
+                      "Fully connected: y = f(x W + b), the input flattened or vector by vector.");
   schema.integer("units", "Width of the output.").required().at_least(1).example("128");
   schema.boolean("bias", "Whether to add b.").fallback(true);
+  schema
+      .boolean("flatten",
+               "Whether a sample is one vector; false: every vector along its last extent is "
+               "multiplied, (..., D) to (..., units).")
+      .fallback(true);
   schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
       .fallback("none")
       .advice("put a gelu layer behind the dense layer");
   return {schema, [](const deck::Section& options) {
             return dense({.units = options.integer("units"),
                           .bias = options.boolean("bias"),
+                          .flatten = options.boolean("flatten"),
                           .activation = activation_named(options.text("activation"))});
           }};
 }

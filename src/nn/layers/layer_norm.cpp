@@ -4,6 +4,7 @@
 
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/rows_view.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -11,14 +12,6 @@
 
 namespace zygos::nn {
 namespace {
-
-/// A tensor as a matrix whose rows are the vectors along its last extent.
-template <class Exec, class T>
-MatrixView<Exec, T> rows_view(const Tensor& tensor) {
-  const Shape& shape = tensor.shape();
-  const auto width = static_cast<std::size_t>(shape[shape.rank() - 1]);
-  return {tensor.data<T>(), static_cast<std::size_t>(shape.size()) / width, width};
-}
 
 class LayerNorm final : public Layer {
  public:
