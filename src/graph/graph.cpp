@@ -59,6 +59,11 @@ NodeId Graph::add(std::string name, nn::LayerPtr layer, std::span<const std::str
         (input != graph_input &&
          (nodes_[static_cast<std::size_t>(input)].wants_d_input || !parameters_of(input).empty()));
   }
+  if (node.layer->token_limit() > 0 && node.inputs != std::vector<NodeId>{graph_input}) {
+    refuse(node.name,
+           "it reads token ids, which only the model's input holds; put it first, or "
+           "give it 'inputs: [input]'");
+  }
   try {
     node.output_shape = node.layer->infer(node.input_shapes);
   } catch (const UsageError& error) {

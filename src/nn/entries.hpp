@@ -25,6 +25,9 @@ Entry<LayerPtr> dropout_entry();
 Entry<LayerPtr> batch_norm_entry();
 Entry<LayerPtr> layer_norm_entry();
 Entry<LayerPtr> lrn_entry();
+Entry<LayerPtr> embedding_entry();
+Entry<LayerPtr> positions_entry();
+Entry<LayerPtr> causal_attention_entry();
 Entry<LayerPtr> add_entry();
 Entry<LayerPtr> concat_entry();
 

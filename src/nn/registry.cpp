@@ -26,6 +26,9 @@ std::vector<Entry<LayerPtr>> layer_registry() {
       batch_norm_entry(),
       layer_norm_entry(),
       lrn_entry(),
+      embedding_entry(),
+      positions_entry(),
+      causal_attention_entry(),
       add_entry(),
       concat_entry(),
   };

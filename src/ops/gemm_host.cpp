@@ -4,14 +4,11 @@
 // Products of host lanes: our own kernels or a single-threaded vendor BLAS on every tile, threads
 // over the tiles.
 #include "ops/activation_math.hpp"
-#include "ops/blas_call.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/gemm.hpp"
 #include "ops/launch.hpp"
 #include "ops/thin_product.hpp"
 #include "ops/tiling.hpp"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <array>
@@ -24,30 +21,20 @@ namespace {
 /// Columns whose sums are one piece of work; their accumulators fit in registers and first cache.
 constexpr std::int64_t sum_columns = 64;
 
-void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const float* a,
-              int lda, const float* b, int ldb, float beta, float* c, int ldc) {
-  cblas_sgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0F, a, lda, b, ldb, beta, c, ldc);
-}
-
-void multiply(CBLAS_TRANSPOSE form_a, CBLAS_TRANSPOSE form_b, int m, int n, int k, const double* a,
-              int lda, const double* b, int ldb, double beta, double* c, int ldc) {
-  cblas_dgemm(CblasRowMajor, form_a, form_b, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
-}
-
 /// A tile by the BLAS.
 template <class T>
 void multiply(const ThinProduct<T>& product, const Tile& tile) {
-  const BlasCall call;
   const bool turned_a = product.form == ProductForm::first_transposed;
   const bool turned_b = product.form == ProductForm::second_transposed;
-  const std::int64_t lda = std::max<std::int64_t>(turned_a ? product.m : product.k, 1);
-  const std::int64_t ldb = std::max<std::int64_t>(turned_b ? product.k : product.n, 1);
-  multiply(turned_a ? CblasTrans : CblasNoTrans, turned_b ? CblasTrans : CblasNoTrans,
-           static_cast<int>(tile.rows), static_cast<int>(tile.columns), static_cast<int>(product.k),
-           product.a + (turned_a ? tile.row : tile.row * lda), static_cast<int>(lda),
-           product.b + (turned_b ? tile.column * ldb : tile.column), static_cast<int>(ldb),
-           product.added ? T(1) : T(0), product.c + tile.row * product.n + tile.column,
-           static_cast<int>(product.n));
+  const std::int64_t a_stride = turned_a ? product.m : product.k;
+  const std::int64_t b_stride = turned_b ? product.k : product.n;
+  blas_multiply(StridedProduct<T>{
+      product.form, static_cast<std::size_t>(tile.rows), static_cast<std::size_t>(tile.columns),
+      static_cast<std::size_t>(product.k), product.a + (turned_a ? tile.row : tile.row * a_stride),
+      static_cast<std::size_t>(a_stride),
+      product.b + (turned_b ? tile.column * b_stride : tile.column),
+      static_cast<std::size_t>(b_stride), product.c + tile.row * product.n + tile.column,
+      static_cast<std::size_t>(product.n), product.added});
 }
 
 /// A product, how it is computed and in which tiles: a matter of its shape. (The tiles of our own

@@ -6,17 +6,12 @@
 // where it lies.
 #pragma once
 
+#include "ops/strided_product.hpp"
 #include "ops/tiling.hpp"
 
 #include <cstdint>
 
 namespace zygos::ops {
-
-enum class ProductForm {
-  plain,              ///< a (m, k) b (k, n)
-  first_transposed,   ///< a (k, m), b (k, n)
-  second_transposed,  ///< a (m, k), b (n, k)
-};
 
 /// c (m, n) = op(a) op(b), or is added to; all row major. T is float or double.
 ///

@@ -3,6 +3,7 @@
 #include "toy_layers.hpp"
 
 #include "zygos/graph/graph.hpp"
+#include "zygos/nn/layers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -94,6 +95,18 @@ TEST_CASE("a shape that a layer refuses is reported under the layer's name", "[g
   CHECK_THROWS_AS(graph.add("sum", toy(), Names{"a", "b"}), UsageError);
   CHECK_THROWS_WITH(graph.add("sum", toy(), Names{"a", "b"}),
                     ContainsSubstring("layer 'sum'") && ContainsSubstring("[3] and [2]"));
+}
+
+TEST_CASE("a layer that reads token ids reads the model's input and no other layer", "[graph]") {
+  const auto tokens = zygos::nn::embedding({.vocabulary = 5, .units = 2});
+  Graph graph({4}, toy_loss());
+
+  graph.add("first", tokens);
+  CHECK(graph.nodes()[0].output_shape == Shape{4, 2});
+  CHECK_FALSE(graph.nodes()[0].wants_d_input);
+  CHECK_NOTHROW(graph.add("again", tokens, Names{"input"}));
+  CHECK_THROWS_WITH(graph.add("deep", tokens),
+                    ContainsSubstring("layer 'deep'") && ContainsSubstring("inputs: [input]"));
 }
 
 TEST_CASE("a refused layer leaves the graph as it was", "[graph]") {

@@ -93,6 +93,9 @@ class Layer {
 
   /// Deck keyword, "dense".
   virtual std::string_view type() const = 0;
+  /// Not 0: the input holds token ids, whole numbers below this. Such a layer reads the model's
+  /// input, gives it no gradient, and data are checked when they are loaded.
+  virtual std::int64_t token_limit() const { return 0; }
   /// Output sample shape; throws UsageError that says what was found and what is allowed.
   virtual Shape infer(std::span<const Shape> inputs) const = 0;
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;

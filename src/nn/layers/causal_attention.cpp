@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+#include "nn/rows_view.hpp"
+#include "ops/attention.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+
+namespace zygos::nn {
+namespace {
+
+class CausalAttention final : public Layer {
+ public:
+  explicit CausalAttention(const CausalAttentionOptions& options) : options_(options) {
+    if (options.heads < 1) {
+      throw UsageError("causal_attention: heads is " + std::to_string(options.heads) +
+                       "; it must be at least 1");
+    }
+    require_fraction("causal_attention", "dropout", options.dropout);
+  }
+
+  std::string_view type() const override { return "causal_attention"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(type(), inputs);
+    if (shape.rank() != 2 || shape.size() == 0 || shape[1] % (3 * options_.heads) != 0) {
+      throw UsageError("causal_attention: the input of shape " + shape.text() +
+                       " is not [length, 3 x " + std::to_string(options_.heads) +
+                       " heads x width]: queries, keys and values side by side");
+    }
+    // A weight's place in a sample's stream of random numbers has 32 bits.
+    const double words = static_cast<double>(options_.heads) * static_cast<double>(shape[0]) *
+                         static_cast<double>((shape[0] + 3) / 4);
+    if (options_.dropout > 0.0 && words > 4294967296.0) {
+      throw UsageError("causal_attention: " + std::to_string(options_.heads) +
+                       " heads over sequences of " + std::to_string(shape[0]) +
+                       " have more than 2^34 weights to drop; use less of either, or no dropout");
+    }
+    return Shape{shape[0], shape[1] / 3};
+  }
+
+  std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
+                                       DType dtype) const override {
+    const Shape numbers{batch, options_.heads, inputs.front()[0]};
+    return {{"log_sums", numbers, dtype, true}, {"dots", numbers, dtype, false}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(2.0, 4.0 / 3.0, batch, inputs, dtype);
+  }
+
+  /// Scores and their gradients are computed for queries, and again for keys and values.
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return wants_d_input ? pass_cost(7.0, 8.0 / 3.0, batch, inputs, dtype) : Cost{};
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      const ops::AttentionShape shape = shape_of(args.output);
+      ops::causal_attention<Exec, T>(
+          exec, shape, dropout_of<Exec>(context), rows_view<Exec, const T>(args.inputs[0]),
+          rows_view<Exec, T>(args.output), numbers<Exec, T>(shape, args.workspace[0]));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    if (!args.d_inputs[0]) {
+      return;
+    }
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      const ops::AttentionShape shape = shape_of(args.output);
+      ops::causal_attention_backward<Exec, T>(
+          exec, shape, dropout_of<Exec>(context),
+          {rows_view<Exec, const T>(args.inputs[0]), rows_view<Exec, const T>(args.output),
+           numbers<Exec, const T>(shape, args.workspace[0])},
+          rows_view<Exec, const T>(args.d_output), numbers<Exec, T>(shape, args.workspace[1]),
+          rows_view<Exec, T>(args.d_inputs[0]));
+    });
+  }
+
+ private:
+  /// Of an output (samples, length, heads x width).
+  ops::AttentionShape shape_of(const Tensor& output) const {
+    const Shape& shape = output.shape();
+    return {static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]),
+            static_cast<std::size_t>(options_.heads),
+            static_cast<std::size_t>(shape[2] / options_.heads)};
+  }
+
+  template <class Exec>
+  ops::AttentionDropout<Exec> dropout_of(const Context& context) const {
+    if (options_.dropout == 0.0 || context.mode == Mode::evaluate) {
+      return {};
+    }
+    return {ops::dropout_mask(context.seed, context.step, context.layer, options_.dropout),
+            vector_view<Exec, const std::uint32_t>(context.sample_ids)};
+  }
+
+  /// One for each query of the call's samples: the workspace has room for a whole batch's.
+  template <class Exec, class T>
+  static VectorView<Exec, T> numbers(const ops::AttentionShape& shape, const Tensor& workspace) {
+    return {workspace.data<T>(), shape.rows() * shape.heads};
+  }
+
+  /// `products` of all queries and the keys before them, and `passes` over the input.
+  Cost pass_cost(double products, double passes, std::int64_t batch, std::span<const Shape> inputs,
+                 DType dtype) const {
+    const Shape& shape = only_input(type(), inputs);
+    const double length = static_cast<double>(shape[0]);
+    const double columns = static_cast<double>(shape[1] / 3);
+    const double pairs = static_cast<double>(batch) * length * (length + 1.0) / 2.0;
+    return {products * 2.0 * pairs * columns,
+            passes * static_cast<double>(batch * shape.size() *
+                                         static_cast<std::int64_t>(size_of(dtype)))};
+  }
+
+  CausalAttentionOptions options_;
+};
+
+}  // namespace
+
+LayerPtr causal_attention(CausalAttentionOptions options) {
+  return std::make_shared<CausalAttention>(options);
+}
+
+Entry<LayerPtr> causal_attention_entry() {
+  deck::Schema schema("causal_attention",
+                      "Every position's mean over the values up to it, weighed by the softmax of "
+                      "queries and keys: (length, 3 units) to (length, units). Queries, keys and "
+                      "values come side by side from one dense layer.");
+  schema.integer("heads", "Parts of queries, keys and values with weights of their own.")
+      .at_least(1)
+      .fallback(1);
+  schema.real("dropout", "Probability that a weight is dropped while training.")
+      .at_least(0.0)
+      .below(1.0)
+      .fallback(0.0);
+  return {schema, [](const deck::Section& options) {
+            return causal_attention(
+                {.heads = options.integer("heads"), .dropout = options.real("dropout")});
+          }};
+}
+
+}  // namespace zygos::nn

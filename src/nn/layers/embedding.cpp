@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/embedding.hpp"
+
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+#include "nn/rows_view.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+
+namespace zygos::nn {
+namespace {
+
+/// Token ids travel as numbers of the model's type, which holds them exactly.
+constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
+/// As in GPT-2.
+constexpr double table_deviation = 0.02;
+
+class Embedding final : public Layer {
+ public:
+  explicit Embedding(const EmbeddingOptions& options) : options_(options) {
+    if (options.vocabulary < 1 || options.vocabulary > most_tokens) {
+      throw UsageError("embedding: vocabulary is " + std::to_string(options.vocabulary) +
+                       "; it must be from 1 to " + std::to_string(most_tokens));
+    }
+    if (options.units < 1) {
+      throw UsageError("embedding: units is " + std::to_string(options.units) +
+                       "; it must be at least 1");
+    }
+  }
+
+  std::string_view type() const override { return "embedding"; }
+  std::int64_t token_limit() const override { return options_.vocabulary; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    const Shape& ids = only_input(type(), inputs);
+    if (ids.rank() == 0 || ids.rank() > Shape::max_rank - 2) {
+      throw UsageError("embedding: the input of shape " + ids.text() +
+                       " is no sequence of token ids, [length]");
+    }
+    std::vector<std::int64_t> extents(ids.extents().begin(), ids.extents().end());
+    extents.push_back(options_.units);
+    return Shape(extents);
+  }
+
+  std::vector<ParameterSpec> parameters(std::span<const Shape>) const override {
+    return {{"table", Shape{options_.vocabulary, options_.units},
+             Initialiser::normal(table_deviation), true}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return {0.0, 2.0 * rows_bytes(batch, inputs, dtype)};
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool) const override {
+    const double table = static_cast<double>(options_.vocabulary * options_.units) *
+                         static_cast<double>(size_of(dtype));
+    const double rows = rows_bytes(batch, inputs, dtype);
+    return {rows / static_cast<double>(size_of(dtype)), 3.0 * rows + table};
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::embed<Exec, T>(exec, vector_view<Exec, const T>(args.inputs[0]),
+                          matrix_view<Exec, const T>(args.parameters[0]),
+                          rows_view<Exec, T>(args.output));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::embed_backward<Exec, T>(exec, vector_view<Exec, const T>(args.inputs[0]),
+                                   rows_view<Exec, const T>(args.d_output),
+                                   matrix_view<Exec, T>(args.d_parameters[0]),
+                                   args.accumulates ? ops::Into::added : ops::Into::replaced);
+    });
+  }
+
+ private:
+  double rows_bytes(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const {
+    return static_cast<double>(batch * infer(inputs).size()) * static_cast<double>(size_of(dtype));
+  }
+
+  EmbeddingOptions options_;
+};
+
+}  // namespace
+
+LayerPtr embedding(EmbeddingOptions options) { return std::make_shared<Embedding>(options); }
+
+Entry<LayerPtr> embedding_entry() {
+  deck::Schema schema("embedding",
+                      "A learned vector for every token id of a sequence: (length) to (length, "
+                      "units). It reads the model's input.");
+  schema.integer("vocabulary", "Number of tokens; ids are 0 to vocabulary - 1.")
+      .required()
+      .in_range(1, static_cast<double>(most_tokens))
+      .example("65");
+  schema.integer("units", "Width of the vectors.").required().at_least(1).example("128");
+  return {schema, [](const deck::Section& options) {
+            return embedding(
+                {.vocabulary = options.integer("vocabulary"), .units = options.integer("units")});
+          }};
+}
+
+}  // namespace zygos::nn

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+#include "ops/elementwise.hpp"
+#include "ops/embedding.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/tensor/views.hpp"
+
+namespace zygos::nn {
+namespace {
+
+/// As in GPT-2.
+constexpr double deviation = 0.02;
+
+class Positions final : public Layer {
+ public:
+  std::string_view type() const override { return "positions"; }
+
+  Shape infer(std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(type(), inputs);
+    if (shape.rank() < 2) {
+      throw UsageError("positions: the input of shape " + shape.text() +
+                       " is no sequence of vectors, [length, width]");
+    }
+    return shape;
+  }
+
+  std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {
+    return {{"table", inputs.front(), Initialiser::normal(deviation), true}};
+  }
+
+  Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
+    return pass_cost(1.0, batch, inputs, dtype);
+  }
+
+  Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
+                     bool wants_d_input) const override {
+    return pass_cost(wants_d_input ? 2.0 : 1.0, batch, inputs, dtype);
+  }
+
+  void forward(const Context& context, const ForwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::add_to_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.inputs[0]),
+                                vector_view<Exec, const T>(args.parameters[0]),
+                                matrix_view<Exec, T>(args.output));
+    });
+  }
+
+  void backward(const Context& context, const BackwardArgs& args) const override {
+    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      ops::sum_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.d_output),
+                             vector_view<Exec, T>(args.d_parameters[0]),
+                             args.accumulates ? ops::Into::added : ops::Into::replaced);
+      if (args.d_inputs[0]) {
+        ops::copy(exec, vector_view<Exec, const T>(args.d_output),
+                  vector_view<Exec, T>(args.d_inputs[0]));
+      }
+    });
+  }
+
+ private:
+  /// `passes` that read and write every element, or read it and add it up.
+  Cost pass_cost(double passes, std::int64_t batch, std::span<const Shape> inputs,
+                 DType dtype) const {
+    const double elements =
+        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
+    return {elements, passes * 2.0 * elements * static_cast<double>(size_of(dtype))};
+  }
+};
+
+}  // namespace
+
+LayerPtr positions() { return std::make_shared<Positions>(); }
+
+Entry<LayerPtr> positions_entry() {
+  return {deck::Schema("positions",
+                       "Adds a learned vector to every position of a sequence of vectors."),
+          [](const deck::Section&) { return positions(); }};
+}
+
+}  // namespace zygos::nn

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks of attention by teams of a device. A host's teams have one thread; a test may still
+// compute there what a device would.
+#pragma once
+
+#include "ops/attention_blocks.hpp"
+#include "ops/tiled_product.hpp"
+
+namespace zygos::ops::attention {
+
+template <class T, class Member>
+struct DeviceTeam {
+  static constexpr std::size_t block = 32;
+
+  const Member& member;
+  Tiles<T, block>& tiles;
+
+  template <class F>
+  KOKKOS_FUNCTION void each(std::size_t count, const F& f) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), f);
+  }
+  KOKKOS_FUNCTION void barrier() const { member.team_barrier(); }
+  /// A number of the result after the other: neighbours have neighbouring columns.
+  KOKKOS_FUNCTION void multiply(const StridedProduct<T>& product) const {
+    const bool along_a = product.form != ProductForm::first_transposed;
+    const bool along_b = product.form == ProductForm::second_transposed;
+    const std::size_t row_of_a = along_a ? product.a_stride : 1;
+    const std::size_t step_of_a = along_a ? 1 : product.a_stride;
+    const std::size_t column_of_b = along_b ? product.b_stride : 1;
+    const std::size_t step_of_b = along_b ? 1 : product.b_stride;
+    each(product.m * product.n, [&](std::size_t index) {
+      const T* a = product.a + index / product.n * row_of_a;
+      const T* b = product.b + index % product.n * column_of_b;
+      T sum = T(0);
+      for (std::size_t i = 0; i < product.k; ++i, a += step_of_a, b += step_of_b) {
+        sum += *a * *b;
+      }
+      T& c = product.c[index / product.n * product.c_stride + index % product.n];
+      c = product.added ? c + sum : sum;
+    });
+  }
+};
+
+/// body(team, item) for all items.
+template <class T, class Exec, class Body>
+void for_each_team(const char* label, const Exec& exec, std::size_t items, const Body& body) {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  using Member = typename Policy::member_type;
+  using Team = DeviceTeam<T, Member>;
+  using Scratch = Kokkos::View<Tiles<T, Team::block>, typename Exec::scratch_memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  if (items == 0) {
+    return;
+  }
+  Policy policy(exec, static_cast<int>(items), static_cast<int>(team_side<Exec> * team_side<Exec>));
+  policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size()));
+  Kokkos::parallel_for(
+      label, policy, KOKKOS_LAMBDA(const Member& member) {
+        const Scratch tiles(member.team_scratch(0));
+        body(Team{member, tiles()}, static_cast<std::size_t>(member.league_rank()));
+      });
+}
+
+}  // namespace zygos::ops::attention
