@@ -131,6 +131,21 @@ void refuse_unfit_targets(const nn::Loss& loss, const io::Dataset& training,
   }
 }
 
+void refuse_unfit_tokens(const graph::Graph& graph, const io::Dataset& training,
+                         const std::optional<io::Dataset>& test) {
+  for (const graph::Node& node : graph.nodes()) {
+    const std::int64_t limit = node.layer->token_limit();
+    if (limit == 0) {
+      continue;
+    }
+    const std::string who = fmt::format("layer '{}'", node.name);
+    io::require_tokens(training, limit, who);
+    if (test) {
+      io::require_tokens(*test, limit, who);
+    }
+  }
+}
+
 void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
   const deck::TrainSpec& train = checked.spec.train;
   if (train.batch > data.size()) {
@@ -189,6 +204,7 @@ RunSetup parts_of(const CheckedDeck& checked) {
   setup.graph =
       std::make_unique<graph::Graph>(build_model(spec, setup.training, checked.deck.findings()));
   refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);
+  refuse_unfit_tokens(*setup.graph, setup.training, setup.test);
   setup.optimizer =
       made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);

@@ -83,12 +83,15 @@ void gather_labels_as(const Rows& rows, std::span<const std::uint32_t> ids, std:
   const auto* data = static_cast<const Stored*>(rows.data);
   for (const std::uint32_t id : ids) {
     require_id(rows, id);
-    const Stored label = data[std::int64_t{id} * rows.sample_stride];
-    if (!std::in_range<std::int32_t>(label)) {
-      throw UsageError("label " + std::to_string(label) + " of sample " + std::to_string(id) +
-                       " does not fit into 32 bits");
+    const Stored* const row = data + std::int64_t{id} * rows.sample_stride;
+    for (std::int64_t k = 0; k < rows.row_elements; ++k) {
+      const Stored label = row[k * rows.element_stride];
+      if (!std::in_range<std::int32_t>(label)) {
+        throw UsageError("label " + std::to_string(label) + " of sample " + std::to_string(id) +
+                         " does not fit into 32 bits");
+      }
+      *out++ = static_cast<std::int32_t>(label);
     }
-    *out++ = static_cast<std::int32_t>(label);
   }
 }
 
@@ -152,10 +155,6 @@ void gather_targets(const Dataset& data, std::span<const std::uint32_t> ids, T* 
 }
 
 void gather_labels(const Rows& rows, std::span<const std::uint32_t> ids, std::int32_t* out) {
-  if (rows.row_elements != 1) {
-    throw UsageError("labels come one per sample, these rows hold " +
-                     std::to_string(rows.row_elements) + " elements each");
-  }
   switch (rows.dtype) {
     case DType::u8:
       return gather_labels_as<std::uint8_t>(rows, ids, out);

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::int64_t most_classes = std::numeric_limits<std::int32_t>::max();
 
-[[noreturn]] void fail_label(const Where& where, std::int64_t index, const std::string& label,
-                             std::int64_t allowed) {
-  throw DataError(where(index) + ": found label " + label + " of sample " + std::to_string(index) +
+[[noreturn]] void fail_label(const Where& where, std::int64_t index, std::int64_t sample,
+                             const std::string& label, std::int64_t allowed) {
+  throw DataError(where(index) + ": found label " + label + " of sample " + std::to_string(sample) +
                   "; allowed are 0 to " + std::to_string(allowed - 1) +
                   "; mend the file or the number of classes");
 }
@@ -30,7 +30,9 @@ Labels narrow(const Array& integers, std::int64_t classes, const Where& where) {
   std::int32_t largest = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::cmp_less(values[i], 0) || std::cmp_greater_equal(values[i], allowed)) {
-      fail_label(where, static_cast<std::int64_t>(i), std::to_string(values[i]), allowed);
+      const auto index = static_cast<std::int64_t>(i);
+      fail_label(where, index, index / (integers.shape.size() / integers.samples()),
+                 std::to_string(values[i]), allowed);
     }
     labels[i] = static_cast<std::int32_t>(values[i]);
     largest = std::max(largest, labels[i]);

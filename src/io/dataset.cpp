@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -14,16 +15,17 @@ namespace zygos::io {
 namespace {
 
 void check_labels(const Dataset& data) {
-  if (data.targets.dtype != DType::i32 || data.targets.shape.rank() != 1) {
+  if (data.targets.dtype != DType::i32) {
     throw DataError(data.name + ": found labels of type " +
-                    std::string(name_of(data.targets.dtype)) + " and shape " +
-                    data.targets.shape.text() + "; labels are i32 of shape [N]");
+                    std::string(name_of(data.targets.dtype)) + "; labels are i32");
   }
   const auto labels = data.targets.as<std::int32_t>();
+  const auto row = static_cast<std::size_t>(data.target_shape().size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= data.classes) {
       throw DataError(data.name + ": label " + std::to_string(labels[i]) + " of sample " +
-                      std::to_string(i) + "; allowed are 0 to " + std::to_string(data.classes - 1));
+                      std::to_string(i / row) + "; allowed are 0 to " +
+                      std::to_string(data.classes - 1));
     }
   }
 }
@@ -104,7 +106,43 @@ void require_within(const Dataset& data, double least, double most, std::string_
   }
 }
 
+template <class T>
+void require_tokens_as(const Dataset& data, std::int64_t limit, std::string_view who) {
+  const std::int64_t row = data.sample_shape().size();
+  std::int64_t index = 0;
+  for (const T stored : data.inputs.as<T>()) {
+    const double id = static_cast<double>(stored) * data.input_scale + data.input_offset;
+    if (!(id >= 0.0 && id < static_cast<double>(limit) && std::floor(id) == id)) {
+      throw DataError(fmt::format(
+          "{}: found {} in element {} of sample {}; {} takes token ids, whole numbers from 0 to "
+          "{}; correct the data (or its scale, which is {}), or give the layer a larger vocabulary",
+          data.name, id, index % row, index / row, who, limit - 1, data.input_scale));
+    }
+    ++index;
+  }
+}
+
 }  // namespace
+
+void require_tokens(const Dataset& data, std::int64_t limit, std::string_view who) {
+  switch (data.inputs.dtype) {
+    case DType::u8:
+      return require_tokens_as<std::uint8_t>(data, limit, who);
+    case DType::i32:
+      return require_tokens_as<std::int32_t>(data, limit, who);
+    case DType::i64:
+      return require_tokens_as<std::int64_t>(data, limit, who);
+    case DType::u32:
+      return require_tokens_as<std::uint32_t>(data, limit, who);
+    case DType::u64:
+      return require_tokens_as<std::uint64_t>(data, limit, who);
+    case DType::f32:
+      return require_tokens_as<float>(data, limit, who);
+    case DType::f64:
+      return require_tokens_as<double>(data, limit, who);
+  }
+  throw InternalError("inputs of an unknown dtype");
+}
 
 void require_targets_within(const Dataset& data, double least, double most, std::string_view who) {
   if (data.targets.dtype == DType::f32) {

@@ -27,10 +27,6 @@ void require_target_shape(const Hdf5Array& targets, const LoadOptions& options) 
                       " targets for " + std::to_string(options.classes) +
                       " classes; labels are integers; convert them, or leave out the classes");
     }
-  } else if (targets.shape().rank() != 1) {
-    throw DataError(targets.where() + ": found integer targets of shape " + targets.shape().text() +
-                    "; labels have rank 1; store one class number per sample, or floating point "
-                    "numbers for regression");
   }
 }
 

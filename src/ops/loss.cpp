@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/loss.hpp"
 
+#include "ops/exponential.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
 
@@ -10,46 +11,89 @@
 namespace zygos::ops {
 namespace {
 
-/// One sample of the softmax cross-entropy: losses[n], hits[n] and row n of d.
+/// Neighbours in memory.
+struct Dense {
+  KOKKOS_INLINE_FUNCTION std::size_t operator()(std::size_t k) const { return k; }
+};
+struct Strided {
+  std::size_t stride;
+  KOKKOS_INLINE_FUNCTION std::size_t operator()(std::size_t k) const { return k * stride; }
+};
+
+/// One position of the softmax cross-entropy: losses[n], hits[n] and its part of d.
 template <class T>
 struct CrossEntropyRow {
   const T* logits;
   const std::int32_t* labels;
   std::size_t classes;
+  std::size_t positions;  ///< of a sample
+  ClassOrder order;
   double factor;
   double* losses;
   std::int32_t* hits;
   T* d;  ///< null when only evaluating
 
   KOKKOS_FUNCTION void operator()(const std::size_t n) const {
-    const T* const row = logits + n * classes;
-    const auto label = static_cast<std::size_t>(labels[n]);
-    std::size_t best = 0;
-    for (std::size_t k = 1; k < classes; ++k) {
-      best = row[k] > row[best] ? k : best;
-    }
-    const T top = row[best];
-    double sum = 0.0;
-    for (std::size_t k = 0; k < classes; ++k) {
-      const T power = Kokkos::exp(row[k] - top);
-      sum += static_cast<double>(power);
-      if (d != nullptr) {
-        d[n * classes + k] = power;
-      }
-    }
-    // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
-    losses[n] = Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[label]));
-    hits[n] = best == label ? 1 : 0;
-    if (d != nullptr) {
-      scale_gradient(d + n * classes, label, sum);
+    if (order == ClassOrder::last) {
+      evaluate_position(n, n * classes, Dense{});
+    } else {
+      evaluate_position(n, n / positions * positions * classes + n % positions, Strided{positions});
     }
   }
 
-  KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum) const {
-    const double share = factor / sum;
+  /// `at(k)` is where class k lies behind the first one.
+  template <class At>
+  KOKKOS_FUNCTION void evaluate_position(std::size_t n, std::size_t first, const At& at) const {
+    const T* const row = logits + first;
+    const auto label = static_cast<std::size_t>(labels[n]);
+    std::size_t best = 0;
+    for (std::size_t k = 1; k < classes; ++k) {
+      best = row[at(k)] > row[at(best)] ? k : best;
+    }
+    const T top = row[at(best)];
+    T* const powers = d == nullptr ? nullptr : d + first;
+    const double sum = add_powers(row, top, powers, at);
+    // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
+    losses[n] = Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[at(label)]));
+    hits[n] = best == label ? 1 : 0;
+    if (powers != nullptr) {
+      scale_gradient(powers, label, sum, at);
+    }
+  }
+
+  /// In so many sums that additions need not wait for each other.
+  template <class At>
+  KOKKOS_FUNCTION double add_powers(const T* row, T top, T* powers, const At& at) const {
+    constexpr std::size_t beside = 8;
+    double sums[beside] = {};
+    for (std::size_t k = 0; k < classes; k += beside) {
+      T some[beside];
+      const std::size_t count = classes - k < beside ? classes - k : beside;
+      for (std::size_t j = 0; j < beside; ++j) {
+        some[j] = j < count ? row[at(k + j)] - top : -Kokkos::Experimental::infinity_v<T>;
+      }
+      for (std::size_t j = 0; j < beside; ++j) {
+        some[j] = exponential(some[j]);
+        sums[j] += static_cast<double>(some[j]);
+      }
+      for (std::size_t j = 0; j < count && powers != nullptr; ++j) {
+        powers[at(k + j)] = some[j];
+      }
+    }
+    double sum = 0.0;
+    for (const double part : sums) {
+      sum += part;
+    }
+    return sum;
+  }
+
+  template <class At>
+  KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum, const At& at) const {
+    const double weight = factor / static_cast<double>(positions);
+    const double share = weight / sum;
     for (std::size_t k = 0; k < classes; ++k) {
-      const double own = k == label ? factor : 0.0;
-      out[k] = static_cast<T>(static_cast<double>(out[k]) * share - own);
+      const double own = k == label ? weight : 0.0;
+      out[at(k)] = static_cast<T>(static_cast<double>(out[at(k)]) * share - own);
     }
   }
 };
@@ -156,22 +200,22 @@ struct DiceRow {
 };
 
 template <HostSpace Exec>
-void sum_totals(const Exec&, std::size_t n, const double* losses, const std::int32_t* hits,
-                double* totals) {
+void sum_totals(const Exec&, std::size_t n, double positions, const double* losses,
+                const std::int32_t* hits, double* totals) {
   double loss = 0.0;
   std::int64_t hit = 0;
   for (std::size_t i = 0; i < n; ++i) {
     loss += losses[i];
     hit += hits[i];
   }
-  totals[0] = loss;
+  totals[0] = loss / positions;
   totals[1] = static_cast<double>(hit);
 }
 
 /// One team, so that the order of the sum does not depend on the scheduling of several.
 template <DeviceSpace Exec>
-void sum_totals(const Exec& exec, std::size_t n, const double* losses, const std::int32_t* hits,
-                double* totals) {
+void sum_totals(const Exec& exec, std::size_t n, double positions, const double* losses,
+                const std::int32_t* hits, double* totals) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   Kokkos::parallel_for(
       "zygos::ops::totals", Policy(exec, 1, Kokkos::AUTO),
@@ -185,7 +229,7 @@ void sum_totals(const Exec& exec, std::size_t n, const double* losses, const std
             Kokkos::TeamThreadRange(team, n),
             [&](const std::size_t i, double& part) { part += static_cast<double>(hits[i]); }, hit);
         Kokkos::single(Kokkos::PerTeam(team), [&]() {
-          totals[0] = loss;
+          totals[0] = loss / positions;
           totals[1] = hit;
         });
       });
@@ -196,18 +240,19 @@ std::size_t samples_per_chunk(std::size_t columns) {
   return std::max<std::size_t>(1, chunk::heavy / std::max<std::size_t>(columns, 1));
 }
 
+/// `count` losses, `positions` of every sample.
 template <class Exec, class Row>
-void evaluate(const char* label, const Exec& exec, std::size_t samples, std::size_t columns,
-              const Row& row, double* totals) {
-  for_each_element(label, exec, samples, samples_per_chunk(columns), row);
-  sum_totals(exec, samples, row.losses, row.hits, totals);
+void evaluate(const char* label, const Exec& exec, std::size_t count, std::size_t columns,
+              const Row& row, double* totals, std::size_t positions = 1) {
+  for_each_element(label, exec, count, samples_per_chunk(columns), row);
+  sum_totals(exec, count, static_cast<double>(positions), row.losses, row.hits, totals);
 }
 
 template <class Exec, class T>
-void require_fit(std::size_t samples, const LossResults<Exec, T>& results) {
-  ZYGOS_REQUIRE(results.sample_losses.size() == samples && results.sample_hits.size() == samples &&
+void require_fit(std::size_t samples, std::size_t judged, const LossResults<Exec, T>& results) {
+  ZYGOS_REQUIRE(results.sample_losses.size() == judged && results.sample_hits.size() == judged &&
                     results.totals.size() == 2,
-                "ops: a loss writes one value per sample and two totals");
+                "ops: a loss writes one value per sample or label and two totals");
   ZYGOS_REQUIRE(results.d_prediction.data() == nullptr || results.d_prediction.extent(0) == samples,
                 "ops: a loss's gradient has the prediction's extents");
 }
@@ -217,18 +262,24 @@ void require_fit(std::size_t samples, const LossResults<Exec, T>& results) {
 template <class Exec, class T>
 void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                    VectorView<Exec, const std::int32_t> labels, double factor,
-                   const LossResults<Exec, T>& results) {
+                   const LossResults<Exec, T>& results, ClassOrder order) {
   const std::size_t samples = logits.extent(0);
-  require_fit(samples, results);
-  ZYGOS_REQUIRE(labels.size() == samples, "ops::cross_entropy: one label per sample");
+  const std::size_t positions = samples == 0 ? 1 : labels.size() / samples;
+  require_fit(samples, labels.size(), results);
+  ZYGOS_REQUIRE(
+      positions > 0 && labels.size() == samples * positions && logits.extent(1) % positions == 0,
+      "ops::cross_entropy: every sample has as many labels, and logits for each");
   const CrossEntropyRow<T> row{logits.data(),
                                labels.data(),
-                               logits.extent(1),
+                               logits.extent(1) / positions,
+                               positions,
+                               order,
                                factor,
                                results.sample_losses.data(),
                                results.sample_hits.data(),
                                results.d_prediction.data()};
-  evaluate("zygos::ops::cross_entropy", exec, samples, row.classes, row, results.totals.data());
+  evaluate("zygos::ops::cross_entropy", exec, labels.size(), row.classes, row,
+           results.totals.data(), positions);
 }
 
 template <class Exec, class T>
@@ -236,7 +287,7 @@ void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T>
                   MatrixView<Exec, const T> target, double factor,
                   const LossResults<Exec, T>& results) {
   const std::size_t samples = prediction.extent(0);
-  require_fit(samples, results);
+  require_fit(samples, samples, results);
   ZYGOS_REQUIRE(target.size() == prediction.size(), "ops::element_loss: sizes differ");
   const auto run = [&]<ElementLoss known>() {
     const ElementRow<known, T> row{prediction.data(),
@@ -279,7 +330,7 @@ void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> predic
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
   template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,             \
                                         VectorView<SPACE, const std::int32_t>, double,        \
-                                        const LossResults<SPACE, T>&);                        \
+                                        const LossResults<SPACE, T>&, ClassOrder);            \
   template void element_loss<SPACE, T>(const SPACE&, ElementLoss, MatrixView<SPACE, const T>, \
                                        MatrixView<SPACE, const T>, double,                    \
                                        const LossResults<SPACE, T>&);                         \

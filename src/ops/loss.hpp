@@ -14,17 +14,24 @@ namespace zygos::ops {
 /// Where a loss writes.
 template <class Exec, class T>
 struct LossResults {
-  VectorView<Exec, double> sample_losses;      ///< (N)
-  VectorView<Exec, std::int32_t> sample_hits;  ///< (N)
+  VectorView<Exec, double> sample_losses;      ///< one of every sample, or of every label
+  VectorView<Exec, std::int32_t> sample_hits;  ///< as many
   MatrixView<Exec, T> d_prediction;            ///< (N, K), or empty when only evaluating
-  VectorView<Exec, double> totals;             ///< (2): losses, hits
+  VectorView<Exec, double> totals;             ///< (2): losses of samples, hits
 };
 
-/// Softmax and cross-entropy of logits (N, K); `factor` multiplies the gradient.
+/// How the logits of a sample with several labels lie.
+enum class ClassOrder {
+  last,   ///< (positions, classes)
+  first,  ///< (classes, positions)
+};
+
+/// Softmax and cross-entropy. Of N samples logits (N, positions x classes) and labels (N x
+/// positions); a sample's loss is the mean over its positions. `factor` multiplies the gradient.
 template <class Exec, class T>
 void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                    VectorView<Exec, const std::int32_t> labels, double factor,
-                   const LossResults<Exec, T>& results);
+                   const LossResults<Exec, T>& results, ClassOrder order = ClassOrder::last);
 
 /// Losses that compare element by element, with p a prediction and t its target.
 enum class ElementLoss {

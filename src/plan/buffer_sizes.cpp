@@ -96,9 +96,10 @@ std::vector<std::size_t> BufferSizes::of_activations() const {
 std::vector<std::size_t> BufferSizes::of_losses() const {
   std::vector<std::size_t> sizes = of_nodes(stage_.output_gradients);
   if (stage_.is_last) {
-    const auto samples = static_cast<std::size_t>(samples_);
-    sizes.push_back(samples * size_of(DType::f64));
-    sizes.push_back(samples * size_of(DType::i32));
+    const auto judged = static_cast<std::size_t>(
+        samples_ * request_.graph.loss().judged_per_sample(request_.target.shape));
+    sizes.push_back(judged * size_of(DType::f64));
+    sizes.push_back(judged * size_of(DType::i32));
   }
   return sizes;
 }

@@ -246,7 +246,8 @@ void Engine::Impl::add_totals(StepReport& report) {
     report.hits += std::llround(totals[2 * place + 1]);
   }
   if (const auto score = graph.loss().score()) {
-    report.best_hits = report.samples * score->best;
+    const std::int64_t judged = graph.loss().judged_per_sample(target.shape);
+    report.best_hits = report.samples * judged * score->best;
   }
   report.loss = loss_sum / static_cast<double>(report.samples);
 }

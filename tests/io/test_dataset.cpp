@@ -56,6 +56,13 @@ TEST_CASE("A data set made by hand is checked") {
   label.classes = 1;
   CHECK_THROWS_MATCHES(zygos::io::check(label), zygos::DataError,
                        Message("tiny: label 1 of sample 0; allowed are 0 to 0"));
+  Dataset several = tiny();
+  const std::array<std::int32_t, 4> labels{0, 1, 1, 2};
+  several.targets = make_array<std::int32_t>({2, 2}, labels);
+  CHECK_THROWS_MATCHES(zygos::io::check(several), zygos::DataError,
+                       Message("tiny: label 2 of sample 1; allowed are 0 to 1"));
+  several.classes = 3;
+  CHECK_NOTHROW(zygos::io::check(several));
   Dataset count = tiny();
   count.inputs.shape = Shape{1, 6};
   CHECK_THROWS_MATCHES(zygos::io::check(count), zygos::DataError,
@@ -82,6 +89,22 @@ TEST_CASE("Targets outside of what a loss takes are named") {
       zygos::io::require_targets_within(data, 0.0, 1.0, "loss 'x'"), zygos::DataError,
       Message("tiny: found target 1.5 in element 1 of sample 1; loss 'x' takes numbers from 0 to "
               "1; scale the targets, or take another loss"));
+}
+
+TEST_CASE("Inputs that are no token ids are named") {
+  Dataset data = tiny();
+
+  CHECK_NOTHROW(zygos::io::require_tokens(data, 6, "layer 'x'"));
+  CHECK_THROWS_MATCHES(
+      zygos::io::require_tokens(data, 5, "layer 'x'"), zygos::DataError,
+      Message("tiny: found 5 in element 2 of sample 1; layer 'x' takes token ids, whole numbers "
+              "from 0 to 4; correct the data (or its scale, which is 1), or give the layer a "
+              "larger vocabulary"));
+  data.input_scale = 0.5;
+  CHECK_THROWS_AS(zygos::io::require_tokens(data, 6, "layer 'x'"), zygos::DataError);
+  data.input_scale = 1.0;
+  data.input_offset = -1.0;
+  CHECK_THROWS_AS(zygos::io::require_tokens(data, 6, "layer 'x'"), zygos::DataError);
 }
 
 }  // namespace

@@ -49,6 +49,19 @@ TEST_CASE("A score is a fraction of the best hits") {
   CHECK_FALSE(mean_squared_error()->score().has_value());
 }
 
+TEST_CASE("The gradients of cross-entropies of sequences and images equal difference quotients") {
+  for (const Shape& prediction : {Shape{2, 4, 3}, Shape{2, 3, 2, 2}}) {
+    LossRun run(cross_entropy(), 8, 3, 5);  // eight labels
+    run.args.prediction = run.args.prediction.reshaped(prediction);
+    run.args.d_prediction = run.args.d_prediction.reshaped(prediction);
+    run.args.target =
+        run.args.target.reshaped(prediction.rank() == 3 ? Shape{2, 4} : Shape{2, 2, 2});
+
+    CAPTURE(prediction.text());
+    CHECK(check_loss_gradient(run, 5) == "");
+  }
+}
+
 TEST_CASE("A loss of no samples is zero") {
   for (const auto& loss : {cross_entropy(), mean_squared_error(), mean_absolute_error(),
                            binary_cross_entropy(), dice()}) {
@@ -82,7 +95,17 @@ TEST_CASE("Losses refuse targets that do not fit, and say what would") {
   CHECK_THROWS_WITH(cross_entropy()->check(Shape{2, 5}, Shape{}, 10),
                     ContainsSubstring("one number per class"));
   CHECK_THROWS_WITH(cross_entropy()->check(Shape{10}, Shape{10}, 10),
-                    ContainsSubstring("must be labels"));
+                    ContainsSubstring("a sequence [T, K] with labels [T]"));
+  CHECK_NOTHROW(cross_entropy()->check(Shape{7, 10}, Shape{7}, 10));
+  CHECK_NOTHROW(cross_entropy()->check(Shape{10, 7, 5}, Shape{7, 5}, 10));
+  CHECK_THROWS_AS(cross_entropy()->check(Shape{7, 10}, Shape{6}, 10), UsageError);
+  CHECK_THROWS_AS(cross_entropy()->check(Shape{7, 5, 10}, Shape{7, 5}, 2), UsageError);
+  CHECK_THROWS_WITH(cross_entropy()->check(Shape{10, 7, 5}, Shape{7, 5}, 12),
+                    ContainsSubstring("has 10 outputs"));
+  CHECK_THROWS_WITH(cross_entropy()->check(Shape{12, 10}, Shape{12}, 12),
+                    ContainsSubstring("has 10 outputs"));
+  CHECK(cross_entropy()->judged_per_sample(Shape{7, 5}) == 35);
+  CHECK(mean_squared_error()->judged_per_sample(Shape{7, 5}) == 1);
   CHECK_FALSE(mean_absolute_error()->target_range().has_value());
   CHECK(binary_cross_entropy()->target_range()->least == 0.0);
   CHECK(binary_cross_entropy()->target_range()->most == 1.0);

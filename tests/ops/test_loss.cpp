@@ -130,6 +130,56 @@ TEMPLATE_LIST_TEST_CASE("The cross-entropy equals the reference", "", testing::K
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, wherever classes lie", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const auto& [samples, columns] : shapes) {
+    constexpr std::size_t positions = 6;
+    CAPTURE(samples, columns);
+    const std::size_t rows = samples * positions;
+    const auto values = rounded<T>(random_values(rows * columns, 4));
+    std::vector<double> turned(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t row = i / columns;
+      turned[(row / positions * columns + i % columns) * positions + row % positions] = values[i];
+    }
+    const Buffer<Exec, T> logits(values);
+    const Buffer<Exec, T> images(turned);
+    const Buffer<Exec, std::int32_t> labels(random_labels(rows, columns));
+    const auto expected = reference::cross_entropy(columns, values, labels.values(), 0.01 / 6.0);
+    // One loss and hit for every label.
+    Outputs<Exec, T> last(rows, columns);
+    Outputs<Exec, T> first(rows, columns);
+    last.results.d_prediction = last.gradient.matrix(samples, positions * columns);
+    first.results.d_prediction = first.gradient.matrix(samples, positions * columns);
+
+    cross_entropy(exec, logits.const_matrix(samples, positions * columns), labels.const_vector(),
+                  0.01, last.results);
+    cross_entropy(exec, images.const_matrix(samples, positions * columns), labels.const_vector(),
+                  0.01, first.results, ClassOrder::first);
+    exec.fence("zygos::test");
+
+    CHECK(difference(last.gradient.values(), expected.gradient, 1.0) == "");
+    CHECK(last.hits.values() == expected.hits);
+    CHECK(last.totals.values()[0] ==
+          Catch::Approx(total_of(expected.losses) / positions).epsilon(1e-6));
+    CHECK(last.totals.values()[1] ==
+          std::accumulate(expected.hits.begin(), expected.hits.end(), 0));
+    CHECK(first.losses.values() == last.losses.values());
+    CHECK(first.totals.values() == last.totals.values());
+    const auto gradient = first.gradient.values();
+    std::vector<T> back(gradient.size());
+    for (std::size_t i = 0; i < back.size(); ++i) {
+      const std::size_t row = i / columns;
+      back[i] = gradient[(row / positions * columns + i % columns) * positions + row % positions];
+    }
+    CHECK(back == last.gradient.values());
+    CHECK((first.guards_intact() && last.guards_intact()));
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("The cross-entropy stays finite for any finite logits", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;

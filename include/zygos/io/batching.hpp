@@ -49,8 +49,8 @@ void gather(const Dataset& data, std::span<const std::uint32_t> ids, T* out);
 template <class T>
 void gather_targets(const Dataset& data, std::span<const std::uint32_t> ids, T* out);
 
-/// The labels of rows `ids`, one each, neither scaled nor offset. Throws UsageError when the rows
-/// are not integers, hold more than one element each, or a label does not fit into 32 bits.
+/// The labels of rows `ids`, neither scaled nor offset. Throws UsageError when the rows are not
+/// integers or a label does not fit into 32 bits.
 void gather_labels(const Rows& rows, std::span<const std::uint32_t> ids, std::int32_t* out);
 void gather_labels(const Dataset& data, std::span<const std::uint32_t> ids, std::int32_t* out);
 

@@ -41,7 +41,7 @@ struct Array {
 struct Dataset {
   std::string name;          ///< for messages: the file or "glyphs"
   Array inputs;              ///< (N, sample shape)
-  Array targets;             ///< labels: (N) of i32; regression: (N, target shape) of f32 or f64
+  Array targets;             ///< (N, target shape): labels of i32, or numbers of f32 or f64
   std::int64_t classes = 0;  ///< number of labels, 0 for regression
   double input_scale = 1.0;
   double input_offset = 0.0;
@@ -49,7 +49,7 @@ struct Dataset {
   std::int64_t size() const { return inputs.samples(); }
   /// inputs.shape without the sample extent
   Shape sample_shape() const;
-  /// targets.shape without the sample extent: rank 0 for labels
+  /// targets.shape without the sample extent: rank 0 for one label per sample
   Shape target_shape() const;
 };
 
@@ -80,5 +80,9 @@ void check(const Dataset& data);
 /// Throws DataError for the first regression target outside of [least, most]. `who` asks for it,
 /// for the message.
 void require_targets_within(const Dataset& data, double least, double most, std::string_view who);
+
+/// Throws DataError for the first input that is, as a model sees it, no whole number in [0, limit).
+/// `who` reads them as token ids, for the message.
+void require_tokens(const Dataset& data, std::int64_t limit, std::string_view who);
 
 }  // namespace zygos::io

@@ -14,12 +14,15 @@ namespace zygos::nn {
 
 /// Tensors of a loss over the N samples of one lane.
 struct LossArgs {
-  Tensor prediction;     ///< (N, ...)
-  Tensor target;         ///< labels (N) i32, or (N, ...) of the model's dtype
-  Tensor sample_losses;  ///< out, (N) f64: each sample's own loss, not divided by the batch
-  Tensor sample_hits;    ///< out, (N) i32: what each sample scores, see Score (0 without one)
-  Tensor d_prediction;   ///< out, (N, ...), or empty when only evaluating
-  Tensor totals;         ///< out, (2) f64: sum of sample_losses and of sample_hits, fixed order
+  Tensor prediction;  ///< (N, ...)
+  Tensor target;      ///< labels (N, ...) i32, or (N, ...) of the model's dtype
+  /// out, (N judged_per_sample) f64: the loss of everything that is judged, divided by nothing
+  Tensor sample_losses;
+  /// out, as many i32: what each scores, see Score (0 without one)
+  Tensor sample_hits;
+  Tensor d_prediction;  ///< out, (N, ...), or empty when only evaluating
+  /// out, (2) f64: the sum over samples of their mean losses, and that of all hits; fixed order
+  Tensor totals;
 };
 
 /// Numbers that a loss makes sense of, closed.
@@ -28,11 +31,11 @@ struct TargetRange {
   double most;
 };
 
-/// What hits say to a reader: their mean over samples, divided by `best`, is `name`. They are whole
-/// numbers, so that neither lanes nor their order change the sum.
+/// What hits say to a reader: their mean over all that is judged, divided by `best`, is `name`.
+/// They are whole numbers, so that neither lanes nor their order change the sum.
 struct Score {
   std::string_view name;  ///< "accuracy"
-  std::int32_t best = 1;  ///< hits of a sample that could not be better
+  std::int32_t best = 1;  ///< hits of what could not be better
 };
 
 /// A mean over the *global* batch: d_prediction is divided by `global_batch`, so that the gradients
@@ -43,6 +46,10 @@ class Loss {
   virtual std::string_view type() const = 0;
   /// True if targets are labels (i32), false if they are numbers.
   virtual bool wants_labels() const = 0;
+  /// What is right or wrong of a sample with such a target: each of its labels, or all of it.
+  std::int64_t judged_per_sample(const Shape& target) const {
+    return wants_labels() ? target.size() : 1;
+  }
   /// What every element of a target must lie in; none: any number will do.
   virtual std::optional<TargetRange> target_range() const { return std::nullopt; }
   /// None: sample_hits mean nothing.

@@ -6,7 +6,9 @@
 
 namespace zygos::nn {
 
-/// Softmax and cross-entropy in one, stable for any logits. Labels outside [0, K) are refused when
+/// Softmax and cross-entropy in one, stable for any logits: [K] with one label, a sequence [T, K]
+/// with labels [T], an image [K, H, W] with labels [H, W]. A sample's loss is the mean over its
+/// labels; each of them is a hit or not. Labels outside [0, K) are refused when
 /// data is loaded, not here.
 LossPtr cross_entropy();
 /// Mean over a sample's elements of (prediction - target)^2.

@@ -14,7 +14,7 @@
 namespace zygos::plan {
 
 struct TargetSpec {
-  Shape shape;  ///< sample shape of a target, rank 0 for labels
+  Shape shape;  ///< sample shape of a target, rank 0 for one label
   DType dtype = DType::i32;
 };
 

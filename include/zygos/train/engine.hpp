@@ -41,7 +41,7 @@ struct StepReport {
   std::int64_t samples = 0;
   double loss = 0.0;           ///< mean over the batch
   std::int64_t hits = 0;       ///< see nn::Score
-  std::int64_t best_hits = 0;  ///< of samples that could not be better; 0: the loss has no score
+  std::int64_t best_hits = 0;  ///< if all that is judged could not be better; 0: there is no score
   double seconds = 0.0;        ///< wall time of the step
 };
 

@@ -11,6 +11,12 @@
 namespace zygos::nn {
 namespace {
 
+/// (length, classes) with labels (length), or (classes, height, width) with (height, width).
+bool has_logits_for_each(const Shape& prediction, const Shape& target) {
+  return (prediction.rank() == 2 && target == Shape{prediction[0]}) ||
+         (prediction.rank() == 3 && target == prediction.without_leading());
+}
+
 class CrossEntropy final : public Loss {
  public:
   std::string_view type() const override { return "cross_entropy"; }
@@ -18,17 +24,21 @@ class CrossEntropy final : public Loss {
   std::optional<Score> score() const override { return Score{"accuracy"}; }
 
   void check(const Shape& prediction, const Shape& target, std::int64_t classes) const override {
-    if (prediction.rank() != 1 || prediction[0] < 1) {
+    if (target.rank() == 0 && (prediction.rank() != 1 || prediction[0] < 1)) {
       throw UsageError("cross_entropy: the model's output has the shape " + prediction.text() +
                        " per sample; it must be one number per class, [K]");
     }
-    if (target.rank() != 0) {
-      throw UsageError("cross_entropy: targets have the shape " + target.text() +
-                       " per sample; they must be labels, one whole number per sample");
+    if (target.rank() > 0 && !has_logits_for_each(prediction, target)) {
+      throw UsageError(
+          "cross_entropy: the model's output has the shape " + prediction.text() +
+          " per sample, the labels have " + target.text() +
+          "; allowed are [K] with one label, a sequence [T, K] with labels [T], and an image "
+          "[K, H, W] with labels [H, W]");
     }
-    if (classes > prediction[0]) {
+    const std::int64_t outputs = prediction[target.rank() == 1 ? 1 : 0];
+    if (classes > outputs) {
       throw UsageError("cross_entropy: the data has " + std::to_string(classes) +
-                       " classes, but the model's last layer has " + std::to_string(prediction[0]) +
+                       " classes, but the model's last layer has " + std::to_string(outputs) +
                        " outputs; give it at least " + std::to_string(classes));
     }
   }
@@ -45,9 +55,11 @@ class CrossEntropy final : public Loss {
     lane::dispatch(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::cross_entropy(exec, matrix_view<Exec, const T>(args.prediction),
-                         vector_view<Exec, const std::int32_t>(args.target),
-                         1.0 / static_cast<double>(global_batch), results_of<Exec, T>(args));
+      ops::cross_entropy(
+          exec, matrix_view<Exec, const T>(args.prediction),
+          vector_view<Exec, const std::int32_t>(args.target),
+          1.0 / static_cast<double>(global_batch), results_of<Exec, T>(args),
+          args.prediction.shape().rank() > 3 ? ops::ClassOrder::first : ops::ClassOrder::last);
     });
   }
 };
@@ -58,7 +70,9 @@ LossPtr cross_entropy() { return std::make_shared<CrossEntropy>(); }
 
 Entry<LossPtr> cross_entropy_entry() {
   return {
-      deck::Schema("cross_entropy", "Softmax and cross-entropy of the logits; targets are labels."),
+      deck::Schema("cross_entropy",
+                   "Softmax and cross-entropy of the logits; targets are labels: one, (length) for "
+                   "logits (length, classes), or (height, width) for (classes, height, width)."),
       [](const deck::Section&) { return cross_entropy(); }};
 }
 
