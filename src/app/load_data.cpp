@@ -7,6 +7,8 @@
 #include "zygos/io/hdf5_dataset.hpp"
 #include "zygos/io/idx.hpp"
 #include "zygos/io/synthetic.hpp"
+#include "zygos/io/text_data.hpp"
+#include "zygos/io/token_chain.hpp"
 
 #include <fmt/format.h>
 
@@ -36,8 +38,13 @@ void require_folder(const std::filesystem::path& folder, const deck::Position& w
 }
 
 void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
-  if (spec.format == deck::DataFormat::glyphs || spec.format == deck::DataFormat::synthetic) {
+  if (spec.format == deck::DataFormat::glyphs || spec.format == deck::DataFormat::synthetic ||
+      spec.format == deck::DataFormat::tokens) {
     return;
+  }
+  if (spec.format == deck::DataFormat::text) {
+    require_file(spec.text.file, spec.text.file_position, findings);
+    return findings.throw_if_any();
   }
   if (spec.format == deck::DataFormat::cifar10) {
     require_folder(spec.folder, spec.folder_position, findings);
@@ -109,6 +116,36 @@ RunData drawn(const deck::DataSpec& spec, std::int64_t samples, std::int64_t tes
   return result;
 }
 
+io::TextUnit unit_named(const std::string& name) {
+  return name == "bytes"   ? io::TextUnit::bytes
+         : name == "words" ? io::TextUnit::words
+                           : io::TextUnit::characters;
+}
+
+RunData read_text(const deck::TextSpec& spec) {
+  io::TextData data = io::load_text(spec.file, {.sequence = spec.sequence,
+                                                .stride = spec.stride,
+                                                .unit = unit_named(spec.unit),
+                                                .most_words = spec.most_words,
+                                                .validation = spec.validation});
+  return {std::move(data.training), std::move(data.validation)};
+}
+
+RunData draw_tokens(const deck::TokenSpec& spec) {
+  const auto draw = [&](std::int64_t first, std::int64_t samples) {
+    return io::make_token_chain({.samples = samples,
+                                 .first = first,
+                                 .sequence = spec.sequence,
+                                 .vocabulary = spec.vocabulary,
+                                 .seed = spec.seed});
+  };
+  RunData result{draw(0, spec.samples), std::nullopt};
+  if (spec.test_samples > 0) {
+    result.test = draw(spec.samples, spec.test_samples);
+  }
+  return result;
+}
+
 RunData read_cifar10(const deck::DataSpec& spec) {
   const io::LoadOptions options{
       .classes = 0, .input_scale = spec.scale, .input_offset = spec.offset};
@@ -133,6 +170,12 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
   }
   if (data.format == deck::DataFormat::cifar10) {
     return read_cifar10(data);
+  }
+  if (data.format == deck::DataFormat::text) {
+    return read_text(data.text);
+  }
+  if (data.format == deck::DataFormat::tokens) {
+    return draw_tokens(data.tokens);
   }
   RunData result{read_files(data, data.train, data.classes), std::nullopt};
   if (data.test) {

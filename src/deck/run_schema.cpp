@@ -119,6 +119,49 @@ Schema synthetic_schema() {
   return schema;
 }
 
+Schema text_schema() {
+  Schema schema("text", "A text, plain or gzip: sequences of tokens, each followed by the next.");
+  schema.path("file", "The text.").required().example("data/tinyshakespeare.txt");
+  schema
+      .choice("vocabulary", {"characters", "bytes", "words"},
+              "What a token is: a character of UTF-8 that occurs, in their order; one of 256 "
+              "bytes; a word, a mark or a line end, the most frequent first, behind one token "
+              "for all others.")
+      .fallback("characters");
+  schema.integer("most_words", "Number of tokens that words may have.")
+      .in_range(2, 1 << 24)
+      .fallback(10000);
+  schema.integer("sequence", "Tokens of a sample.").in_range(1, 1e6).fallback(128);
+  schema
+      .integer("stride", "Tokens from the beginning of a training sample to that of the next one.")
+      .at_least(1)
+      .or_word("sequence")
+      .fallback("sequence");
+  schema
+      .real("validation",
+            "Part of the text, at its end, that is evaluated on and not trained on; 0: none.")
+      .at_least(0.0)
+      .below(1.0)
+      .fallback(0.1);
+  return schema;
+}
+
+Schema tokens_schema() {
+  Schema schema("tokens",
+                "Synthetic sequences of tokens, drawn on the fly; needs no file. After each, four "
+                "are possible, with probabilities 1/2, 1/4, 1/8 and 1/8: no loss is below 1.213.");
+  schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(10000);
+  schema.integer("test_samples", "Number of test samples; 0: no test set.")
+      .in_range(0, 1e8)
+      .fallback(1000);
+  schema.integer("sequence", "Tokens of a sample.").in_range(1, 1e6).fallback(128);
+  schema.integer("vocabulary", "Number of tokens.").in_range(2, 1 << 24).fallback(64);
+  schema.integer("seed", "Seed of the sequences; independent of the run's.")
+      .at_least(0)
+      .fallback(1);
+  return schema;
+}
+
 std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
   for (Schema& layer : layers) {
     layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
@@ -146,6 +189,23 @@ std::vector<Schema> with_optimizer_keys(const RunTables& tables) {
   return optimizers;
 }
 
+/// The layers and, beside them, their repetition.
+std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
+  Schema repeat("repeat",
+                "Layers several times over, a copy behind the other, named after repetition, copy "
+                "and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other "
+                "names are those of the same copy. The repetition's own name is its last layer.");
+  repeat.integer("times", "Number of copies.").required().in_range(1, 1000).example("4");
+  repeat.variants("layers", "type", with_layer_keys(layers), "The layers of a copy in order.")
+      .required()
+      .length(1)
+      .named_by("name")
+      .example("[{type: dense, units: 10}]");
+  std::vector<Schema> all = layers;
+  all.push_back(std::move(repeat));
+  return all;
+}
+
 Schema model_schema(const RunTables& tables) {
   Schema schema("model", "The network.");
   schema.integers("input", "Shape of one sample; default: that of the data.")
@@ -153,7 +213,9 @@ Schema model_schema(const RunTables& tables) {
       .length(1, 5)
       .optional()
       .example("[784]");
-  schema.variants("layers", "type", with_layer_keys(tables.layers), "The layers in order.")
+  schema
+      .variants("layers", "type", with_layer_keys(with_repeat(tables.layers)),
+                "The layers in order.")
       .required()
       .length(1)
       .named_by("name")
@@ -282,7 +344,8 @@ Schema run_schema(const RunTables& tables) {
   add_run_keys(schema);
   schema
       .variant("data", "format",
-               {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema(), synthetic_schema()},
+               {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema(), synthetic_schema(),
+                text_schema(), tokens_schema()},
                "Samples and their targets. Relative paths start at the deck's folder.")
       .required()
       .example("{format: glyphs}");

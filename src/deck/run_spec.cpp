@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "layer_specs.hpp"
 #include "text.hpp"
 
 #include "zygos/deck/run_schema.hpp"
@@ -50,11 +51,31 @@ SyntheticSpec synthetic_of(const Section& section) {
           .seed = seed_of(section)};
 }
 
+TextSpec text_of(const Section& section) {
+  return {.file = section.path("file"),
+          .file_position = section.position("file"),
+          .unit = section.text("vocabulary"),
+          .most_words = section.integer("most_words"),
+          .sequence = section.integer("sequence"),
+          .stride = section.is_word("stride", "sequence") ? 0 : section.integer("stride"),
+          .validation = section.real("validation")};
+}
+
+TokenSpec tokens_of(const Section& section) {
+  return {.samples = section.integer("samples"),
+          .test_samples = section.integer("test_samples"),
+          .sequence = section.integer("sequence"),
+          .vocabulary = section.integer("vocabulary"),
+          .seed = seed_of(section)};
+}
+
 DataFormat format_named(const std::string& keyword) {
   return keyword == "idx"         ? DataFormat::idx
          : keyword == "hdf5"      ? DataFormat::hdf5
          : keyword == "cifar10"   ? DataFormat::cifar10
          : keyword == "synthetic" ? DataFormat::synthetic
+         : keyword == "text"      ? DataFormat::text
+         : keyword == "tokens"    ? DataFormat::tokens
                                   : DataFormat::glyphs;
 }
 
@@ -62,6 +83,14 @@ DataSpec data_of(const Section& section) {
   DataSpec data;
   data.format = format_named(section.text("format"));
   data.position = section.position();
+  if (data.format == DataFormat::text) {
+    data.text = text_of(section);
+    return data;
+  }
+  if (data.format == DataFormat::tokens) {
+    data.tokens = tokens_of(section);
+    return data;
+  }
   if (!section.is_word("scale", "auto")) {
     data.scale = section.real("scale");
   }
@@ -89,21 +118,6 @@ DataSpec data_of(const Section& section) {
   return data;
 }
 
-void check_inputs(const LayerSpec& layer, const std::vector<std::string>& known,
-                  const std::vector<LayerSpec>& all, Findings& findings) {
-  for (const std::string& input : layer.inputs) {
-    if (std::find(known.begin(), known.end(), input) != known.end()) {
-      continue;
-    }
-    const bool later = std::any_of(all.begin(), all.end(),
-                                   [&](const LayerSpec& other) { return other.name == input; });
-    findings.error(
-        layer.options.position("inputs"),
-        "layer '" + layer.name + "' has no input " + in_quotes(input),
-        later ? "it must stand before the layers that read it" : suggestion(input, known));
-  }
-}
-
 ModelSpec model_of(const Section& section, Findings& findings) {
   ModelSpec model;
   model.position = section.position();
@@ -111,22 +125,7 @@ ModelSpec model_of(const Section& section, Findings& findings) {
   if (section.has("input")) {
     model.input = section.integers("input");
   }
-  for (const Section& layer : section.sections("layers")) {
-    LayerSpec spec{layer.text("name"), layer.text("type"), {}, layer, layer.position()};
-    if (layer.has("inputs")) {
-      spec.inputs = layer.texts("inputs");
-    }
-    model.layers.push_back(std::move(spec));
-  }
-  std::vector<std::string> known = {"input"};
-  for (const LayerSpec& layer : model.layers) {
-    check_inputs(layer, known, model.layers, findings);
-    if (layer.name == "input") {
-      findings.error(layer.options.position("name"), "no layer may be called 'input'",
-                     "that is the model's input; give the layer another name");
-    }
-    known.push_back(layer.name);
-  }
+  model.layers = layer_specs(section, findings);
   return model;
 }
 

@@ -100,7 +100,7 @@ Problem<T> problem_of(const AttentionShape& shape, const AttentionDropout<Exec>&
 
 /// Numbers side by side that a loop over a row keeps, so that operations need not wait for each
 /// other.
-inline constexpr std::size_t beside = 16;
+inline constexpr std::size_t beside = 32;
 
 template <class T>
 struct Forward {

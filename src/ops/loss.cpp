@@ -46,11 +46,11 @@ struct CrossEntropyRow {
   KOKKOS_FUNCTION void evaluate_position(std::size_t n, std::size_t first, const At& at) const {
     const T* const row = logits + first;
     const auto label = static_cast<std::size_t>(labels[n]);
+    const T top = largest(row, at);
     std::size_t best = 0;
-    for (std::size_t k = 1; k < classes; ++k) {
-      best = row[at(k)] > row[at(best)] ? k : best;
+    while (best < classes && row[at(best)] != top) {
+      ++best;  // to the end for NaN
     }
-    const T top = row[at(best)];
     T* const powers = d == nullptr ? nullptr : d + first;
     const double sum = add_powers(row, top, powers, at);
     // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
@@ -61,26 +61,54 @@ struct CrossEntropyRow {
     }
   }
 
-  /// In so many sums that additions need not wait for each other.
+  /// Numbers side by side in a loop over classes, so that operations need not wait for each other.
+  static constexpr std::size_t beside = 32;
+
+  template <class At>
+  KOKKOS_FUNCTION T largest(const T* row, const At& at) const {
+    T tops[beside];
+    for (std::size_t j = 0; j < beside; ++j) {
+      tops[j] = row[0];
+    }
+    std::size_t k = 0;
+    for (; k + beside <= classes; k += beside) {
+      for (std::size_t j = 0; j < beside; ++j) {
+        const T logit = row[at(k + j)];
+        tops[j] = logit > tops[j] ? logit : tops[j];
+      }
+    }
+    for (; k < classes; ++k) {
+      tops[0] = row[at(k)] > tops[0] ? row[at(k)] : tops[0];
+    }
+    T top = tops[0];
+    for (const T other : tops) {
+      top = other > top ? other : top;
+    }
+    return top;
+  }
+
   template <class At>
   KOKKOS_FUNCTION double add_powers(const T* row, T top, T* powers, const At& at) const {
-    constexpr std::size_t beside = 8;
     double sums[beside] = {};
-    for (std::size_t k = 0; k < classes; k += beside) {
+    std::size_t k = 0;
+    for (; k + beside <= classes; k += beside) {
       T some[beside];
-      const std::size_t count = classes - k < beside ? classes - k : beside;
       for (std::size_t j = 0; j < beside; ++j) {
-        some[j] = j < count ? row[at(k + j)] - top : -Kokkos::Experimental::infinity_v<T>;
-      }
-      for (std::size_t j = 0; j < beside; ++j) {
-        some[j] = exponential(some[j]);
+        some[j] = exponential(row[at(k + j)] - top);
         sums[j] += static_cast<double>(some[j]);
       }
-      for (std::size_t j = 0; j < count && powers != nullptr; ++j) {
+      for (std::size_t j = 0; j < beside && powers != nullptr; ++j) {
         powers[at(k + j)] = some[j];
       }
     }
     double sum = 0.0;
+    for (; k < classes; ++k) {
+      const T power = exponential(row[at(k)] - top);
+      sum += static_cast<double>(power);
+      if (powers != nullptr) {
+        powers[at(k)] = power;
+      }
+    }
     for (const double part : sums) {
       sum += part;
     }
@@ -91,10 +119,11 @@ struct CrossEntropyRow {
   KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum, const At& at) const {
     const double weight = factor / static_cast<double>(positions);
     const double share = weight / sum;
+    const double of_label = static_cast<double>(out[at(label)]) * share - weight;
     for (std::size_t k = 0; k < classes; ++k) {
-      const double own = k == label ? weight : 0.0;
-      out[at(k)] = static_cast<T>(static_cast<double>(out[at(k)]) * share - own);
+      out[at(k)] = static_cast<T>(static_cast<double>(out[at(k)]) * share);
     }
+    out[at(label)] = static_cast<T>(of_label);
   }
 };
 
@@ -314,7 +343,7 @@ void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> predic
                MatrixView<Exec, const T> target, double factor,
                const LossResults<Exec, T>& results) {
   const std::size_t samples = prediction.extent(0);
-  require_fit(samples, results);
+  require_fit(samples, samples, results);
   ZYGOS_REQUIRE(target.size() == prediction.size(), "ops::dice_loss: sizes differ");
   const DiceRow<T> row{prediction.data(),
                        target.data(),

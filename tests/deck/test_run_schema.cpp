@@ -142,6 +142,72 @@ TEST_CASE("CIFAR-10 is a folder", "[deck]") {
   CHECK(run.data.classes == 0);
 }
 
+TEST_CASE("a text and synthetic tokens are what a deck says", "[deck]") {
+  const RunSpec text = run_spec(Deck::parse(
+      test::sample_deck, "inputs/run.yaml", test::sample_schema(),
+      {"data={format: text, file: d/t.txt, vocabulary: words, stride: 4, validation: 0}"}));
+  const RunSpec tokens = spec_of({"data={format: tokens, sequence: 9, vocabulary: 10000}"});
+
+  CHECK(text.data.format == deck::DataFormat::text);
+  CHECK(text.data.text.file == std::filesystem::path("inputs/d/t.txt"));
+  CHECK(text.data.text.unit == "words");
+  CHECK(text.data.text.most_words == 10000);
+  CHECK(text.data.text.sequence == 128);
+  CHECK(text.data.text.stride == 4);
+  CHECK(text.data.text.validation == 0.0);
+  CHECK(spec_of({"data={format: text, file: t}"}).data.text.stride == 0);
+  CHECK(tokens.data.format == deck::DataFormat::tokens);
+  CHECK(tokens.data.tokens.sequence == 9);
+  CHECK(tokens.data.tokens.vocabulary == 10000);
+  CHECK(tokens.data.tokens.test_samples == 1000);
+}
+
+TEST_CASE("what is repeated is written out, copy after copy", "[deck]") {
+  const RunSpec run = spec_of(
+      {"model.layers=[relu, {type: repeat, name: block, times: 2, layers: [{type: dense, units: "
+       "4}, relu, {type: relu, name: last, inputs: [dense1, input]}]}, {type: dense, units: 2, "
+       "inputs: [block, relu1]}]"});
+  using Names = std::vector<std::string>;
+  Names names;
+  for (const deck::LayerSpec& layer : run.model.layers) {
+    names.push_back(layer.name);
+  }
+
+  CHECK(names == Names{"relu1", "block.1.dense1", "block.1.relu1", "block.1.last", "block.2.dense1",
+                       "block.2.relu1", "block.2.last", "dense1"});
+  CHECK(run.model.layers[1].inputs == Names{"relu1"});
+  CHECK(run.model.layers[2].inputs.empty());
+  CHECK(run.model.layers[3].inputs == Names{"block.1.dense1", "relu1"});
+  CHECK(run.model.layers[4].inputs == Names{"block.1.last"});
+  CHECK(run.model.layers[6].inputs == Names{"block.2.dense1", "block.1.last"});
+  CHECK(run.model.layers[7].inputs == Names{"block.2.last", "relu1"});
+  CHECK(run.model.layers[6].type == "relu");
+  CHECK(run.model.layers[4].options.integer("units") == 4);
+}
+
+TEST_CASE("a repetition at the beginning reads the model's input", "[deck]") {
+  const RunSpec run =
+      spec_of({"model.layers=[{type: repeat, times: 2, layers: [{type: dense, units: 2}]}]"});
+
+  CHECK(run.model.layers[0].name == "repeat1.1.dense1");
+  CHECK(run.model.layers[0].inputs == std::vector<std::string>{"input"});
+  CHECK(run.model.layers[1].inputs == std::vector<std::string>{"repeat1.1.dense1"});
+}
+
+TEST_CASE("what a repetition can't read is refused", "[deck]") {
+  const auto finding = [](const std::string& inputs, const std::string& inner) {
+    return first_finding(
+        {"model.layers=[relu, {name: twig, type: relu}, {type: repeat, times: 3, "
+         "inputs: " +
+         inputs + ", layers: [{type: dense, units: 2}, {type: relu, inputs: [" + inner + "]}]}]"});
+  };
+
+  CHECK(finding("[relu1]", "dense1").empty());
+  CHECK(finding("[relu1, twig]", "dense1").find("reads one layer, not 2") != std::string::npos);
+  CHECK(finding("[relu1]", "twig").find("layer 'relu1' has no input 'twig'") != std::string::npos);
+  CHECK(finding("[twog]", "input").find("has no input 'twog'") != std::string::npos);
+}
+
 TEST_CASE("moments are steps, epochs, seconds or never", "[deck]") {
   const RunSpec run = spec_of(
       {"train.report_every=30 s", "train.evaluate_every=never", "checkpoint.every=250 steps"});

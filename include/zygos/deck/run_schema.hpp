@@ -32,7 +32,7 @@ struct RunTables {
 /// The whole deck of a run.
 Schema run_schema(const RunTables& tables);
 
-enum class DataFormat { idx, hdf5, cifar10, glyphs, synthetic };
+enum class DataFormat { idx, hdf5, cifar10, glyphs, synthetic, text, tokens };
 
 /// The arrays of one data set. IDX has no data set names.
 struct DataFiles {
@@ -63,6 +63,24 @@ struct SyntheticSpec {
   std::uint64_t seed = 1;
 };
 
+struct TextSpec {
+  std::filesystem::path file;
+  Position file_position;
+  std::string unit = "characters";  ///< or bytes, words
+  std::int64_t most_words = 10'000;
+  std::int64_t sequence = 128;
+  std::int64_t stride = 0;  ///< 0: as the sequence
+  double validation = 0.1;
+};
+
+struct TokenSpec {
+  std::int64_t samples = 10'000;
+  std::int64_t test_samples = 1'000;
+  std::int64_t sequence = 128;
+  std::int64_t vocabulary = 64;
+  std::uint64_t seed = 1;
+};
+
 struct DataSpec {
   DataFormat format = DataFormat::idx;
   DataFiles train;                ///< idx, hdf5
@@ -71,6 +89,8 @@ struct DataSpec {
   Position folder_position;
   GlyphSpec glyphs;
   SyntheticSpec synthetic;
+  TextSpec text;
+  TokenSpec tokens;
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
   std::int64_t classes = 0;  ///< 0: the largest label + 1
@@ -78,7 +98,7 @@ struct DataSpec {
 };
 
 struct LayerSpec {
-  std::string name;                 ///< given, or type and number: "dense1"
+  std::string name;                 ///< given, or type and number: "dense1"; "repeat1.2.dense1"
   std::string type;                 ///< keyword in the layer table
   std::vector<std::string> inputs;  ///< names of layers or "input"; empty: the layer before
   Section options;                  ///< the layer's own keys, for its factory
@@ -87,8 +107,8 @@ struct LayerSpec {
 
 struct ModelSpec {
   std::vector<std::int64_t> input;  ///< shape of one sample; empty: that of the data
-  std::vector<LayerSpec> layers;
-  Section loss;  ///< text("type") is the keyword in the loss table
+  std::vector<LayerSpec> layers;    ///< what is repeated as often as it is
+  Section loss;                     ///< text("type") is the keyword in the loss table
   Position position;
 };
 
