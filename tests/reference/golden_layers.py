@@ -8,7 +8,7 @@
 import torch
 from torch.nn import functional as F
 
-from golden_case import Case, equal_ones, layer, wide
+from golden_case import Case, equal_ones, labels_below, layer, wide
 
 
 def pair(options, key, fallback):
@@ -34,11 +34,13 @@ def bias_of(options, parameter, width):
        Case((1, 7), units=1, bias=False),
        Case((3, 2, 3), units=4, activation="tanh"),
        Case((5, 6), units=3, activation="relu"),
-       Case((2, 9), units=5, activation="sigmoid"))
+       Case((2, 9), units=5, activation="sigmoid"),
+       Case((2, 3, 4), units=3, flatten=False, activation="tanh"))
 def dense(options, parameter, x):
+    rows = x.flatten(1) if options.get("flatten", True) else x
     # Zygos keeps (inputs, outputs), PyTorch the transpose.
-    kernel = parameter("kernel", (x[0].numel(), options["units"]))
-    return activated(options, F.linear(x.flatten(1), kernel.T,
+    kernel = parameter("kernel", (rows.shape[-1], options["units"]))
+    return activated(options, F.linear(rows, kernel.T,
                                        bias_of(options, parameter, options["units"])))
 
 
@@ -158,3 +160,25 @@ def add(_options, _, *inputs):
 @layer(Case((3, 4), (3, 2)), Case((2, 1, 2, 3), (2, 3, 2, 3), (2, 2, 2, 3)))
 def concat(_options, _, *inputs):
     return torch.cat(inputs, dim=1)
+
+
+@layer(Case((3, 5), vocabulary=7, units=3, drawn=labels_below(7)),
+       Case((2, 4), vocabulary=2, units=1, drawn=labels_below(1)))
+def embedding(options, parameter, x):
+    return F.embedding(x, parameter("table", (options["vocabulary"], options["units"])))
+
+
+@layer(Case((3, 4, 2)), Case((2, 1, 5)))
+def positions(_options, parameter, x):
+    return x + parameter("table", x.shape[1:])
+
+
+@layer(Case((2, 5, 6)), Case((2, 4, 12), heads=2), Case((1, 3, 9), heads=3),
+       Case((2, 1, 6), heads=1), Case((1, 37, 3), heads=1, dropout=0.5, trains=False))
+def causal_attention(options, _, x):
+    # Queries, keys and values of all heads lie side by side.
+    samples, length, width = x.shape
+    heads = options.get("heads", 1)
+    q, k, v = x.reshape(samples, length, 3, heads, width // 3 // heads).permute(2, 0, 3, 1, 4)
+    y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return y.transpose(1, 2).reshape(samples, length, width // 3)

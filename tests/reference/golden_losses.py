@@ -11,9 +11,13 @@ from golden_case import Case, equal_ones, labels_below, loss, shares, wide
 
 
 @loss(Case((5, 4), (5,), target=labels_below(4)), Case((3, 1), (3,), target=labels_below(1)),
-      Case((4, 11), (4,), target=labels_below(11), drawn=wide))
+      Case((4, 11), (4,), target=labels_below(11), drawn=wide),
+      Case((2, 5, 3), (2, 5), target=labels_below(3)),
+      Case((2, 3, 2, 4), (2, 2, 4), target=labels_below(3)))
 def cross_entropy(_options, prediction, target):
-    return F.cross_entropy(prediction, target)
+    # The classes of a sequence come last, those of an image first; PyTorch's always come first.
+    of_sequence = prediction.dim() == 3
+    return F.cross_entropy(prediction.transpose(1, 2) if of_sequence else prediction, target)
 
 
 @loss(Case((5, 4)), Case((2, 3, 2)), Case((1, 1)))
