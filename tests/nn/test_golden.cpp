@@ -59,10 +59,18 @@ TEMPLATE_LIST_TEST_CASE("Every optimizer goes PyTorch's way", "", KernelCases) {
   }
 }
 
+TEST_CASE("Every schedule of rates has PyTorch's factors") {
+  for (const Json& one : golden_cases("rate")) {
+    CAPTURE(one.at("rate"));
+    CHECK(rate_differences(one) == "");
+  }
+}
+
 TEST_CASE("PyTorch has judged every keyword of the registries") {
   CHECK(not_judged(nn::layer_registry(), "layer") == Names{});
   CHECK(not_judged(nn::loss_registry(), "loss") == Names{});
   CHECK(not_judged(nn::optimizer_registry(), "optimizer") == Names{});
+  CHECK(not_judged(nn::rate_schedule_registry(), "rate") == Names{});
 }
 
 TEST_CASE("A wrong number, parameter or keyword in the file is seen") {

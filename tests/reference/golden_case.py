@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A case of golden_torch.py: what its deck says, and how its numbers are drawn."""
 
-REGISTERED = {"layer": [], "loss": [], "optimizer": []}
+REGISTERED = {"layer": [], "loss": [], "optimizer": [], "rate": []}
 
 
 # How numbers are drawn: name -> function of a random.Random.
@@ -52,4 +52,4 @@ def parts(kind):
     return with_cases
 
 
-layer, loss, optimizer = parts("layer"), parts("loss"), parts("optimizer")
+layer, loss, optimizer, rate = (parts(kind) for kind in REGISTERED)

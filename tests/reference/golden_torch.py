@@ -6,8 +6,9 @@
     PYTHON tests/reference/golden_torch.py        # PYTHON: any with PyTorch
 
 tests/nn/test_golden.cpp compares Zygos with that file and needs no PyTorch. To add a layer, a loss
-or an optimizer, add a function named like its deck keyword to golden_layers.py, golden_losses.py or
-golden_optimizers.py, with its cases in front of it. It says in PyTorch what the deck's options mean.
+or the like, add a function named like its deck keyword to golden_layers.py, golden_losses.py,
+golden_optimizers.py or golden_rates.py, with its cases in front of it. It says in PyTorch what the
+deck's options mean.
 
 A case's numbers depend on its own text alone, so that other lines of the file stay as they are.
 Numbers that go in are odd multiples of 1/16, unless a case says otherwise: the same in float and in
@@ -25,6 +26,7 @@ import torch
 import golden_layers  # noqa: F401 (these register their cases)
 import golden_losses  # noqa: F401
 import golden_optimizers  # noqa: F401
+import golden_rates  # noqa: F401
 from golden_case import REGISTERED, odd_sixteenths
 
 OUTPUT = pathlib.Path(__file__).with_suffix(".jsonl")
@@ -94,10 +96,22 @@ def optimizer_line(case, draw, function):
     return {"decays": written(decays), "weights": start, "gradients": gradients, "after": after}
 
 
+def rate_line(case, _draw, function):
+    optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    schedule = function(case.options, optimizer)
+    factors = []
+    for _ in range(case.shapes[0][0]):
+        factors.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    return {"factors": written(torch.tensor(factors, dtype=torch.float64))}
+
+
 def main():
     torch.set_num_threads(1)
     lines = [{"torch": torch.__version__, "written_by": pathlib.Path(__file__).name}]
-    makers = {"layer": layer_line, "loss": loss_line, "optimizer": optimizer_line}
+    makers = {"layer": layer_line, "loss": loss_line, "optimizer": optimizer_line,
+              "rate": rate_line}
     for kind, entries in REGISTERED.items():
         for keyword, cases, function in entries:
             for case in cases:

@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 /// has 15 digits, which are worth 23 of a double's.
 inline constexpr double golden_tolerance = 64.0;
 
-/// All cases of a kind: "layer", "loss" or "optimizer".
+/// All cases of a kind: "layer", "loss", "optimizer" or "rate".
 inline std::vector<Json> golden_cases(const std::string& kind) {
   const std::string path = "tests/reference/golden_torch.jsonl";
   std::ifstream file(path);
@@ -252,6 +252,18 @@ std::string optimizer_differences(const Json& one) {
                    one.at("after")[args.step - 1]);
   }
   return text;
+}
+
+/// The same of a schedule of learning rates: its factors, step by step.
+inline std::string rate_differences(const Json& one) {
+  const auto entries = nn::rate_schedule_registry();
+  const auto schedule = made(entries, section_of(entries, one.at("rate")));
+  const std::vector<double> expected = numbers_of(one.at("factors"));
+  std::vector<double> found;
+  for (std::size_t done = 0; done < expected.size(); ++done) {
+    found.push_back(schedule->factor({.done = static_cast<std::int64_t>(done)}));
+  }
+  return difference(found, expected, golden_tolerance);
 }
 
 }  // namespace zygos::testing
