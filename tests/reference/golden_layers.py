@@ -44,6 +44,18 @@ def dense(options, parameter, x):
                                        bias_of(options, parameter, options["units"])))
 
 
+@layer(Case((2, 3, 7), filters=2, kernel=3),
+       Case((2, 4, 9), filters=4, kernel=3, stride=2, padding=1, groups=2, activation="relu"),
+       Case((3, 2, 8), filters=2, kernel=2, dilation=3, bias=False))
+def conv1d(options, parameter, x):
+    groups, filters = options.get("groups", 1), options["filters"]
+    # Zygos keeps an image's kernel of one row.
+    kernel = parameter("kernel", (filters, x.shape[1] // groups, 1, options["kernel"]))
+    return activated(options, F.conv1d(
+        x, kernel.squeeze(2), bias_of(options, parameter, filters), options.get("stride", 1),
+        options.get("padding", 0), options.get("dilation", 1), groups))
+
+
 @layer(Case((2, 2, 5, 4), filters=3, kernel=3),
        Case((1, 1, 4, 4), filters=1, kernel=1, bias=False),
        Case((2, 4, 5), filters=2, kernel=[3, 2], padding=1),
@@ -112,6 +124,26 @@ def average_pool2d(options, _, x):
                         count_include_pad=options.get("count_padding", False))
 
 
+@layer(Case((2, 2, 2, 3), factor=2), Case((1, 2, 3), factor=[1, 3]),
+       Case((1, 2, 2, 3), factor=2, mode="bilinear"),
+       Case((2, 1, 3, 2), factor=[3, 1], mode="bilinear"),
+       Case((1, 1, 1, 4), factor=[2, 4], mode="bilinear"))
+def upsample(options, _, x):
+    mode = options.get("mode", "nearest")
+    corners = {} if mode == "nearest" else {"align_corners": False}
+    return F.interpolate(as_image(x), scale_factor=pair(options, "factor", 1), mode=mode, **corners)
+
+
+@layer(Case((2, 6), shape=[2, 3]), Case((2, 2, 3, 2), shape=[3, -1]))
+def reshape(options, _, x):
+    return x.reshape(x.shape[0], *options["shape"])
+
+
+@layer(Case((2, 2, 3)))
+def flatten(_options, _, x):
+    return x.flatten(1)
+
+
 @layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 8), drawn=equal_ones))
 def relu(_options, _, x):
     return F.relu(x)
@@ -142,6 +174,30 @@ def leaky_relu(options, _, x):
 def dropout(options, _, x):
     # Only what needs no random numbers; tests/nn/test_dropout.cpp has the rest.
     return F.dropout(x, options["rate"], training=options["rate"] == 0)
+
+
+@layer(Case((5, 3)), Case((4, 2, 3), epsilon=0.1, momentum=0.25), Case((3, 2, 2, 3), drawn=wide),
+       Case((6, 2, 2), group=3))
+def batch_norm(options, parameter, x):
+    channels = x.shape[1:2]
+    gain, shift = parameter("gain", channels), parameter("shift", channels)
+    mean, variance = parameter("running_mean", channels), parameter("running_variance", channels)
+    epsilon, momentum = options.get("epsilon", 1e-5), options.get("momentum", 0.1)
+    # What Zygos has as the gradient of running statistics is what an update takes off them.
+    group = options.get("group", len(x))
+    new = [[statistic.detach().clone() for statistic in (mean, variance)] for _ in x.split(group)]
+    y = torch.cat([F.batch_norm(part, *running, gain, shift, True, momentum, epsilon)
+                   for part, running in zip(x.split(group), new)])
+    mean.grad = mean.detach() - sum(running[0] for running in new) / len(new)
+    variance.grad = variance.detach() - sum(running[1] for running in new) / len(new)
+    return y
+
+
+@layer(Case((2, 6, 3)), Case((3, 2, 2, 2), size=3, alpha=2.0, beta=0.5, k=0.5),
+       Case((2, 9, 1), size=7, alpha=0.5, drawn=wide))
+def lrn(options, _, x):
+    return F.local_response_norm(x, options.get("size", 5), options.get("alpha", 1e-4),
+                                 options.get("beta", 0.75), options.get("k", 1.0))
 
 
 @layer(Case((4, 9)), Case((2, 3, 4), epsilon=0.1), Case((2, 2, 2, 5), epsilon=1e-12, drawn=wide),

@@ -34,3 +34,12 @@ def mae(_options, prediction, target):
 def bce(_options, prediction, target):
     # Zygos' predictions are logits, as are those of PyTorch's form with that name.
     return F.binary_cross_entropy_with_logits(prediction, target)
+
+
+@loss(Case((3, 4), drawn=shares, target=shares),
+      Case((2, 1, 3, 3), smooth=0.125, drawn=shares, target=shares))
+def dice(options, prediction, target):
+    # PyTorch has no such loss: the formula, and its gradient by autograd.
+    p, t, smooth = prediction.flatten(1), target.flatten(1), options.get("smooth", 1.0)
+    overlap = (2 * (p * t).sum(1) + smooth) / (p.sum(1) + t.sum(1) + smooth)
+    return (1 - overlap).mean()

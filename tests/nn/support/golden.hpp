@@ -144,7 +144,8 @@ class GoldenLayer {
     text += judged("output", output_, case_.at("output"));
     for (const bool accumulates : {false, true}) {
       layer_->backward(context, {inputs, parameters, workspace_, output_.tensor, d_output_.tensor,
-                                 d_inputs, d_parameters, accumulates});
+                                 d_inputs, d_parameters, accumulates,
+                                 /*global_batch=*/output_.tensor.shape()[0]});
       text += judged_gradients(accumulates ? 2.0 : 1.0);
     }
     for (const Buffer<Exec, double>& scratch : scratch_) {
