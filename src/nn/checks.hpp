@@ -30,6 +30,15 @@ inline void require_several(std::string_view layer, std::span<const Shape> input
   }
 }
 
+/// For layers that work on channels, the first extent; throws UsageError if there is none.
+inline const Shape& with_channels(std::string_view layer, const Shape& shape) {
+  if (shape.size() < 1 || shape.rank() == 0) {
+    throw UsageError(std::string(layer) + ": the input of shape " + shape.text() +
+                     " has no channels; it must be (channels) or (channels, ...)");
+  }
+  return shape;
+}
+
 /// "0.3" and not "0.300000", for messages.
 inline std::string text_of(double value) {
   std::ostringstream text;

@@ -57,7 +57,8 @@ TEST_CASE("masks are learnt on two lanes and scored by Dice") {
   CHECK(summary["test_dice"] > 0.5);
   CHECK(summary["test_dice"] <= 1.0);
   CHECK_FALSE(summary.contains("test_accuracy"));
-  CHECK(json_of({"eval", "runs/tiny", "--json"}, scratch.path())["test_dice"] == summary["test_dice"]);
+  CHECK(json_of({"eval", "runs/tiny", "--json"}, scratch.path())["test_dice"] ==
+        summary["test_dice"]);
 }
 
 TEST_CASE("metrics are one JSON object a line with steps in order") {

@@ -42,12 +42,7 @@ class BatchNorm final : public Layer {
   }
 
   Shape infer(std::span<const Shape> inputs) const override {
-    const Shape& shape = only_input(type(), inputs);
-    if (shape.size() < 1 || shape.rank() == 0) {
-      throw UsageError("batch_norm: the input of shape " + shape.text() +
-                       " has no channels; it must be (channels) or (channels, ...)");
-    }
-    return shape;
+    return with_channels(type(), only_input(type(), inputs));
   }
 
   std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override {

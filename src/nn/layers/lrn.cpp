@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/lrn.hpp"
 
-#include "nn/axis_pair.hpp"
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 
@@ -26,9 +25,7 @@ class Lrn final : public Layer {
   std::string_view type() const override { return "lrn"; }
 
   Shape infer(std::span<const Shape> inputs) const override {
-    const Shape& shape = only_input(type(), inputs);
-    static_cast<void>(image_extents(type(), shape));  // refuses what is no image
-    return shape;
+    return with_channels(type(), only_input(type(), inputs));
   }
 
   std::vector<ParameterSpec> parameters(std::span<const Shape> /*inputs*/) const override {
@@ -83,9 +80,9 @@ class Lrn final : public Layer {
   }
 
   ops::LrnShape shape_of(const Tensor& output) const {
-    const ImageExtents image = image_extents(type(), output.shape().without_leading());
-    return {static_cast<std::size_t>(output.shape()[0]), static_cast<std::size_t>(image.channels),
-            static_cast<std::size_t>(image.height * image.width),
+    const Shape sample = output.shape().without_leading();
+    return {static_cast<std::size_t>(output.shape()[0]), static_cast<std::size_t>(sample[0]),
+            static_cast<std::size_t>(sample.size() / sample[0]),
             static_cast<std::size_t>(options_.size / 2)};
   }
 
