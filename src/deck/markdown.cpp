@@ -56,9 +56,9 @@ void write_table(const Schema& schema, std::string& text) {
 }
 
 void write_section(const Schema& schema, const std::string& path, std::size_t level,
-                   std::string& text);
-void write_key(const KeyFacts& facts, const std::string& path, std::size_t level,
-               std::string& text);
+                   std::string& text, const KeyFacts* around = nullptr);
+void write_key(const KeyFacts& facts, const std::string& path, std::size_t level, std::string& text,
+               const KeyFacts* around);
 
 /// Whether all of a table's schemas have a key with sections: it is written once, after them.
 bool is_shared(const KeyFacts& facts, const std::vector<Schema>& table) {
@@ -69,10 +69,11 @@ bool is_shared(const KeyFacts& facts, const std::vector<Schema>& table) {
 
 /// Sections of the keys that are shared by the table, or of those that are not.
 void write_inner(const Schema& schema, const std::vector<Schema>& table, bool shared,
-                 const std::string& path, std::size_t level, std::string& text) {
+                 const std::string& path, std::size_t level, std::string& text,
+                 const KeyFacts* around) {
   for (const Key& key : schema.keys()) {
     if (!key.facts().schemas.empty() && is_shared(key.facts(), table) == shared) {
-      write_key(key.facts(), path, level, text);
+      write_key(key.facts(), path, level, text, around);
     }
   }
 }
@@ -81,8 +82,15 @@ std::string heading(std::size_t level, const std::string& title) {
   return std::string(std::min<std::size_t>(level, 4), '#') + " " + title + "\n\n";
 }
 
-void write_key(const KeyFacts& facts, const std::string& path, std::size_t level,
-               std::string& text) {
+/// Elements of a list inside of those of a list of the same name, as layers that are repeated, are
+/// described there: `around`.
+bool is_described(const Schema& schema, const KeyFacts& facts, const KeyFacts* around) {
+  return around != nullptr && around->name == facts.name &&
+         find_schema(around->schemas, schema.name()) != nullptr;
+}
+
+void write_key(const KeyFacts& facts, const std::string& path, std::size_t level, std::string& text,
+               const KeyFacts* around) {
   const bool list = facts.type == Type::sections || facts.type == Type::variants;
   const std::string part = facts.type == Type::named_sections ? ".NAME"
                            : list                             ? "[]"
@@ -94,19 +102,22 @@ void write_key(const KeyFacts& facts, const std::string& path, std::size_t level
     return;
   }
   for (const Schema& schema : facts.schemas) {
+    if (is_described(schema, facts, around)) {
+      continue;
+    }
     text += heading(level + 1,
                     "`" + here + "` with `" + facts.discriminator + ": " + schema.name() + "`") +
             schema.doc() + "\n\n";
     write_table(schema, text);
-    write_inner(schema, facts.schemas, false, here + ".", level + 2, text);
+    write_inner(schema, facts.schemas, false, here + ".", level + 2, text, &facts);
   }
-  write_inner(facts.schemas.front(), facts.schemas, true, here + ".", level + 1, text);
+  write_inner(facts.schemas.front(), facts.schemas, true, here + ".", level + 1, text, &facts);
 }
 
 void write_section(const Schema& schema, const std::string& path, std::size_t level,
-                   std::string& text) {
+                   std::string& text, const KeyFacts* around) {
   write_table(schema, text);
-  write_inner(schema, {}, false, path, level, text);
+  write_inner(schema, {}, false, path, level, text, around);
 }
 
 }  // namespace

@@ -196,7 +196,9 @@ std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
                 "and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other "
                 "names are those of the same copy. The repetition's own name is its last layer.");
   repeat.integer("times", "Number of copies.").required().in_range(1, 1000).example("4");
-  repeat.variants("layers", "type", with_layer_keys(layers), "The layers of a copy in order.")
+  repeat
+      .variants("layers", "type", with_layer_keys(layers),
+                "The layers of a copy in order, of any type but `repeat`.")
       .required()
       .length(1)
       .named_by("name")

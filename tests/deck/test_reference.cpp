@@ -100,6 +100,8 @@ TEST_CASE("the reference lists every key of every section", "[deck]") {
   CHECK(text.starts_with("# Deck reference\n"));
   CHECK(contains(text, "### `model.layers[]`\n"));
   CHECK(contains(text, "#### `model.layers[]` with `type: dense`\n"));
+  CHECK(contains(text, "#### `model.layers[].layers[]`\n"));
+  CHECK_FALSE(contains(text, "`model.layers[].layers[]` with"));  // described above
   CHECK(contains(text,
                  "| `units` | an integer of at least 1 | **required** | Width of the output. |"));
   CHECK(contains(text, "### `optimizer` with `type: adamw`\n"));
