@@ -58,6 +58,29 @@ bool counts(const Array& array) {
   return true;
 }
 
+TEST_CASE("A sample of an HDF5 file may have labels of any rank") {
+  const zygos::test::TemporaryFolder folder("hdf5-labels");
+  const auto file = folder.path() / "a.h5";
+  const std::array<std::uint8_t, 6> images{9, 8, 7, 6, 5, 4};
+  const std::array<std::int32_t, 12> labels{0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1};
+  Dataset data;
+  data.name = "pixels";
+  data.inputs = make_array<std::uint8_t>({2, 3}, images);
+  data.targets = make_array<std::int32_t>({2, 2, 3}, labels);
+  data.classes = 7;
+
+  zygos::io::write_hdf5_dataset(file, data);
+  const Dataset read = zygos::io::load_hdf5_dataset({file, "inputs"}, {file, "targets"});
+
+  CHECK(read.classes == 7);
+  CHECK(read.target_shape() == Shape{2, 3});
+  CHECK(std::ranges::equal(read.targets.as<std::int32_t>(), labels));
+  zygos::io::LoadOptions options;
+  options.classes = 6;
+  CHECK_THROWS_AS(zygos::io::load_hdf5_dataset({file, "inputs"}, {file, "targets"}, options),
+                  zygos::DataError);
+}
+
 TEST_CASE("Numbers of every size and byte order are read from HDF5") {
   const zygos::test::TemporaryFolder folder("hdf5-types");
   const auto file = folder.path() / "a.h5";

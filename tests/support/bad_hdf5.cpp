@@ -255,7 +255,7 @@ void bad_shapes(Hdf5Writer& write) {
     put<std::int32_t>(file, "y", H5T_STD_I32LE, {2}, {0, 1});
   });
   write.targets("hdf5-label-matrix", [](hid_t file) {
-    put<std::int32_t>(file, "y", H5T_STD_I32LE, {3, 2}, {0, 1, 0, 1, 0, 1});
+    put<std::int32_t>(file, "y", H5T_STD_I32LE, {3, 2}, {0, 1, 0, 1, 0, -1});
   });
 }
 
