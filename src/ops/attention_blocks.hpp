@@ -3,7 +3,7 @@
 //
 // The work on one block of queries or keys, for a team of threads: one thread of a host or many of
 // a device. A team has
-//   block                  positions of a block, a multiple of 16
+//   block                  positions of a block, a multiple of 32
 //   tiles                  its Tiles
 //   each(count, f)         f(0), ..., f(count - 1), shared out
 //   multiply(product)      a StridedProduct
@@ -146,14 +146,10 @@ struct Forward {
     });
   }
 
-  /// Scores become weights, less those that are dropped; the row's largest score and its sum are
-  /// brought up to date, and with them what was added to `out` so far.
+  /// Scores of the keys that a query sees become their products with the scale, others minus
+  /// infinity; returns the largest of them and `before`.
   template <std::size_t block>
-  KOKKOS_FUNCTION void add_row(const Head<T>& head, std::size_t query, std::size_t key, T* scores,
-                               T& known_most, double& known_sum, T* out) const {
-    const bool begins = key == 0;
-    const std::size_t seen = query + 1 - key;  // all, or a part of the last block
-    const T before = begins ? -Kokkos::Experimental::infinity_v<T> : known_most;
+  KOKKOS_FUNCTION T scale_row(T* scores, std::size_t seen, T before) const {
     T tops[beside];
     for (std::size_t j = 0; j < beside; ++j) {
       tops[j] = before;
@@ -170,6 +166,12 @@ struct Forward {
     for (const T top : tops) {
       most = top > most ? top : most;
     }
+    return most;
+  }
+
+  /// Scores become exponentials of what they are below `most`; returns their sum.
+  template <std::size_t block>
+  KOKKOS_FUNCTION double raise_row(T* scores, T most) const {
     T sums[beside] = {};
     for (std::size_t c = 0; c < block; c += beside) {
       for (std::size_t j = 0; j < beside; ++j) {
@@ -181,6 +183,19 @@ struct Forward {
     for (const T part : sums) {
       sum += static_cast<double>(part);
     }
+    return sum;
+  }
+
+  /// Scores become weights, less those that are dropped; the row's largest score and its sum are
+  /// brought up to date, and with them what was added to `out` so far.
+  template <std::size_t block>
+  KOKKOS_FUNCTION void add_row(const Head<T>& head, std::size_t query, std::size_t key, T* scores,
+                               T& known_most, double& known_sum, T* out) const {
+    const bool begins = key == 0;
+    const std::size_t seen = query + 1 - key;  // all, or a part of the last block
+    const T before = begins ? -Kokkos::Experimental::infinity_v<T> : known_most;
+    const T most = scale_row<block>(scores, seen, before);
+    const double sum = raise_row<block>(scores, most);
     if (problem.dropout.threshold > 0) {
       T kept[block];
       problem.template draw<block>(head, query, key, kept);
