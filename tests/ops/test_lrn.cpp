@@ -24,52 +24,34 @@ const std::vector<LrnShape> shapes{{0, 3, 4, 2}, {2, 0, 4, 1},   {1, 1, 1, 2},
                                    {3, 7, 5, 2}, {2, 4, 33, 0},  {2, 3, 4, 100},
                                    {5, 9, 1, 1}, {1, 6, 513, 2}, {2, 5, 1537, 1}};
 
+/// Sum of f(index) over the channels within reach of the number `i`.
+template <class F>
+double over_neighbours(const LrnShape& shape, std::size_t i, const F& f) {
+  const std::size_t channel = i / shape.area % shape.channels;
+  double sum = 0.0;
+  for (std::size_t other = 0; other < shape.channels; ++other) {
+    if (other + shape.reach >= channel && other <= channel + shape.reach) {
+      sum += f(i - channel * shape.area + other * shape.area);
+    }
+  }
+  return sum;
+}
+
 /// The reference, from the definition.
 struct Reference {
   Reference(const LrnShape& shape, const LrnScalars& by, const std::vector<double>& x,
             const std::vector<double>& d_y)
       : scale(x.size()), y(x.size()), d_x(x.size()) {
-    const auto for_each = [&](const auto& f) {
-      for (std::size_t n = 0; n < shape.samples; ++n) {
-        for (std::size_t c = 0; c < shape.channels; ++c) {
-          for (std::size_t i = 0; i < shape.area; ++i) {
-            double sum = 0.0;
-            const auto at = [&](std::size_t channel) {
-              return (n * shape.channels + channel) * shape.area + i;
-            };
-            for (std::size_t other = 0; other < shape.channels; ++other) {
-              if (other + shape.reach >= c && other <= c + shape.reach) {
-                sum += f(at(other));
-              }
-            }
-            f(at(c), sum);
-          }
-        }
-      }
-    };
-    struct Scale {
-      const LrnScalars& by;
-      const std::vector<double>& x;
-      Reference& out;
-      double operator()(std::size_t i) const { return x[i] * x[i]; }
-      void operator()(std::size_t i, double sum) const {
-        out.scale[i] = by.offset + by.weight * sum;
-        out.y[i] = x[i] / std::pow(out.scale[i], by.power);
-      }
-    };
-    struct Gradient {
-      const LrnScalars& by;
-      const std::vector<double>& x;
-      const std::vector<double>& d_y;
-      Reference& out;
-      double operator()(std::size_t i) const { return d_y[i] * out.y[i] / out.scale[i]; }
-      void operator()(std::size_t i, double sum) const {
-        out.d_x[i] =
-            d_y[i] / std::pow(out.scale[i], by.power) - 2.0 * by.weight * by.power * x[i] * sum;
-      }
-    };
-    for_each(Scale{by, x, *this});
-    for_each(Gradient{by, x, d_y, *this});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      scale[i] = by.offset +
+                 by.weight * over_neighbours(shape, i, [&](std::size_t j) { return x[j] * x[j]; });
+      y[i] = x[i] / std::pow(scale[i], by.power);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double along =
+          over_neighbours(shape, i, [&](std::size_t j) { return d_y[j] * y[j] / scale[j]; });
+      d_x[i] = d_y[i] / std::pow(scale[i], by.power) - 2.0 * by.weight * by.power * x[i] * along;
+    }
   }
   std::vector<double> scale, y, d_x;
 };
