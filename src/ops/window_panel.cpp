@@ -133,19 +133,14 @@ void Panel<T>::add_segments(const PanelPlan& plan, PanelPlan::Range band, PanelP
   std::int64_t row = range.begin / plan.columns();
   std::int64_t column = range.begin % plan.columns();
   std::int64_t first_row = row;  // of the part
-  const auto add_part = [&](std::int64_t rows) {
-    parts_[parts_count_] = {sample, first_row * y_.step + y_.first + y_.lowest(), 0, channel_};
-    ++parts_count_;
-    grow(parts_[parts_count_ - 1], y_.seen(rows));
-  };
   if (plan.direct()) {
     first_row = band.begin / plan.columns();
-    add_part((band.begin + band.count - 1) / plan.columns() - first_row + 1);
+    add_part(sample, first_row, (band.begin + band.count - 1) / plan.columns() - first_row + 1);
   }
   for (std::int64_t at = 0; at < range.count;) {
     if (parts_count_ == 0 || parts_[parts_count_ - 1].sample != sample) {
       first_row = row;
-      add_part(1);
+      add_part(sample, row, 1);
     }
     Part& part = parts_[parts_count_ - 1];
     grow(part, y_.seen(row - first_row + 1));
@@ -165,6 +160,14 @@ void Panel<T>::add_segments(const PanelPlan& plan, PanelPlan::Range band, PanelP
       ++sample;
     }
   }
+}
+
+/// What so many rows of positions see, from `first_row` on.
+template <class T>
+void Panel<T>::add_part(std::int64_t sample, std::int64_t first_row, std::int64_t rows) {
+  parts_[parts_count_] = {sample, first_row * y_.step + y_.first + y_.lowest(), 0, channel_};
+  grow(parts_[parts_count_], y_.seen(rows));
+  ++parts_count_;
 }
 
 /// The last part of what a channel has loaded gets so many rows, unless it has more.

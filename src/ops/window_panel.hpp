@@ -145,6 +145,7 @@ class Panel {
 
   void add_segments(const PanelPlan& plan, PanelPlan::Range band, PanelPlan::Range range,
                     std::int64_t to_sample);
+  void add_part(std::int64_t sample, std::int64_t first_row, std::int64_t rows);
   void grow(Part& part, std::int64_t rows);
   void add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan::Range range);
   void add_moves();
