@@ -140,12 +140,14 @@ class GoldenLayer {
     const nn::Context context{execution, mode, 3, 5, 1, ids_.tensor};
     const auto inputs = tensors_of(inputs_), parameters = tensors_of(parameters_);
     const auto d_inputs = tensors_of(d_inputs_), d_parameters = tensors_of(d_parameters_);
-    layer_->forward(context, {inputs, parameters, workspace_, output_.tensor});
+    // Types by their names: nvcc takes a bare list in a template for something else.
+    layer_->forward(context, nn::ForwardArgs{inputs, parameters, workspace_, output_.tensor});
     text += judged("output", output_, case_.at("output"));
     for (const bool accumulates : {false, true}) {
-      layer_->backward(context, {inputs, parameters, workspace_, output_.tensor, d_output_.tensor,
-                                 d_inputs, d_parameters, accumulates,
-                                 /*global_batch=*/output_.tensor.shape()[0]});
+      layer_->backward(context,
+                       nn::BackwardArgs{inputs, parameters, workspace_, output_.tensor,
+                                        d_output_.tensor, d_inputs, d_parameters, accumulates,
+                                        /*global_batch=*/output_.tensor.shape()[0]});
       text += judged_gradients(accumulates ? 2.0 : 1.0);
     }
     for (const Buffer<Exec, double>& scratch : scratch_) {
