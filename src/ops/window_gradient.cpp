@@ -17,19 +17,12 @@ namespace {
 
 using namespace thin;
 
-/// Taps times channels that are packed at a time.
-constexpr std::int64_t most_k = 256;
 /// Chunks that a gradient's sum is cut into: at most, and as long as they are small.
 constexpr std::int64_t most_chunks = 16;
 constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
 /// Vectors of positions that are added up before those of a register are: for a small share of the
 /// time, and what they meet stays in the first caches.
 constexpr std::int64_t most_slots = 192;
-
-template <class T>
-using Seen = std::array<T, static_cast<std::size_t>(seen_numbers + seen_zeros)>;
-template <class T>
-using Packed = std::array<T, static_cast<std::size_t>((most_k + 1) * panel<T>)>;
 
 constexpr Plan packed_plan{.x_along_k = true};
 
@@ -136,28 +129,20 @@ void correlate(std::int64_t rows, std::int64_t taps, const Correlation<T>& c) {
   });
 }
 
-/// Channels whose windows are packed together: whole ones, at least one.
-template <class T>
-std::int64_t channels_together(const WindowProduct<T>& product, const PanelPlan& plan) {
-  const std::int64_t packed = most_k / std::max<std::int64_t>(product.taps(), 1);
-  return std::clamp<std::int64_t>(std::min(packed, plan.channels()), 1,
-                                  std::max<std::int64_t>(product.channels, 1));
-}
-
 }  // namespace
 
 template <class T>
 WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
-    : product_(product), plan_(product.y, product.x, {panel<T>, width<T>}) {
-  most_channels_ = direct() ? 1 : channels_together(product, plan_);
+    : product_(product), plan_(product.y, product.x, {panel<T>, width<T>}), direct_(is_direct()) {
+  most_channels_ = direct_ ? 1 : channels_together(product, plan_);
   blocks_ = divided_up(product.channels, most_channels_);
   of_block_ =
       product.rows *
       rounded_up(divided_up(product.channels, std::max<std::int64_t>(blocks_, 1)) * product.taps(),
-                 direct() ? 1 : width<T>);
+                 direct_ ? 1 : width<T>);
   const std::int64_t of_chunk = std::max<std::int64_t>(product.groups * blocks_ * of_block_, 1);
   std::int64_t chunks = std::min(product.samples, chunk_numbers / of_chunk);
-  if (direct()) {
+  if (direct_) {
     // A chunk has enough vectors for the sums over registers not to matter.
     chunks =
         std::min(chunks, product.samples * product.y.positions * vectors_of_row() / most_slots);
@@ -183,7 +168,7 @@ std::int64_t WindowGradient<T>::vectors_of_row() const {
 }
 
 template <class T>
-bool WindowGradient<T>::direct() const {
+bool WindowGradient<T>::is_direct() const {
   const WindowAxis& x = product_.x;
   if (x.step != 1 || x.positions < width<T> || product_.taps() == 0 ||
       vectors_of_row() > most_slots || product_.y.seen(1) * x.seen(x.positions) > seen_numbers) {
@@ -205,7 +190,7 @@ typename WindowGradient<T>::Block WindowGradient<T>::block_of(std::int64_t chunk
                                                               std::int64_t block) const {
   const std::int64_t channel = product_.channels * block / blocks_;
   const std::int64_t channels = product_.channels * (block + 1) / blocks_ - channel;
-  return {group, channel, channels, rounded_up(channels * product_.taps(), direct() ? 1 : width<T>),
+  return {group, channel, channels, rounded_up(channels * product_.taps(), direct_ ? 1 : width<T>),
           partial_sums_ + ((chunk * product_.groups + group) * blocks_ + block) * of_block_};
 }
 
@@ -219,7 +204,7 @@ void WindowGradient<T>::compute(std::int64_t piece) const {
     std::fill_n(block.sums, of_block_, T(0));
     return;
   }
-  if (direct()) {
+  if (direct_) {
     Rows left{begin * product_.y.positions, end * product_.y.positions};
     for (bool first = true; left.begin < left.end; first = false) {
       const Rows rows = next_rows(left);
@@ -334,7 +319,7 @@ void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool
   const T* const d_to =
       product_.to + (sample * product_.groups + block.group) * product_.rows * positions;
   // Rows of packed positions that fit.
-  const std::int64_t most = most_k * panel<T> / block.stride;
+  const std::int64_t most = packed_taps * panel<T> / block.stride;
   for (std::int64_t index = 0; index < plan_.count(1); ++index) {
     const PanelPlan::Range range = plan_.range(index, 1);
     for_each_part(

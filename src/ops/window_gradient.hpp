@@ -41,7 +41,7 @@ class WindowGradient {
   Block block_of(std::int64_t chunk, std::int64_t group, std::int64_t block) const;
 
   /// Rows whose vectors are used where they lie, if they are wide enough; others are packed.
-  bool direct() const;
+  bool is_direct() const;
   std::int64_t vectors_of_row() const;
   Rows next_rows(const Rows& left) const;
   void add_rows(const Rows& rows, const Block& block, bool first) const;
@@ -52,6 +52,7 @@ class WindowGradient {
 
   WindowProduct<T> product_;
   PanelPlan plan_;
+  bool direct_;
   T* partial_sums_ = nullptr;
   std::int64_t most_channels_;  ///< of a block
   std::int64_t blocks_;

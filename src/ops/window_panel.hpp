@@ -9,6 +9,7 @@
 #include "ops/thin_extents.hpp"
 #include "ops/window.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -19,6 +20,13 @@ namespace zygos::ops {
 inline constexpr std::int64_t seen_numbers = 16 * 1024;
 inline constexpr std::int64_t seen_zeros = 128;
 inline constexpr std::int64_t most_positions = 64;
+template <class T>
+using Seen = std::array<T, static_cast<std::size_t>(seen_numbers + seen_zeros)>;
+
+/// Taps times channels that are packed at a time, for as many positions as a panel has.
+inline constexpr std::int64_t packed_taps = 256;
+template <class T>
+using Packed = std::array<T, static_cast<std::size_t>((packed_taps + 1) * thin::panel<T>)>;
 
 /// Positions of a panel at most, no more than most_positions, and of one of its vectors.
 struct PanelExtents {
@@ -82,6 +90,14 @@ class PanelPlan {
   std::int64_t region_ = 0;
   std::int64_t together_ = 1;
 };
+
+/// Channels of a source that are loaded and packed together: whole ones, at least one.
+template <class T>
+std::int64_t channels_together(const WindowProduct<T>& product, const PanelPlan& plan) {
+  const std::int64_t packed = packed_taps / std::max<std::int64_t>(product.taps(), 1);
+  return std::clamp<std::int64_t>(std::min(packed, plan.channels()), 1,
+                                  std::max<std::int64_t>(product.channels, 1));
+}
 
 /// Rows of a source, and columns of these; both may lie outside of it.
 struct SourceRows {

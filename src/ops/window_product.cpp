@@ -13,9 +13,6 @@ namespace {
 
 using namespace thin;
 
-/// Taps times channels that are packed at a time.
-constexpr std::int64_t most_k = 256;
-
 constexpr Plan plain_plan{.x_along_k = true};
 constexpr Plan scattered_plan{.x_along_k = true, .scattered = true};
 template <Plan plan>
@@ -28,18 +25,6 @@ constexpr std::int64_t enough_pieces = 16;
 
 template <class T>
 constexpr PanelExtents extents{panel<T>, width<T>};
-template <class T>
-using Seen = std::array<T, static_cast<std::size_t>(seen_numbers + seen_zeros)>;
-template <class T>
-using Packed = std::array<T, static_cast<std::size_t>((most_k + 1) * panel<T>)>;
-
-/// Channels of a source that are looked at together: whole ones, at least one.
-template <class T>
-std::int64_t channels_together(const WindowProduct<T>& product, const PanelPlan& plan) {
-  const std::int64_t packed = most_k / std::max<std::int64_t>(product.taps(), 1);
-  return std::clamp<std::int64_t>(std::min(packed, plan.channels()), 1,
-                                  std::max<std::int64_t>(product.channels, 1));
-}
 
 }  // namespace
 
@@ -158,7 +143,7 @@ void WindowPieces<T>::multiply_packed(const Piece& piece, const Panel<T>& panel,
   alignas(line_bytes) Packed<T> packed;
   const std::int64_t stride = rounded_up(panel.positions(), width<T>);
   for_each_depth(
-      channels.count * product_.taps(), most_k, [&](std::int64_t begin, std::int64_t count) {
+      channels.count * product_.taps(), packed_taps, [&](std::int64_t begin, std::int64_t count) {
         panel.pack_taps(scratch.seen.data(), begin, count, stride, packed.data());
         multiply_rows(PlanConstant<plain_plan>{}, piece, panel,
                       channels.begin * product_.taps() + begin,

@@ -30,7 +30,7 @@ class WindowPieces {
   using Tile = std::array<T, static_cast<std::size_t>(most_rows_of_piece* thin::panel<T>)>;
   /// What a thread needs for a piece, from its first panel to its last.
   struct Scratch {
-    alignas(thin::line_bytes) std::array<T, seen_numbers + seen_zeros> seen;
+    alignas(thin::line_bytes) Seen<T> seen;
     alignas(thin::line_bytes) Tile tile;
     std::array<std::int32_t, most_taps> offsets;  ///< of taps that are not packed
     std::int64_t first_tap = -1;                  ///< of those in `offsets`

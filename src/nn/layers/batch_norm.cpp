@@ -7,6 +7,7 @@
 #include "ops/batch_norm.hpp"
 
 #include "nn/checks.hpp"
+#include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -62,13 +63,13 @@ class BatchNorm final : public Layer {
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
-    return pass_cost(7.0, 2.0, batch, inputs, dtype);
+    return element_cost(7.0, 2.0, batch, only_input(type(), inputs), dtype);
   }
 
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
-    return wants_d_input ? pass_cost(12.0, 3.0, batch, inputs, dtype)
-                         : pass_cost(5.0, 2.0, batch, inputs, dtype);
+    return wants_d_input ? element_cost(12.0, 3.0, batch, only_input(type(), inputs), dtype)
+                         : element_cost(5.0, 2.0, batch, only_input(type(), inputs), dtype);
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
@@ -131,13 +132,6 @@ class BatchNorm final : public Layer {
     return {static_cast<std::size_t>(tensor.shape()[0]), static_cast<std::size_t>(sample[0]),
             static_cast<std::size_t>(sample.size() / sample[0]),
             static_cast<std::size_t>(group_of(tensor.shape()[0]))};
-  }
-
-  /// `flops` and `passes` over memory of every element.
-  static Cost pass_cost(double flops, double passes, std::int64_t batch,
-                        std::span<const Shape> inputs, DType dtype) {
-    const double elements = static_cast<double>(batch) * static_cast<double>(inputs.front().size());
-    return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
   }
 
   BatchNormOptions options_;

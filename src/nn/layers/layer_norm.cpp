@@ -3,6 +3,7 @@
 #include "ops/layer_norm.hpp"
 
 #include "nn/checks.hpp"
+#include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
 #include "nn/rows_view.hpp"
 
@@ -40,14 +41,14 @@ class LayerNorm final : public Layer {
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
-    return pass_cost(8.0, 2.0, batch, inputs, dtype);
+    return element_cost(8.0, 2.0, batch, only_input(type(), inputs), dtype);
   }
 
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
-    Cost cost = pass_cost(5.0, 2.0, batch, inputs, dtype);
+    Cost cost = element_cost(5.0, 2.0, batch, only_input(type(), inputs), dtype);
     if (wants_d_input) {
-      cost += pass_cost(14.0, 3.0, batch, inputs, dtype);
+      cost += element_cost(14.0, 3.0, batch, only_input(type(), inputs), dtype);
     }
     return cost;
   }
@@ -92,14 +93,6 @@ class LayerNorm final : public Layer {
   std::int64_t width(std::span<const Shape> inputs) const {
     const Shape& shape = only_input(type(), inputs);
     return shape.rank() == 0 ? 0 : shape[shape.rank() - 1];
-  }
-
-  /// `flops` and `passes` over memory of every element.
-  Cost pass_cost(double flops, double passes, std::int64_t batch, std::span<const Shape> inputs,
-                 DType dtype) const {
-    const double elements =
-        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
-    return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
   }
 
   double epsilon_;

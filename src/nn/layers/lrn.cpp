@@ -3,6 +3,7 @@
 #include "ops/lrn.hpp"
 
 #include "nn/checks.hpp"
+#include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -38,13 +39,14 @@ class Lrn final : public Layer {
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
-    return pass_cost(2.0 * static_cast<double>(options_.size) + 6.0, 3.0, batch, inputs, dtype);
+    return element_cost(2.0 * static_cast<double>(options_.size) + 6.0, 3.0, batch,
+                        only_input(type(), inputs), dtype);
   }
 
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
-    return wants_d_input ? pass_cost(3.0 * static_cast<double>(options_.size) + 8.0, 5.0, batch,
-                                     inputs, dtype)
+    return wants_d_input ? element_cost(3.0 * static_cast<double>(options_.size) + 8.0, 5.0, batch,
+                                        only_input(type(), inputs), dtype)
                          : Cost{};
   }
 
@@ -88,14 +90,6 @@ class Lrn final : public Layer {
 
   ops::LrnScalars scalars() const {
     return {options_.k, options_.alpha / static_cast<double>(options_.size), options_.beta};
-  }
-
-  /// `flops` and `passes` over memory of every element.
-  Cost pass_cost(double flops, double passes, std::int64_t batch, std::span<const Shape> inputs,
-                 DType dtype) const {
-    const double elements =
-        static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
-    return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
   }
 
   LrnOptions options_;
