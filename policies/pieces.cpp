@@ -133,12 +133,15 @@ void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
   builder.backward(place, micro_batch);
 }
 
-schedule::Schedule whole_batch_on(std::string policy, const plan::Problem& problem,
-                                  schedule::Place place) {
-  schedule::Outline outline = outline_of(std::move(policy), problem);
+schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem& problem,
+                                  schedule::Place place, std::int64_t micro_batches) {
+  schedule::Outline outline = outline_of(policy, problem);
   outline.places[static_cast<std::size_t>(place)].stage = 0;
+  outline.micro_batches = divide(policy, problem, {0, problem.batch}, micro_batches);
   schedule::ScheduleBuilder builder(std::move(outline));
-  add_pass(builder, place, 0);
+  for (std::int64_t micro_batch = 0; micro_batch < micro_batches; ++micro_batch) {
+    add_pass(builder, place, static_cast<schedule::MicroBatch>(micro_batch));
+  }
   builder.update(place);
   return std::move(builder).build();
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole batch on one lane: the yardstick every other policy is measured against.
+// The whole batch on one lane: the yardstick every other policy is measured against. In parts, with
+// their gradients added up, if the lane has no room for it at once.
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
@@ -17,7 +18,7 @@ class Single final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
-    return whole_batch_on("single", problem, place_in(problem));
+    return whole_batch_on("single", problem, place_in(problem), options_.micro_batches);
   }
 
   std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
@@ -55,8 +56,15 @@ train::PolicyPtr single(SingleOptions options) {
 train::PolicyEntry single_entry() {
   deck::Schema schema("single", "The whole batch on one lane.");
   schema.text("lane", "Name of the lane; the first one if not given.").optional().example("device");
+  schema
+      .integer("micro_batches",
+               "Parts of the batch that are trained one after the other, their gradients added up "
+               "before the update: so many times less memory for activations.")
+      .at_least(1)
+      .fallback(1);
   return {schema, [](const deck::Section& section) {
-            return single({section.has("lane") ? section.text("lane") : std::string()});
+            return single({section.has("lane") ? section.text("lane") : std::string(),
+                           section.integer("micro_batches")});
           }};
 }
 

@@ -50,6 +50,7 @@ std::vector<Case> synchronous_policies(const CutModel& model) {
   const policies::StageOptions three{.cuts = model.three, .lanes = {}};
   const policies::StageOptions four{.cuts = model.four, .lanes = {}};
   std::vector<Case> cases{
+      {"single, micro-batches", 1, policies::single({.place = {}, .micro_batches = 4})},
       {"coarse_split at 15", 2, policies::coarse_split({.share = {}, .samples = 15})},
       {"coarse_split at 35", 2, policies::coarse_split({.share = {}, .samples = 35})},
       {"layer_placement, 2 lanes", 2, policies::layer_placement({.stages = two})},

@@ -15,7 +15,8 @@ namespace zygos::policies {
 
 /// The whole batch on one place.
 struct SingleOptions {
-  std::string place;  ///< lane name; empty: the first lane
+  std::string place;               ///< lane name; empty: the first lane
+  std::int64_t micro_batches = 1;  ///< the gradient is added up over so many parts of the batch
 };
 train::PolicyPtr single(SingleOptions options);
 
