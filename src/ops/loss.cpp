@@ -356,6 +356,16 @@ void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> predic
   evaluate("zygos::ops::dice_loss", exec, samples, row.columns, row, results.totals.data());
 }
 
+template <class Exec>
+void loss_totals(const Exec& exec, VectorView<Exec, const double> sample_losses,
+                 VectorView<Exec, const std::int32_t> sample_hits,
+                 VectorView<Exec, double> totals) {
+  ZYGOS_REQUIRE(sample_losses.size() == sample_hits.size() && totals.size() == 2,
+                "ops::loss_totals: one loss and hit per sample, and two totals");
+  sum_totals(exec, sample_losses.size(), 1.0, sample_losses.data(), sample_hits.data(),
+             totals.data());
+}
+
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
   template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,             \
                                         VectorView<SPACE, const std::int32_t>, double,        \
@@ -366,9 +376,12 @@ void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> predic
   template void dice_loss<SPACE, T>(const SPACE&, double, MatrixView<SPACE, const T>,         \
                                     MatrixView<SPACE, const T>, double,                       \
                                     const LossResults<SPACE, T>&);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)                                                  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)                                            \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double)                                           \
+  template void loss_totals<SPACE>(const SPACE&, VectorView<SPACE, const double>, \
+                                   VectorView<SPACE, const std::int32_t>,         \
+                                   VectorView<SPACE, double>);
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops
