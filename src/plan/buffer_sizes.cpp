@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/buffer_sizes.hpp"
 
+#include "plan/packing.hpp"
+
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
@@ -9,6 +11,31 @@
 namespace zygos::plan {
 
 using schedule::BufferKind;
+
+namespace {
+
+BufferLayout one_behind_the_other(const std::vector<std::size_t>& sizes) {
+  BufferLayout layout;
+  for (const std::size_t bytes : sizes) {
+    layout.tensors.push_back(layout.bytes);
+    layout.bytes += padded(bytes);
+  }
+  return layout;
+}
+
+BufferLayout packed(std::vector<Spell> spells) {
+  BufferLayout layout;
+  for (Spell& spell : spells) {
+    spell.bytes = padded(spell.bytes);
+  }
+  layout.bytes = pack(spells);
+  for (const Spell& spell : spells) {
+    layout.tensors.push_back(spell.offset);
+  }
+  return layout;
+}
+
+}  // namespace
 
 BufferSizes::BufferSizes(const MemoryRequest& request, const StageTensors& stage,
                          schedule::SampleRange samples, std::int64_t chunk)
@@ -21,36 +48,30 @@ std::size_t BufferSizes::bytes(const Shape& sample) const {
   return static_cast<std::size_t>(samples_ * sample.size()) * size_of(request_.dtype);
 }
 
-std::vector<std::size_t> BufferSizes::of(const schedule::Buffer& buffer) const {
+BufferLayout BufferSizes::of(const schedule::Buffer& buffer) const {
   switch (buffer.kind) {
     case BufferKind::inputs:
     case BufferKind::staging:
-      return of_batch();
+      return one_behind_the_other(of_batch());
     case BufferKind::boundary:
-      return of_nodes(stage_.boundary);
+      return one_behind_the_other(of_nodes(stage_.boundary));
     case BufferKind::outputs:
-      return of_nodes(stage_.outputs);
+      return one_behind_the_other(of_nodes(stage_.outputs));
     case BufferKind::input_gradients:
-      return of_nodes(stage_.input_gradients);
+      return one_behind_the_other(of_nodes(stage_.input_gradients));
     case BufferKind::activations:
-      return of_activations();
+      return one_behind_the_other(of_activations());
     case BufferKind::output_gradients:
-      return of_losses();
-    case BufferKind::scratch: {
-      if (buffer.slot == 0) {
-        return of_scratch();
-      }
-      std::vector<std::size_t> sizes;
-      add_workspace(sizes, false, slices_.front());
-      return sizes;
-    }
+      return one_behind_the_other(of_losses());
+    case BufferKind::scratch:
+      return buffer.slot == 0 ? of_backward_scratch() : of_forward_scratch();
     default:
       throw InternalError("buffers of kind '" + std::string(name_of(buffer.kind)) +
                           "' do not consist of samples");
   }
 }
 
-std::vector<std::size_t> BufferSizes::of_batch() const {
+BufferSizes::Sizes BufferSizes::of_batch() const {
   const auto samples = static_cast<std::size_t>(samples_);
   const TargetSpec& target = request_.target;
   const std::size_t targets =
@@ -59,42 +80,43 @@ std::vector<std::size_t> BufferSizes::of_batch() const {
           stage_.is_last ? targets : 0, samples * size_of(DType::u32)};
 }
 
-std::vector<std::size_t> BufferSizes::of_nodes(const std::vector<graph::NodeId>& nodes) const {
-  std::vector<std::size_t> sizes;
+BufferSizes::Sizes BufferSizes::of_nodes(const std::vector<graph::NodeId>& nodes) const {
+  Sizes sizes;
   for (const graph::NodeId node : nodes) {
     sizes.push_back(bytes(request_.graph.nodes()[static_cast<std::size_t>(node)].output_shape));
   }
   return sizes;
 }
 
-void BufferSizes::add_workspace(std::vector<std::size_t>& sizes, bool kept,
-                                schedule::SampleRange slice) const {
-  for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
-    const graph::Node& node = request_.graph.nodes()[static_cast<std::size_t>(id)];
-    for (const auto& spec :
-         node.layer->workspace(slice.count(), node.input_shapes, request_.dtype)) {
-      if (spec.kept == kept) {
-        sizes.push_back(static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype));
-      }
+BufferSizes::Sizes BufferSizes::workspace(graph::NodeId id, bool kept,
+                                          schedule::SampleRange slice) const {
+  const graph::Node& node = request_.graph.nodes()[static_cast<std::size_t>(id)];
+  Sizes sizes;
+  for (const auto& spec : node.layer->workspace(slice.count(), node.input_shapes, request_.dtype)) {
+    if (spec.kept == kept) {
+      sizes.push_back(static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype));
     }
   }
+  return sizes;
 }
 
-std::vector<std::size_t> BufferSizes::of_activations() const {
-  std::vector<std::size_t> sizes;
+BufferSizes::Sizes BufferSizes::of_activations() const {
+  Sizes sizes;
   for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
     if (position(stage_.outputs, id) < 0) {
       sizes.push_back(bytes(request_.graph.nodes()[static_cast<std::size_t>(id)].output_shape));
     }
   }
   for (const schedule::SampleRange& slice : slices_) {
-    add_workspace(sizes, true, slice);
+    for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
+      std::ranges::copy(workspace(id, true, slice), std::back_inserter(sizes));
+    }
   }
   return sizes;
 }
 
-std::vector<std::size_t> BufferSizes::of_losses() const {
-  std::vector<std::size_t> sizes = of_nodes(stage_.output_gradients);
+BufferSizes::Sizes BufferSizes::of_losses() const {
+  Sizes sizes = of_nodes(stage_.output_gradients);
   if (stage_.is_last) {
     const auto judged = static_cast<std::size_t>(
         samples_ * request_.graph.loss().judged_per_sample(request_.target.shape));
@@ -104,12 +126,35 @@ std::vector<std::size_t> BufferSizes::of_losses() const {
   return sizes;
 }
 
-std::vector<std::size_t> BufferSizes::of_scratch() const {
-  std::vector<std::size_t> sizes;
+std::vector<graph::NodeId> BufferSizes::last_readers() const {
+  std::vector<graph::NodeId> last;
+  for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
+    last.push_back(id);
+    for (const graph::NodeId source : request_.graph.nodes()[static_cast<std::size_t>(id)].inputs) {
+      if (stage_.nodes.contains(source)) {
+        last[static_cast<std::size_t>(source - stage_.nodes.begin)] = id;
+      }
+    }
+  }
+  return last;
+}
+
+/// Backward visits nodes last to first: a gradient is needed from the last reader of what it is of
+/// down to that itself. Where samples go through in several slices, a task may stop at a node with
+/// all of them under way: then gradients lie apart.
+BufferLayout BufferSizes::of_backward_scratch() const {
   const auto nodes = request_.graph.nodes();
+  const auto last = last_readers();
+  const bool in_slices = slices_.size() > 1;
+  const auto gradient = [&](const Shape& sample, graph::NodeId from, graph::NodeId to) {
+    return in_slices ? Spell{bytes(sample), -stage_.nodes.end, -stage_.nodes.begin, 0}
+                     : Spell{bytes(sample), -from, -to, 0};
+  };
+  std::vector<Spell> spells;
   for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
     if (position(stage_.output_gradients, id) < 0 && has_backward(request_.graph, id)) {
-      sizes.push_back(bytes(nodes[static_cast<std::size_t>(id)].output_shape));
+      spells.push_back(gradient(nodes[static_cast<std::size_t>(id)].output_shape,
+                                last[static_cast<std::size_t>(id - stage_.nodes.begin)], id));
     }
   }
   const auto gradients = request_.graph.input_gradients();
@@ -117,12 +162,26 @@ std::vector<std::size_t> BufferSizes::of_scratch() const {
     const auto index = static_cast<std::size_t>(id);
     for (std::size_t input = 0; input < gradients[index].size(); ++input) {
       if (gradients[index][input] == graph::InputGradient::added) {
-        sizes.push_back(bytes(nodes[index].input_shapes[input]));
+        spells.push_back(gradient(nodes[index].input_shapes[input], id, id));
       }
     }
   }
-  add_workspace(sizes, false, slices_.front());
-  return sizes;
+  for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
+    for (const std::size_t size : workspace(id, false, slices_.front())) {
+      spells.push_back({size, -id, -id, 0});
+    }
+  }
+  return packed(std::move(spells));
+}
+
+BufferLayout BufferSizes::of_forward_scratch() const {
+  std::vector<Spell> spells;
+  for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
+    for (const std::size_t size : workspace(id, false, slices_.front())) {
+      spells.push_back({size, id, id, 0});
+    }
+  }
+  return packed(std::move(spells));
 }
 
 }  // namespace zygos::plan

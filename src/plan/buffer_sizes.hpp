@@ -15,6 +15,12 @@ inline bool is_staged(schedule::BufferKind kind) {
   return kind == schedule::BufferKind::staging || kind == schedule::BufferKind::message;
 }
 
+/// Where a buffer's tensors lie from its begin; each is padded.
+struct BufferLayout {
+  std::vector<std::size_t> tensors;
+  std::size_t bytes = 0;
+};
+
 /// Sizes of the tensors of a place's buffers, for `samples` samples in `slices`.
 class BufferSizes {
  public:
@@ -29,16 +35,22 @@ class BufferSizes {
   ///   output_gradients  one per node of the list; last stage: losses and hits of the samples, too
   ///   scratch, slot 0   gradients of the outputs inside the stage, of inputs that are added, and
   ///                     workspace; slot 1: workspace
-  std::vector<std::size_t> of(const schedule::Buffer& buffer) const;
+  /// Tensors of scratch share memory where no node needs both.
+  BufferLayout of(const schedule::Buffer& buffer) const;
 
  private:
+  using Sizes = std::vector<std::size_t>;
   std::size_t bytes(const Shape& sample) const;
-  std::vector<std::size_t> of_batch() const;
-  std::vector<std::size_t> of_nodes(const std::vector<graph::NodeId>& nodes) const;
-  std::vector<std::size_t> of_activations() const;
-  std::vector<std::size_t> of_losses() const;
-  std::vector<std::size_t> of_scratch() const;
-  void add_workspace(std::vector<std::size_t>& sizes, bool kept, schedule::SampleRange slice) const;
+  Sizes of_batch() const;
+  Sizes of_nodes(const std::vector<graph::NodeId>& nodes) const;
+  Sizes of_activations() const;
+  Sizes of_losses() const;
+  BufferLayout of_backward_scratch() const;
+  BufferLayout of_forward_scratch() const;
+  /// What the stage's node keeps, or not, of a slice.
+  Sizes workspace(graph::NodeId id, bool kept, schedule::SampleRange slice) const;
+  /// By the stage's node: its last reader in the stage, or itself.
+  std::vector<graph::NodeId> last_readers() const;
 
   const MemoryRequest& request_;
   const StageTensors& stage_;

@@ -19,10 +19,6 @@ using schedule::Buffer;
 using schedule::BufferKind;
 using schedule::TaskKind;
 
-std::size_t padded(std::size_t bytes) {
-  return (bytes + ArenaLayout::alignment - 1) / ArenaLayout::alignment * ArenaLayout::alignment;
-}
-
 Category category_of(BufferKind kind) {
   switch (kind) {
     case BufferKind::inputs:
@@ -108,11 +104,9 @@ class Collector {
           is_alias(task.payload, host) ? 0 : padded(static_cast<std::size_t>(task.bytes));
       return;
     }
-    for (const std::size_t bytes :
-         sizes_[static_cast<std::size_t>(buffer.micro_batch)].of(buffer)) {
-      planned.tensors.push_back(planned.bytes);
-      planned.bytes += padded(bytes);
-    }
+    BufferLayout layout = sizes_[static_cast<std::size_t>(buffer.micro_batch)].of(buffer);
+    planned.tensors = std::move(layout.tensors);
+    planned.bytes = layout.bytes;
   }
 
   const MemoryRequest& request_;

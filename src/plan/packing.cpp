@@ -3,6 +3,8 @@
 #include "plan/packing.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace zygos::plan {
 namespace {
@@ -14,10 +16,12 @@ bool ends_before(const PlannedBuffer& one, const PlannedBuffer& other,
   });
 }
 
-/// Lowest offset at which `bytes` fit between `taken`, sorted by offset.
-std::size_t first_gap(const std::vector<const PlannedBuffer*>& taken, std::size_t bytes) {
+/// Lowest offset at which `bytes` fit beside `taken`. One is anything with offset and bytes.
+template <class One>
+std::size_t first_gap(std::vector<const One*> taken, std::size_t bytes) {
+  std::ranges::sort(taken, {}, [](const One* other) { return other->offset; });
   std::size_t offset = 0;
-  for (const PlannedBuffer* other : taken) {
+  for (const One* other : taken) {
     if (offset + bytes <= other->offset) {
       break;
     }
@@ -26,25 +30,43 @@ std::size_t first_gap(const std::vector<const PlannedBuffer*>& taken, std::size_
   return offset;
 }
 
+/// In the given order; `shares(earlier, later)` says whether the later one may have memory of the
+/// earlier.
+template <class One, class Shares>
+std::size_t first_fit(const std::vector<One*>& order, const Shares& shares) {
+  std::size_t total = 0;
+  std::vector<const One*> placed;
+  for (One* one : order) {
+    std::vector<const One*> taken;
+    std::ranges::copy_if(placed, std::back_inserter(taken),
+                         [&](const One* other) { return !shares(*other, *one); });
+    one->offset = first_gap(std::move(taken), one->bytes);
+    total = std::max(total, one->offset + one->bytes);
+    placed.push_back(one);
+  }
+  return total;
+}
+
 }  // namespace
 
 std::size_t pack(const std::vector<PlannedBuffer*>& buffers,
                  const schedule::HappensBefore& before) {
   std::vector<PlannedBuffer*> order = buffers;
   std::ranges::stable_sort(order, {}, [](const PlannedBuffer* buffer) { return buffer->first; });
-  std::size_t total = 0;
-  std::vector<const PlannedBuffer*> placed;
-  for (PlannedBuffer* buffer : order) {
-    std::vector<const PlannedBuffer*> taken;
-    std::ranges::copy_if(placed, std::back_inserter(taken), [&](const PlannedBuffer* other) {
-      return !ends_before(*other, *buffer, before);
-    });
-    std::ranges::sort(taken, {}, [](const PlannedBuffer* other) { return other->offset; });
-    buffer->offset = first_gap(taken, buffer->bytes);
-    total = std::max(total, buffer->offset + buffer->bytes);
-    placed.push_back(buffer);
-  }
-  return total;
+  return first_fit(order, [&](const PlannedBuffer& earlier, const PlannedBuffer& later) {
+    return ends_before(earlier, later, before);
+  });
+}
+
+std::size_t pack(std::vector<Spell>& spells) {
+  std::vector<Spell*> order;
+  std::ranges::transform(spells, std::back_inserter(order), [](Spell& spell) { return &spell; });
+  std::ranges::stable_sort(order, [](const Spell* one, const Spell* other) {
+    return std::pair(one->first, other->bytes) < std::pair(other->first, one->bytes);
+  });
+  return first_fit(order, [](const Spell& earlier, const Spell& later) {
+    return earlier.last < later.first;
+  });
 }
 
 std::size_t pack_apart(const std::vector<PlannedBuffer*>& buffers) {

@@ -246,6 +246,30 @@ TEST_CASE("An update has room for what its optimizer works in") {
   CHECK(bytes_of(without.lane, without.pieces.update) == 0);
 }
 
+// Of five gradients the last is the loss's; backward needs two of the other four at a time.
+TEST_CASE("A chain has room for two gradients of outputs, with samples in slices for all") {
+  graph::Graph graph(Shape{4}, testing::toy_loss());
+  for (const char* name : {"fc1", "fc2", "fc3", "fc4", "fc5"}) {
+    graph.add(name, testing::projection(3));
+  }
+  schedule::Outline outline = outline_on_two_places(graph, DType::f32, {});
+  outline.places[0].stage = -1;
+  for (const std::int64_t chunk : {0, 10, 5}) {
+    outline.chunk = chunk;
+    schedule::ScheduleBuilder builder(outline);
+    builder.load(1, 0);
+    builder.forward(1, 0);
+    builder.loss(1, 0);
+    builder.backward(1, 0);
+    builder.update(1);
+    const auto places = plan_memory({graph, Optimizer(false), DType::f32, {}, {true, false}},
+                                    std::move(builder).build());
+
+    CAPTURE(chunk);
+    CHECK(bytes_of(places[1], BufferKind::scratch, 0) == (chunk == 5 ? 4 : 2) * 256);
+  }
+}
+
 TEST_CASE("Activations that are computed again take the memory of one micro-batch") {
   const graph::Graph graph = small_mlp();
   const Optimizer optimizer(false);
