@@ -1,27 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""The same training steps in Zygos and in PyTorch, in turn, with equal threads.
+"""The same work in Zygos and in PyTorch, in turn, with equal threads: time and peak memory.
 
 Usage: perf/peers/compare.py [--rounds N] [--threads N] [--case NAME] [--write FILE]
 
-Builds nothing: give the executable with --zygos (default build/host/bin/zygos). PyTorch is
-installed from the package index into an environment of its own under the cache folder, which
-nothing else uses. Runs alternate (ours, theirs, ours, ...) so that a machine that drifts hits both
-alike; a ratio is that of the medians over all rounds, PyTorch / Zygos: above 1, Zygos is faster.
+Builds nothing but a program against libtorch: give the executable with --zygos (default
+build/host/bin/zygos). PyTorch is installed from the package index into an environment of its own
+under the cache folder, which nothing else uses. Runs alternate (ours, theirs, ours, ...) so that a
+machine that drifts hits all alike; a ratio is that of the medians over all rounds, PyTorch / Zygos:
+above 1, Zygos is faster. A case that fails or can't run is a row that says so.
 """
 
 import argparse
-import json
+import datetime
 import os
 import pathlib
 import platform
 import statistics
 import subprocess
 import sys
-import venv
+from typing import NamedTuple
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from processes import ROOT, Failed, finished, measured
+from torch_environment import environment, libtorch_program
+
 PEERS = pathlib.Path(__file__).resolve().parent
 
 # A deck may be run on one host lane with all threads, or split between a host lane and an emulated
@@ -29,7 +32,18 @@ PEERS = pathlib.Path(__file__).resolve().parent
 ONE_LANE = "policy={type: single, lane: host}"
 SPLIT = "policy={type: coarse_split, share: auto}"
 
-# name: deck, policy, the same model in PyTorch, batch, steps a round, least ratio aimed at
+
+class Case(NamedTuple):
+    deck: str
+    policy: str
+    model: list  # the same in PyTorch
+    batch: int
+    steps: int  # of a round
+    aim: float  # least ratio aimed at, over PyTorch eager
+    best_aim: float = 0.0  # over the best of eager, compiled and libtorch; 0: eager only
+    forward: bool = False  # forward passes, not training steps
+
+
 CASES = {
     "mlp": ("inputs/mnist_mlp.yaml", ONE_LANE, ["mlp", "--widths", "784,128,10"], 100, 400, 2.0),
     "mlp_split": ("inputs/mnist_mlp.yaml", SPLIT, ["mlp", "--widths", "784,128,10"], 100, 400, 2.0),
@@ -38,53 +52,56 @@ CASES = {
     "lenet5": ("inputs/lenet5.yaml", ONE_LANE, ["lenet5"], 64, 150, 3.0),
     "cifar10_quick": ("inputs/cifar10_quick.yaml", ONE_LANE, ["cifar10_quick"], 100, 15, 1.5),
     "unet": ("inputs/unet.yaml", ONE_LANE, ["unet"], 8, 15, 1.3),
-    "surrogate_mlp": ("inputs/surrogate_mlp.yaml", ONE_LANE, ["surrogate_mlp"], 256, 600, 4.0),
-    "closure_mlp": ("inputs/closure_mlp.yaml", ONE_LANE, ["closure_mlp"], 256, 200, 1.4),
+    "surrogate_mlp": ("inputs/surrogate_mlp.yaml", ONE_LANE, ["surrogate_mlp"], 256, 600, 4.0, 2.5),
+    "closure_mlp": ("inputs/closure_mlp.yaml", ONE_LANE, ["closure_mlp"], 256, 200, 1.4, 1.4),
+    "gpt_forward": ("inputs/gpt.yaml", ONE_LANE, ["gpt"], 1, 10, 1.3, 0.0, True),
+    "gpt_train": ("inputs/gpt.yaml", ONE_LANE, ["gpt"], 1, 8, 1.25),
 }
+CASES = {name: Case(*row) for name, row in CASES.items()}
 
 
-def environment():
-    """The Python of PyTorch's environment, made on first use."""
-    cache = os.environ.get("ZYGOS_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "zygos"
-    )
-    folder = pathlib.Path(cache) / "peers-env"
-    python = folder / "bin" / "python"
-    probe = [str(python), "-c", "import torch"]
-    if python.exists() and subprocess.run(probe, capture_output=True).returncode == 0:
-        return str(python)
-    print(f"making PyTorch's environment in {folder} (once)", file=sys.stderr, flush=True)
-    venv.create(folder, with_pip=True)
-    subprocess.run([str(python), "-m", "pip", "install", "-q", "torch", "numpy"], check=True)
-    return str(python)
-
-
-def run(command):
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
-    return json.loads(done.stdout)
-
-
-def measure(case, options, python):
-    deck, policy, model, batch, steps, _ = CASES[case]
+def ours(name, case, options):
     # The emulated device of a split has one thread.
-    host_threads = options.threads if policy == ONE_LANE else options.threads - 1
-    ours = [options.zygos, "bench", deck, "--steps", str(steps), "--json",
-            "--threads", str(host_threads), policy]
-    if case == "cifar10_quick":
-        ours.append(f"data.folder={options.cifar10.resolve()}")
-    theirs = [python, str(PEERS / "step_torch.py"), "--model", *model, "--batch", str(batch),
-              "--steps", str(steps), "--threads", str(options.threads)]
-    results = {"zygos": [], "torch": []}
+    host_threads = options.threads if case.policy == ONE_LANE else options.threads - 1
+    command = [options.zygos, "bench", case.deck, "--steps", str(case.steps), "--warmup",
+               str(warm_up(case)), "--json", "--quiet", "--threads", str(host_threads), case.policy]
+    if name == "cifar10_quick":
+        command.append(f"data.folder={options.cifar10.resolve()}")
+    return command + (["--forward"] if case.forward else [])
+
+
+def theirs(case, options, python):
+    """PyTorch's commands by way: eager is the first."""
+    eager = [python, str(PEERS / "step_torch.py"), "--model", *case.model, "--batch",
+             str(case.batch), "--steps", str(case.steps), "--warmup", str(warm_up(case)),
+             "--threads", str(options.threads)] + (["--forward"] if case.forward else [])
+    if case.best_aim == 0.0:
+        return {"eager": eager}
+    libtorch = [libtorch_program(python), *case.model, str(case.batch), str(case.steps),
+                str(warm_up(case)), str(options.threads)]
+    return {"eager": eager, "compiled": [*eager, "--compile"], "libtorch": libtorch}
+
+
+def warm_up(case):
+    return min(10, max(2, case.steps // 4))
+
+
+def measure(name, options, python):
+    """By way, "zygos" among them: medians over the rounds of the step's time and peak memory."""
+    case = CASES[name]
+    commands = {"zygos": ours(name, case, options), **theirs(case, options, python)}
+    results = {way: [] for way in commands}
     for number in range(options.rounds):
-        results["zygos"].append(run(ours))
-        results["torch"].append(run(theirs))
-        print(f"{case}: round {number + 1}/{options.rounds}: "
-              f"zygos {results['zygos'][-1]['median_step_s'] * 1e3:.3f} ms, "
-              f"torch {results['torch'][-1]['median_step_s'] * 1e3:.3f} ms",
-              file=sys.stderr, flush=True)
-    return results
+        for way, command in commands.items():
+            results[way].append(measured(command))
+        print(f"{name}: round {number + 1}/{options.rounds}: " +
+              ", ".join(f"{way} {runs[-1]['median_step_s'] * 1e3:.3f} ms"
+                        for way, runs in results.items()), file=sys.stderr, flush=True)
+    parameters = {way: runs[0]["parameters"] for way, runs in results.items()}
+    if len(set(parameters.values())) > 1:
+        raise Failed(f"{name}: the models differ in parameters: {parameters}")
+    return {way: {key: statistics.median(run[key] for run in runs)
+                  for key in ("median_step_s", "peak_bytes")} for way, runs in results.items()}
 
 
 def machine():
@@ -98,21 +115,64 @@ def machine():
     return f"{model}, {os.cpu_count()} cores, {flags}, {platform.system()} {platform.machine()}"
 
 
-def table(rows, options, version):
-    lines = [
-        f"Machine: {machine()}; {options.threads} threads each; {options.rounds} interleaved rounds;"
-        f" PyTorch {version}.",
+def commit():
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True,
+                          text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def empty_processes(options, python):
+    """Peak bytes of processes that do nothing, and PyTorch's version."""
+    nothing = f"import torch; torch.set_num_threads({options.threads}); print(torch.__version__)"
+    _, zygos = finished([options.zygos, "info", "--json"])
+    version, torch = finished([python, "-c", nothing])
+    return {"zygos": zygos, "eager": torch}, version.strip()
+
+
+def head(options, empty, version):
+    return [
+        f"{machine()}; {options.threads} threads each; {options.rounds} interleaved rounds; PyTorch"
+        f" {version}; commit {commit()}, {datetime.date.today()}. MiB: largest resident set, less"
+        f" that of a process that does nothing ({mib(empty['zygos'])} and"
+        f" {mib(empty['eager'])} MiB; the latter has yet to load what PyTorch loads on first use).",
         "",
-        "| case | Zygos ms | PyTorch ms | ratio | aim |",
-        "| --- | --- | --- | --- | --- |",
+        "| case | batch | Zygos ms | PyTorch ms | ratio | aim | compiled ms | libtorch ms |"
+        " ratio to best | aim | Zygos MiB | PyTorch MiB |",
+        "|" + " --- |" * 12,
     ]
-    for case, ours, theirs in rows:
-        lines.append(f"| {case} | {ours * 1e3:.3f} | {theirs * 1e3:.3f} | {theirs / ours:.2f} |"
-                     f" >= {CASES[case][-1]} |")
-    return "\n".join(lines) + "\n"
 
 
-def main():
+def mib(count):
+    return f"{count / 2**20:.0f}"
+
+
+def row(name, ways, empty):
+    case = CASES[name]
+    step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
+    best = min(value for way, value in step_ms.items() if way != "zygos")
+    memory = [mib(ways[way]["peak_bytes"] - empty[way]) for way in ("zygos", "eager")]
+    cells = [name, str(case.batch), f"{step_ms['zygos']:.3f}", f"{step_ms['eager']:.3f}",
+             f"{step_ms['eager'] / step_ms['zygos']:.2f}", f">= {case.aim}"]
+    if case.best_aim > 0.0:
+        cells += [f"{step_ms['compiled']:.3f}", f"{step_ms['libtorch']:.3f}",
+                  f"{best / step_ms['zygos']:.2f}", f">= {case.best_aim}"]
+    else:
+        cells += [""] * 4
+    return "| " + " | ".join(cells + memory) + " |"
+
+
+def row_or_reason(name, options, python, empty):
+    """A row of the table, and whether it is one."""
+    if name == "cifar10_quick" and not options.cifar10.is_dir():
+        return f"| {name} | left out: there is no folder of CIFAR-10 |" + " |" * 10, True
+    try:
+        return row(name, measure(name, options, python), empty), True
+    except (Failed, subprocess.CalledProcessError, ValueError, KeyError) as problem:
+        print(f"{name}: {problem}", file=sys.stderr, flush=True)
+        return f"| {name} | failed |" + " |" * 10, False
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
@@ -122,26 +182,32 @@ def main():
                         default=ROOT / "inputs" / "data" / "cifar-10-batches-bin",
                         help="folder of CIFAR-10's binary version; without it its case is left out")
     parser.add_argument("--zygos", default=str(ROOT / "build" / "host" / "bin" / "zygos"))
-    parser.add_argument("--write", help="append the table to this file")
+    parser.add_argument("--write", type=pathlib.Path,
+                        help="append the table to this file, row by row as cases end")
     options = parser.parse_args()
     if not pathlib.Path(options.zygos).exists():
         sys.exit(f"{options.zygos} does not exist; run ./bootstrap run info first, or give --zygos")
+    return options
+
+
+def main():
+    options = arguments()
     python = environment()
-    rows, version = [], ""
-    for case in options.case or list(CASES):
-        if case == "cifar10_quick" and not options.cifar10.is_dir():
-            print(f"{case}: left out, there is no folder {options.cifar10}", file=sys.stderr)
-            continue
-        results = measure(case, options, python)
-        version = results["torch"][0]["version"]
-        rows.append((case,
-                     statistics.median(r["median_step_s"] for r in results["zygos"]),
-                     statistics.median(r["median_step_s"] for r in results["torch"])))
-    text = table(rows, options, version)
-    print(text)
-    if options.write:
-        with open(options.write, "a", encoding="utf-8") as out:
-            out.write("\n" + text)
+    empty, version = empty_processes(options, python)
+
+    def tell(lines):
+        print("\n".join(lines), flush=True)
+        if options.write:
+            with options.write.open("a", encoding="utf-8") as out:
+                out.write("\n".join(lines) + "\n")
+
+    tell(["", *head(options, empty, version)])
+    good = True
+    for name in options.case or list(CASES):
+        line, fine = row_or_reason(name, options, python, empty)
+        tell([line])
+        good = good and fine
+    sys.exit(0 if good else 1)
 
 
 if __name__ == "__main__":

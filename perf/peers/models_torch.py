@@ -119,5 +119,62 @@ def closure_mlp(batch):
                 lambda: (torch.rand(batch, 6), torch.rand(batch, 2)))
 
 
+class GptBlock(nn.Module):
+    """Pre-norm: causal attention and a GELU network of four times the width, each added on."""
+
+    def __init__(self, width, heads, dropout):
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.norm1 = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.project = nn.Linear(width, width)
+        self.norm2 = nn.LayerNorm(width)
+        self.wide = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(),
+                                  nn.Linear(4 * width, width), nn.Dropout(dropout))
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        split = self.qkv(self.norm1(x)).view(batch, length, 3, self.heads, width // self.heads)
+        query, key, value = split.permute(2, 0, 3, 1, 4).unbind(0)
+        mixed = nn.functional.scaled_dot_product_attention(
+            query, key, value, is_causal=True, dropout_p=self.dropout if self.training else 0.0)
+        mixed = mixed.transpose(1, 2).reshape(batch, length, width)
+        x = x + self.drop(self.project(mixed))
+        return x + self.wide(self.norm2(x))
+
+
+class Gpt(nn.Module):
+    """Token and position embeddings, blocks, a last normalisation and one score a token."""
+
+    def __init__(self, vocabulary=10000, context=1000, width=384, blocks=10, heads=1, dropout=0.2):
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.positions = nn.Embedding(context, width)
+        self.drop = nn.Dropout(dropout)
+        self.blocks = nn.Sequential(*(GptBlock(width, heads, dropout) for _ in range(blocks)))
+        self.norm = nn.LayerNorm(width)
+        self.scores = nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        places = torch.arange(tokens.shape[1])
+        x = self.drop(self.tokens(tokens) + self.positions(places))
+        return self.scores(self.norm(self.blocks(x)))
+
+
+def next_token_loss(scores, targets):
+    return nn.functional.cross_entropy(scores.flatten(0, 1), targets.flatten())
+
+
+def gpt(batch, vocabulary=10000, context=1000):
+    """inputs/gpt.yaml"""
+    model = Gpt(vocabulary, context)
+    return Work(model, next_token_loss,
+                torch.optim.AdamW(model.parameters(), lr=0.0003, weight_decay=0.1),
+                lambda: (torch.randint(0, vocabulary, (batch, context)),
+                         torch.randint(0, vocabulary, (batch, context))))
+
+
 MODELS = {"mlp": mlp, "lenet5": lenet5, "cifar10_quick": cifar10_quick, "unet": unet,
-          "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp}
+          "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp, "gpt": gpt}

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times training steps of a model in PyTorch; prints one JSON object.
+"""Times training steps or forward passes of a model in PyTorch; prints one JSON object.
 
 The same work as `zygos bench DECK`: data already in memory and on the batch's side, forward, loss,
-backward and update, no evaluation and no output inside the timed part.
+backward and update, no evaluation and no output inside the timed part. --forward: forward and loss
+in evaluation mode, without gradients.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import torch
 from models_torch import MODELS
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=sorted(MODELS), required=True)
     parser.add_argument("--widths", help="of an mlp: 784,128,10")
@@ -23,22 +24,55 @@ def main():
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    parser.add_argument("--forward", action="store_true")
+    parser.add_argument("--compile", action="store_true",
+                        help="model and loss as one graph, and the optimizer as another, by Inductor")
+    return parser.parse_args()
 
+
+def training_step(work, compiled):
+    """A function that trains on inputs and targets."""
+    def loss_of(inputs, targets):
+        return work.loss(work.model(inputs), targets)
+
+    update = work.optimizer.step
+    if compiled:
+        loss_of = torch.compile(loss_of)
+        update = torch.compile(work.optimizer.step)
+
+    def step(inputs, targets):
+        work.optimizer.zero_grad()
+        loss_of(inputs, targets).backward()
+        update()
+
+    return step
+
+
+def forward_pass(work, compiled):
+    work.model.eval()
+    model = torch.compile(work.model) if compiled else work.model
+
+    def step(inputs, targets):
+        with torch.inference_mode():
+            work.loss(model(inputs), targets)
+
+    return step
+
+
+def main():
+    options = arguments()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     widths = {"widths": [int(w) for w in options.widths.split(",")]} if options.widths else {}
     work = MODELS[options.model](options.batch, **widths)
     # A few batches in turn, as a data set in memory would give them.
     batches = [work.batch() for _ in range(8)]
+    run = (forward_pass if options.forward else training_step)(work, options.compile)
     seconds = []
     for step in range(options.warmup + options.steps):
         inputs, targets = batches[step % len(batches)]
         start = time.perf_counter()
-        work.optimizer.zero_grad()
-        loss = work.loss(work.model(inputs), targets)
-        loss.backward()
-        work.optimizer.step()
+        run(inputs, targets)
         if step >= options.warmup:
             seconds.append(time.perf_counter() - start)
     print(
@@ -48,6 +82,7 @@ def main():
                 "min_step_s": min(seconds),
                 "steps": len(seconds),
                 "threads": torch.get_num_threads(),
+                "parameters": sum(p.numel() for p in work.model.parameters()),
                 "version": torch.__version__,
             }
         )

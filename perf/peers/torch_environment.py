@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch in an environment of its own under the cache folder, and a program against its C++ side."""
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+import venv
+
+SOURCE = pathlib.Path(__file__).resolve().parent / "step_libtorch.cpp"
+CXX = os.environ.get("CXX", "g++")
+
+
+def cache_folder():
+    return pathlib.Path(os.environ.get("ZYGOS_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "zygos"))
+
+
+def environment():
+    """The Python of PyTorch's environment, made on first use."""
+    folder = cache_folder() / "peers-env"
+    python = folder / "bin" / "python"
+    probe = [str(python), "-c", "import torch"]
+    if python.exists() and subprocess.run(probe, capture_output=True).returncode == 0:
+        return str(python)
+    print(f"making PyTorch's environment in {folder} (once)", file=sys.stderr, flush=True)
+    venv.create(folder, with_pip=True)
+    subprocess.run([str(python), "-m", "pip", "install", "-q", "torch", "numpy"], check=True)
+    return str(python)
+
+
+def libtorch_program(python):
+    """step_libtorch.cpp, compiled on first use with the headers and libraries of the package."""
+    ask = ("import os, torch; print(os.path.dirname(torch.__file__), torch.__version__, "
+           "int(torch._C._GLIBCXX_USE_CXX11_ABI))")
+    package, version, new_abi = subprocess.run(
+        [python, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
+    compiler = subprocess.run([CXX, "--version"], check=True, capture_output=True).stdout
+    key = hashlib.sha256(SOURCE.read_bytes() + version.encode() + compiler).hexdigest()[:16]
+    program = cache_folder() / "peers-libtorch" / f"step_libtorch-{key}"
+    if program.exists():
+        return str(program)
+    print(f"compiling {SOURCE.name} against PyTorch {version} (once)", file=sys.stderr, flush=True)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = program.with_suffix(f".{os.getpid()}")
+    subprocess.run(
+        [CXX, "-std=c++20", "-O2", f"-D_GLIBCXX_USE_CXX11_ABI={new_abi}", str(SOURCE),
+         "-o", str(unfinished), "-isystem", f"{package}/include",
+         "-isystem", f"{package}/include/torch/csrc/api/include", f"-L{package}/lib",
+         f"-Wl,-rpath,{package}/lib", "-Wl,--no-as-needed", "-ltorch_cpu", "-lc10"], check=True)
+    unfinished.rename(program)
+    return str(program)
