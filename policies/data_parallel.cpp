@@ -83,10 +83,7 @@ class DataParallel final : public train::Policy {
                                                const plan::Profile* profile) const override {
     std::vector<std::string> exchanges{"all_reduce", "central"};
     if (problem.chunk == 0) {
-      exchanges.insert(exchanges.begin(), "ring");
-    }
-    if (problem.chunk == 0 && !problem.whole_gradient) {
-      exchanges.insert(exchanges.begin() + 1, "sharded");
+      exchanges.insert(exchanges.begin(), {"ring", "sharded"});
     }
     const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
     std::vector<train::PolicyOptions> found;
@@ -117,14 +114,10 @@ class DataParallel final : public train::Policy {
     return "[" + text + "]";
   }
 
-  /// Strict mode has one order of additions, which a ring has not; where the whole gradient is
-  /// needed at once, a shard does not do.
+  /// Strict mode has one order of additions, which a ring has not.
   Exchange exchange_for(const plan::Problem& problem) const {
-    if (problem.chunk > 0 && goes_round(options_.exchange)) {
-      return Exchange::all_reduce;
-    }
-    return problem.whole_gradient && options_.exchange == Exchange::sharded ? Exchange::ring
-                                                                            : options_.exchange;
+    return problem.chunk > 0 && goes_round(options_.exchange) ? Exchange::all_reduce
+                                                              : options_.exchange;
   }
 
   std::vector<SampleRange> shares_of(const plan::Problem& problem, std::size_t workers) const {
@@ -200,11 +193,34 @@ class DataParallel final : public train::Policy {
         }
       }
       if (exchange == Exchange::sharded && i > 0) {
-        add_shards(builder, workers, buckets[i - 1]);  // by now its gradients have come
+        end_bucket(builder, workers, buckets[i - 1]);  // by now its gradients have come
       }
     }
     if (exchange == Exchange::sharded) {
-      add_shards(builder, workers, buckets.back());
+      end_bucket(builder, workers, buckets.back());
+      add_clipped_shards(builder, workers, buckets);
+    }
+  }
+
+  /// What can be done with the complete gradient of one bucket.
+  static void end_bucket(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                         const Bucket& bucket) {
+    if (builder.outline().clips) {
+      for_each_shard(workers, bucket,
+                     [&](std::int32_t part, Place worker) { builder.squares(worker, part); });
+    } else {
+      add_shards(builder, workers, bucket);
+    }
+  }
+
+  /// Updates that are clipped have to wait for the squares of all buckets.
+  static void add_clipped_shards(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                                 const std::vector<Bucket>& buckets) {
+    if (builder.outline().clips) {
+      builder.exchange_squares(workers);
+      for (const Bucket& bucket : buckets) {
+        add_shards(builder, workers, bucket);
+      }
     }
   }
 
@@ -303,7 +319,7 @@ train::PolicyEntry data_parallel_entry() {
           "How: round a ring, in buckets, while backward goes on; the same, but each lane updates "
           "its share of the weights and hands it out; everyone reads everyone's; or on the first "
           "lane, which updates and hands out the weights. In strict mode ring and sharded mean "
-          "all_reduce, with clip_norm sharded means ring.")
+          "all_reduce.")
       .fallback("sharded");
   schema
       .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")

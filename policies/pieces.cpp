@@ -118,6 +118,7 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   outline.policy = std::move(policy);
   outline.batch = problem.batch;
   outline.chunk = problem.chunk;
+  outline.clips = problem.clips;
   outline.model = problem.model;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});

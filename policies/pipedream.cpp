@@ -58,6 +58,13 @@ class PipeDream final : public train::Policy {
                    {.micro_batches = options_.micro_batches,
                     .in_flight = plan::for_pipedream(options_.micro_batches)},
                    options_.replicas);
+    if (problem.clips && layout.depth() > 1) {
+      refuse(
+          "each stage updates after every micro-batch, before earlier stages have its gradient, "
+          "but optimizer.clip_norm needs the norm of all layers' gradient first: stages would wait "
+          "for each other at every micro-batch. Use pipedream_2bw, one_f_one_b or gpipe, or leave "
+          "clip_norm out");
+    }
     const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
     check_replicas(layout);
     schedule::ScheduleBuilder builder(

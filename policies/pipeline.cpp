@@ -30,7 +30,7 @@ class Weaver {
 
   void run() {
     while (true) {
-      update_stages();
+      builder_.outline().clips ? update_all() : update_stages();
       std::vector<Place> ready;
       for (const auto& replicas : layout_.places) {
         std::ranges::copy_if(replicas, std::back_inserter(ready),
@@ -140,19 +140,45 @@ class Weaver {
     backwards_.insert({stage, micro_batch});
   }
 
+  bool is_at_update(const std::vector<Place>& replicas) const {
+    return std::ranges::all_of(replicas, [&](Place place) {
+      const Move* move = head(place);
+      return move != nullptr && move->kind == Move::Kind::update;
+    });
+  }
+
   void update_stages() {
     for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
-      const auto& replicas = layout_.places[stage];
-      while (std::ranges::all_of(replicas, [&](Place place) {
-        const Move* move = head(place);
-        return move != nullptr && move->kind == Move::Kind::update;
-      })) {
-        if (updates(static_cast<Stage>(stage))) {
-          update(static_cast<Stage>(stage), *head(replicas.front()));
-        }
-        std::ranges::for_each(replicas, [&](Place place) { pass(place); });
+      while (is_at_update(layout_.places[stage])) {
+        end_update(stage);
       }
     }
+  }
+
+  /// Where the norm is that of all stages' gradients, they update together.
+  void update_all() {
+    while (std::ranges::all_of(layout_.places,
+                               [&](const auto& replicas) { return is_at_update(replicas); })) {
+      std::vector<Place> measured;
+      for (std::size_t stage = 0; stage < layout_.depth() && layout_.depth() > 1; ++stage) {
+        if (updates(static_cast<Stage>(stage))) {
+          measured.push_back(layout_.places[stage].front());
+          builder_.squares(measured.back());
+        }
+      }
+      builder_.exchange_squares(measured);
+      for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
+        end_update(stage);
+      }
+    }
+  }
+
+  void end_update(std::size_t stage) {
+    const auto& replicas = layout_.places[stage];
+    if (updates(static_cast<Stage>(stage))) {
+      update(static_cast<Stage>(stage), *head(replicas.front()));
+    }
+    std::ranges::for_each(replicas, [&](Place place) { pass(place); });
   }
 
   void update(Stage stage, const Move& move) {

@@ -101,12 +101,6 @@ schedule::Outline pipeline_outline(const std::string& policy, const plan::Proble
                                    const PipelineLayout& layout,
                                    std::vector<schedule::SampleRange> micro_batches,
                                    std::vector<schedule::SampleRange> updates) {
-  if (problem.whole_gradient && layout.depth() > 1) {
-    throw UsageError("policy '" + policy +
-                     "': each stage updates its own layers as soon as their gradient is whole, but "
-                     "optimizer.clip_norm needs the gradient of all layers first. Use single, "
-                     "coarse_split or data_parallel, or leave clip_norm out");
-  }
   schedule::Outline outline = outline_of(policy, problem);
   outline.stages = layout.stages;
   outline.micro_batches = std::move(micro_batches);

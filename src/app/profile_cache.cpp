@@ -37,7 +37,7 @@ plan::Facts run_facts(const RunSetup& setup) {
 }
 
 plan::Facts facts_of(const RunSetup& setup) {
-  const std::string clips = setup.optimizer->needs_whole_gradient() ? " that clips" : "";
+  const std::string clips = setup.optimizer->clip_norm() ? " that clips" : "";
   plan::Facts facts = plan::identity_of(*setup.graph, std::string(setup.optimizer->type()) + clips,
                                         *setup.lanes, setup.dtype);
   const plan::Facts more = run_facts(setup);

@@ -47,7 +47,7 @@ struct RunSetup {
   /// What policies may know of the run.
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
-    problem.whole_gradient = optimizer->needs_whole_gradient();
+    problem.clips = optimizer->clip_norm().has_value();
     return problem;
   }
   bool on_several_ranks() const { return communicator != nullptr; }

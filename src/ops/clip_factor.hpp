@@ -1,42 +1,37 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Scaling a gradient by its norm: squares of its elements are added up piece by piece, sums of
+// pieces to the sums that are asked for, and these to the norm.
 #pragma once
-
-#include "ops/gemm.hpp"
-#include "ops/parts.hpp"
 
 #include "zygos/tensor/views.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace zygos::ops {
 
-/// Squares are added up side by side in so many sums, within pieces whose length depends on the
-/// number of elements alone: every space and any number of threads give the same bits.
-namespace norm {
-inline constexpr std::int64_t beside = 32;
+/// Squares of a piece are added up side by side in so many sums, whatever the space.
+inline constexpr std::int64_t squares_beside = 32;
 
-/// Pieces of a gradient: no more than this, so that their sums are soon added up.
-constexpr std::int64_t pieces(std::int64_t elements) {
-  return std::min<std::int64_t>(1024, divided_up(elements, 4096));
-}
-}  // namespace norm
-
-/// Doubles that add_squares() works in.
-constexpr std::int64_t clip_workspace(std::int64_t elements) {
-  return norm::pieces(elements) * norm::beside;
-}
-
-/// `squares` (1) = or += the sum of the squares of a gradient's elements.
+/// sums(s) = the sum of the squares of the gradient's elements in some pieces, added up in double:
+/// one piece after the other, in an order that depends on the pieces alone, so every space and any
+/// number of threads give the same bits.
+///   pieces (2 N)     where each begins and ends
+///   first (S + 1)    first(s) - first(0): the first piece of sum s, which ends where the next
+///                    one's begin
+///   workspace        squares_beside * N
+///   sums (S)
 template <class Exec, class T>
 void add_squares(const Exec& exec, VectorView<Exec, const T> gradient,
-                 VectorView<Exec, double> workspace, VectorView<Exec, double> squares, Into into);
+                 VectorView<Exec, const std::int64_t> pieces,
+                 VectorView<Exec, const std::int64_t> first, VectorView<Exec, double> workspace,
+                 VectorView<Exec, double> sums);
 
-/// From the squares of all elements of a gradient g to min(1, most / |g|), with the Euclidean norm;
-/// 1 if the norm is not a number, so that what is wrong stays in sight.
+/// factor (1) = min(1, most / |g|), with |g| the root of all `sums` added up in their order; 1 if
+/// that is not a number, so that what is wrong stays in sight.
 template <class Exec>
-void clip_factor(const Exec& exec, double most, VectorView<Exec, double> squares);
+void clip_factor(const Exec& exec, double most, VectorView<Exec, const double> sums,
+                 VectorView<Exec, double> factor);
 
 }  // namespace zygos::ops

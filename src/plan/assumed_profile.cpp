@@ -30,12 +30,13 @@ PlaceCosts assumed_costs(const Problem& problem) {
     costs.backward.push_back(line(2.0 * pass_s));
   }
   const double element_s = byte_s * static_cast<double>(problem.model.element_bytes);
-  for (const TaskKind kind : {TaskKind::load, TaskKind::copy, TaskKind::loss, TaskKind::send,
-                              TaskKind::broadcast, TaskKind::receive, TaskKind::reduce,
-                              TaskKind::all_reduce, TaskKind::stash, TaskKind::fetch}) {
+  for (const TaskKind kind :
+       {TaskKind::load, TaskKind::copy, TaskKind::loss, TaskKind::send, TaskKind::broadcast,
+        TaskKind::receive, TaskKind::reduce, TaskKind::all_reduce, TaskKind::norm, TaskKind::stash,
+        TaskKind::fetch}) {
     costs.others.emplace(kind, line(byte_s));
   }
-  for (const TaskKind kind : {TaskKind::update, TaskKind::average}) {
+  for (const TaskKind kind : {TaskKind::squares, TaskKind::update, TaskKind::average}) {
     costs.others.emplace(kind, line(element_s));
   }
   return costs;

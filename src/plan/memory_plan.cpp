@@ -39,6 +39,8 @@ bool lives_within_step(BufferKind kind) {
     case BufferKind::batch:
     case BufferKind::gradients:
     case BufferKind::reduced_gradients:
+    case BufferKind::squares:
+    case BufferKind::norm:
     case BufferKind::weights:
     case BufferKind::optimizer_state:
       return false;
@@ -191,15 +193,6 @@ class PlacePlanner {
     });
   }
 
-  /// Updates of a place come one after the other: room for the largest.
-  std::size_t update_workspace() const {
-    std::int64_t doubles = 0;
-    for (const schedule::ElementRange& elements : out_.updated) {
-      doubles = std::max(doubles, request_.optimizer.workspace(elements.count()));
-    }
-    return static_cast<std::size_t>(doubles) * size_of(DType::f64);
-  }
-
   void plan_tree() {
     out_.tree = place_tree(schedule_, place_);
     if (has(TaskKind::all_reduce)) {
@@ -239,7 +232,8 @@ class PlacePlanner {
     const bool lands = schedule_.chunk > 0 || !host_accessible_;
     pieces.incoming =
         lane.add(Category::communication, "incoming_gradients", lands ? bytes_of(landing) : 0);
-    pieces.update = lane.add(Category::workspace, "update", update_workspace());
+    out_.norm = norm_plan(request_.graph, schedule_, place_);
+    pieces.norm = lane.add(Category::workspace, "norm", out_.norm.bytes());
     const std::size_t totals =
         out_.stage.is_last ? schedule_.micro_batches.size() * 2 * size_of(DType::f64) : 0;
     pieces.totals = lane.add(Category::workspace, "totals", totals);

@@ -163,7 +163,8 @@ double PartitionCosts::fixed_s(Place place, NodeRange nodes, std::int64_t sample
   const bool copies = !problem_.places[static_cast<std::size_t>(place)].host_accessible;
   return cost(TaskKind::forward) + cost(TaskKind::backward) + cost(TaskKind::load) +
          (copies ? cost(TaskKind::copy) : 0.0) + (last ? cost(TaskKind::loss) : 0.0) +
-         cost(TaskKind::update) / static_cast<double>(request_.micro_batches);
+         (cost(TaskKind::update) + (problem_.clips ? cost(TaskKind::squares) : 0.0)) /
+             static_cast<double>(request_.micro_batches);
 }
 
 double PartitionCosts::transfer_s(TaskKind kind, Place place, std::int64_t bytes) const {

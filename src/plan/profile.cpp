@@ -176,6 +176,7 @@ std::int64_t amount_of(const Task& task) {
     case TaskKind::backward:
     case TaskKind::loss:
       return task.samples.count();
+    case TaskKind::squares:
     case TaskKind::update:
     case TaskKind::average:
       return task.elements.count();

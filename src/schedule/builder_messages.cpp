@@ -6,6 +6,7 @@
 #include "zygos/schedule/builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace zygos::schedule {
 namespace {
@@ -149,6 +150,40 @@ void ScheduleBuilder::all_reduce(std::span<const Place> places, Place place) {
   task.writes = by_part(BufferKind::reduced_gradients, place, task.elements);
   state(place).reduced = true;
   add(std::move(task));
+}
+
+void ScheduleBuilder::exchange_squares(std::span<const Place> places) {
+  std::vector<Place> members(places.begin(), places.end());
+  std::erase_if(members, [&](Place place) { return state(place).squares.empty(); });
+  std::vector<std::pair<Buffer, std::int64_t>> messages;
+  for (const Place place : members) {
+    Task task = on(TaskKind::broadcast, place, Queue::outgoing);
+    task.payload = Payload::squares;
+    task.update = next_update(place);
+    task.bytes = square_bytes(place);
+    task.reads = state(place).squares;
+    if (members.size() > 1) {
+      messages.emplace_back(new_message(place), task.bytes);
+      task.writes = {messages.back().first};
+      add(std::move(task));
+    }
+  }
+  for (const Place place : members) {
+    PlaceState& here = state(place);
+    Task task = on(TaskKind::norm, place);
+    task.payload = Payload::squares;
+    task.update = next_update(place);
+    task.reads = std::exchange(here.squares, {});
+    for (const auto& [message, bytes] : messages) {
+      if (message.place != place) {
+        task.reads.push_back(message);
+        task.bytes += bytes;
+      }
+    }
+    task.writes = {{BufferKind::norm, place, 0, 0, 0}};
+    here.normed = true;
+    add(std::move(task));
+  }
 }
 
 void ScheduleBuilder::move_part(TaskKind kind, Place from, Place to, std::int32_t part) {

@@ -4,6 +4,7 @@
 // The tasks that make and keep versions of the weights.
 #include "zygos/core/error.hpp"
 #include "zygos/schedule/builder.hpp"
+#include "zygos/schedule/gradient_squares.hpp"
 
 #include <algorithm>
 
@@ -48,17 +49,57 @@ void ScheduleBuilder::renew(Place place, const std::vector<Buffer>& weights, Ver
   here.version = version;
   here.kept[0] = version;
   here.fresh = true;
+  here.normed = false;
   ++here.updates;
 }
 
+std::vector<Buffer> ScheduleBuilder::gradients_taken(Place place, ElementRange elements) const {
+  return by_part(state(place).reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
+                 place, elements);
+}
+
+std::int32_t ScheduleBuilder::next_update(Place place) const {
+  return std::min(state(place).updates, static_cast<std::int32_t>(outline_.updates.size()) - 1);
+}
+
+TaskId ScheduleBuilder::squares(Place place, std::optional<std::int32_t> part) {
+  PlaceState& here = state(place);
+  Task task = on(TaskKind::squares, place);
+  task.elements = elements_of(place, part);
+  task.update = next_update(place);
+  task.reduced = here.reduced;
+  task.reads = gradients_taken(place, task.elements);
+  task.writes = by_part(BufferKind::squares, place, task.elements);
+  here.squares.insert(here.squares.end(), task.writes.begin(), task.writes.end());
+  return add(std::move(task));
+}
+
+std::int64_t ScheduleBuilder::square_bytes(Place place) const {
+  return sums_of(schedule_, place).count() * static_cast<std::int64_t>(sizeof(double));
+}
+
 TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
+  const bool clips = outline_.clips && elements_of(place, part).count() > 0;
+  if (clips && !state(place).normed) {
+    if (elements_of(place, part) != outline_.model.parameters_of(outline_.model.all_nodes())) {
+      throw UsageError("policy '" + outline_.policy +
+                       "' updates parts of the model by themselves, but optimizer.clip_norm needs "
+                       "the norm of the whole gradient, which it does not exchange; take another "
+                       "policy or leave clip_norm out");
+    }
+    squares(place);
+    exchange_squares({&place, 1});
+  }
   PlaceState& here = state(place);
   Task task = on(TaskKind::update, place);
   task.elements = elements_of(place, part);
-  task.update = std::min(here.updates, static_cast<std::int32_t>(outline_.updates.size()) - 1);
+  task.update = next_update(place);
   task.reduced = here.reduced;
-  task.reads = by_part(here.reduced ? BufferKind::reduced_gradients : BufferKind::gradients, place,
-                       task.elements);
+  task.clips = clips;
+  task.reads = gradients_taken(place, task.elements);
+  if (task.clips) {
+    task.reads.push_back({BufferKind::norm, place, 0, 0, 0});
+  }
   const auto weights = parameters(BufferKind::weights, place, task.elements);
   const auto states = parameters(BufferKind::optimizer_state, place, task.elements);
   task.writes = weights;

@@ -12,6 +12,8 @@ namespace {
 
 bool is_message(const Buffer& buffer) { return buffer.kind == BufferKind::message; }
 
+bool reads_several(TaskKind kind) { return kind == TaskKind::all_reduce || kind == TaskKind::norm; }
+
 class MessageCheck {
  public:
   MessageCheck(const Schedule& schedule, const BufferUses& buffers)
@@ -87,7 +89,7 @@ class MessageCheck {
         read_[buffer] = id;
       }
     }
-    const bool right = kind == TaskKind::all_reduce || count == (reads_messages(kind) ? 1U : 0U);
+    const bool right = reads_several(kind) || count == (reads_messages(kind) ? 1U : 0U);
     if (!right) {
       report(id, "reads " + std::to_string(count) + " messages; its " + std::string(name_of(kind)) +
                      " reads " + (reads_messages(kind) ? "1" : "0"));
@@ -121,7 +123,7 @@ class MessageCheck {
       mismatch("expects elements " + text_of(to.elements));
     } else if (from.payload == Payload::weights && from.version != to.version) {
       mismatch("expects weights v" + std::to_string(to.version));
-    } else if (to.kind != TaskKind::all_reduce && from.bytes != to.bytes) {
+    } else if (!reads_several(to.kind) && from.bytes != to.bytes) {
       mismatch("expects " + std::to_string(to.bytes) + " bytes instead of " +
                std::to_string(from.bytes));
     } else if (!goes_between(from.payload, stage_of(from.place), stage_of(to.place))) {
@@ -135,6 +137,8 @@ class MessageCheck {
         return activations_.contains({from, to});
       case Payload::activation_gradients:
         return gradients_.contains({from, to});
+      case Payload::squares:
+        return true;
       default:
         return from == to;
     }

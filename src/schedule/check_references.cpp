@@ -75,7 +75,8 @@ void check_indices(const Schedule& schedule, std::size_t id, Findings& findings)
   if (is_of_samples(task) && !within(task.micro_batch, schedule.micro_batches)) {
     missing("works on micro-batch " + std::to_string(task.micro_batch));
   }
-  const bool of_update = task.kind == TaskKind::loss || task.kind == TaskKind::update;
+  const bool of_update = task.kind == TaskKind::loss || task.kind == TaskKind::update ||
+                         task.kind == TaskKind::squares || task.payload == Payload::squares;
   if (of_update && !within(task.update, schedule.updates)) {
     missing("belongs to update " + std::to_string(task.update));
   }

@@ -91,8 +91,11 @@ class FieldCheck {
   void payload(const Task& task) {
     const bool moves = reads_messages(task.kind) || writes_messages(task.kind);
     const bool sums = task.kind == TaskKind::reduce || task.kind == TaskKind::all_reduce;
-    const bool right =
-        sums ? task.payload == Payload::gradients : moves == (task.payload != Payload::none);
+    const bool of_squares = task.payload == Payload::squares;
+    const bool right = sums                          ? task.payload == Payload::gradients
+                       : task.kind == TaskKind::norm ? of_squares
+                       : of_squares                  ? task.kind == TaskKind::broadcast
+                                                     : moves == (task.payload != Payload::none);
     require(right, [&] { return "carries " + std::string(name_of(task.payload)); });
     const bool named = task.kind == TaskKind::send || task.kind == TaskKind::receive ||
                        task.kind == TaskKind::reduce;
@@ -103,12 +106,16 @@ class FieldCheck {
   }
 
   void elements(const Task& task, const StageFacts& stage) {
+    if (task.payload == Payload::squares) {
+      return;  // of whatever its place has summed up
+    }
     switch (task.kind) {
       case TaskKind::all_reduce:
       case TaskKind::stash:
       case TaskKind::average:
         whole_stage(task, stage);
         break;
+      case TaskKind::squares:
       case TaskKind::update:
         schedule_.part_owners.empty() ? whole_stage(task, stage) : own_part(task);
         break;
@@ -142,7 +149,7 @@ class FieldCheck {
     const auto part = std::ranges::find(schedule_.parts, task.elements);
     const auto index = static_cast<std::size_t>(part - schedule_.parts.begin());
     require(part != schedule_.parts.end() && schedule_.part_owners[index] == task.place, [&] {
-      return "updates elements " + text_of(task.elements) + ", which are no part of its own";
+      return "takes elements " + text_of(task.elements) + ", which are no part of its own";
     });
   }
 

@@ -46,6 +46,10 @@ Findings check_contents(const Schedule& schedule, const RunOrder& order);
 Findings check_gradients(const Schedule& schedule, const BufferUses& buffers,
                          const RunOrder& order);
 
+/// Follows the squares of a gradient to the updates that are clipped by their norm: of the whole
+/// model, of the same update, of what is still there.
+Findings check_norms(const Schedule& schedule, const BufferUses& buffers, const RunOrder& order);
+
 /// Samples that some kind of task leaves out, works on twice, or invents.
 Findings check_coverage(const Schedule& schedule);
 

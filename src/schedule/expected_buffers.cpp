@@ -54,12 +54,22 @@ class Finder {
         by_part(BufferKind::gradients, stage_.elements, out_.reads);
         by_part(BufferKind::reduced_gradients, stage_.elements, out_.writes);
         break;
+      case TaskKind::norm:
+        own_squares();
+        out_.writes.push_back({BufferKind::norm, task_.place, 0, 0, 0});
+        break;
+      case TaskKind::squares:
+        taken_gradients();
+        by_part(BufferKind::squares, task_.elements, out_.writes);
+        break;
       case TaskKind::update:
-        by_part(task_.reduced ? BufferKind::reduced_gradients : BufferKind::gradients,
-                task_.elements, out_.reads);
+        taken_gradients();
         parameters(BufferKind::weights, task_.elements, 0, out_.writes);
         parameters(BufferKind::optimizer_state, task_.elements, 0, out_.writes);
         out_.reads.insert(out_.reads.end(), out_.writes.begin(), out_.writes.end());
+        if (task_.clips) {
+          out_.reads.push_back({BufferKind::norm, task_.place, 0, 0, 0});
+        }
         break;
       case TaskKind::stash:
         weights(0, out_.reads);
@@ -118,6 +128,21 @@ class Finder {
     }
   }
 
+  void taken_gradients() {
+    by_part(task_.reduced ? BufferKind::reduced_gradients : BufferKind::gradients, task_.elements,
+            out_.reads);
+  }
+
+  /// Of all that the place updates.
+  void own_squares() {
+    for (const std::int32_t part : stage_.parts) {
+      if (schedule_.part_owners.empty() ||
+          schedule_.part_owners[static_cast<std::size_t>(part)] == task_.place) {
+        out_.reads.push_back({BufferKind::squares, task_.place, 0, 0, part});
+      }
+    }
+  }
+
   void sent() {
     switch (task_.payload) {
       case Payload::activations:
@@ -131,6 +156,9 @@ class Finder {
         break;
       case Payload::weights:
         parameters(BufferKind::weights, task_.elements, 0, out_.reads);
+        break;
+      case Payload::squares:
+        own_squares();
         break;
       case Payload::none:
         break;
@@ -154,6 +182,7 @@ class Finder {
       case Payload::weights:
         parameters(BufferKind::weights, task_.elements, 0, out_.writes);
         break;
+      case Payload::squares:
       case Payload::none:
         break;
     }

@@ -168,7 +168,8 @@ std::string Schedule::name_of(TaskId id) const {
     out += micro_batches.size() > 1 ? " mb " + std::to_string(task.micro_batch) : std::string();
     out += " samples " + text_of(task.samples);
   }
-  const bool of_owner = task.payload == Payload::weights || task.kind == TaskKind::update;
+  const bool of_owner = task.payload == Payload::weights || task.kind == TaskKind::update ||
+                        task.kind == TaskKind::squares;
   if (parts.size() > 1 &&
       (task.payload == Payload::gradients || (of_owner && !part_owners.empty()))) {
     out += " elements " + text_of(task.elements);

@@ -51,7 +51,8 @@ inline bool is_of_samples(const Task& task) {
 }
 
 inline bool reads_messages(TaskKind kind) {
-  return kind == TaskKind::receive || kind == TaskKind::reduce || kind == TaskKind::all_reduce;
+  return kind == TaskKind::receive || kind == TaskKind::reduce || kind == TaskKind::all_reduce ||
+         kind == TaskKind::norm;
 }
 
 inline bool writes_messages(TaskKind kind) {

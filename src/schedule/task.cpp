@@ -42,6 +42,10 @@ std::string_view name_of(TaskKind kind) {
       return "reduce";
     case TaskKind::all_reduce:
       return "all_reduce";
+    case TaskKind::squares:
+      return "squares";
+    case TaskKind::norm:
+      return "norm";
     case TaskKind::update:
       return "update";
     case TaskKind::stash:
@@ -80,6 +84,10 @@ std::string_view name_of(BufferKind kind) {
       return "gradients";
     case BufferKind::reduced_gradients:
       return "reduced_gradients";
+    case BufferKind::squares:
+      return "squares";
+    case BufferKind::norm:
+      return "norm";
     case BufferKind::weights:
       return "weights";
     case BufferKind::optimizer_state:
@@ -100,6 +108,8 @@ std::string_view name_of(Payload payload) {
       return "gradients";
     case Payload::weights:
       return "weights";
+    case Payload::squares:
+      return "squares";
   }
   throw InternalError("unknown payload");
 }
@@ -143,7 +153,7 @@ std::string text_of(const Buffer& buffer, const std::vector<std::string>& places
   const bool by_owner =
       buffer.kind == BufferKind::weights || buffer.kind == BufferKind::optimizer_state;
   if (buffer.kind == BufferKind::gradients || buffer.kind == BufferKind::reduced_gradients ||
-      (by_owner && buffer.part > 0)) {
+      buffer.kind == BufferKind::squares || (by_owner && buffer.part > 0)) {
     out += " part " + std::to_string(buffer.part);
   }
   return out;

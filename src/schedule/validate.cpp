@@ -34,6 +34,7 @@ std::vector<std::string> validate(const Schedule& schedule) {
   if (findings.empty()) {
     add(check_contents(schedule, order));
     add(check_gradients(schedule, buffers, order));
+    add(check_norms(schedule, buffers, order));
   }
   add(check_coverage(schedule));
   return findings;

@@ -20,6 +20,7 @@ bool computes(TaskKind kind) {
     case TaskKind::recompute:
     case TaskKind::loss:
     case TaskKind::backward:
+    case TaskKind::squares:
     case TaskKind::update:
     case TaskKind::average:
       return true;
@@ -48,14 +49,14 @@ void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
   }
 }
 
-/// Policies know it from the problem; this is for those that did not look.
-void require_whole_gradients(const schedule::Schedule& schedule, const graph::Graph& graph) {
+/// Who builds a schedule knows it from the problem; this is for those that did not look.
+void require_norms(const schedule::Schedule& schedule, bool clips) {
   for (const schedule::Task& task : schedule.tasks) {
-    if (task.kind == TaskKind::update && task.elements.count() != graph.parameter_elements()) {
-      throw UsageError("policy '" + schedule.policy +
-                       "' updates parts of the model by themselves, but clipping needs the norm "
-                       "of the whole gradient; take another policy, or an optimizer that does not "
-                       "clip");
+    if (task.kind == TaskKind::update && task.elements.count() > 0 && task.clips != clips) {
+      throw UsageError("the schedule of policy '" + schedule.policy + "' was made for gradients " +
+                       (clips ? "as they are, and the optimizer clips them by their norm"
+                              : "clipped by their norm, and the optimizer does not clip") +
+                       "; set schedule::Outline::clips as the optimizer has it");
     }
   }
 }
@@ -76,9 +77,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
-  if (optimizer.needs_whole_gradient()) {
-    require_whole_gradients(schedule, graph);
-  }
+  require_norms(schedule, optimizer.clip_norm().has_value());
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
   totals.resize(2 * lanes.size());
   make_runners();

@@ -62,8 +62,9 @@ void measure(const ProfileRequest& request, Way& way) {
 }
 
 std::vector<Way> lonely_ways(const ProfileRequest& request) {
-  const plan::Problem problem = problem_of(request.graph, request.lanes, request.options.dtype,
-                                           request.target, request.batch.samples(), request.chunk);
+  plan::Problem problem = problem_of(request.graph, request.lanes, request.options.dtype,
+                                     request.target, request.batch.samples(), request.chunk);
+  problem.clips = request.optimizer.clip_norm().has_value();
   std::vector<Way> ways;
   for (std::size_t place = 0; place < problem.places.size(); ++place) {
     ways.push_back({lonely_schedule(problem, static_cast<schedule::Place>(place), false),

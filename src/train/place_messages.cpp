@@ -103,6 +103,11 @@ void PlaceRunner::send(schedule::TaskId id, const MessageBoard& board) {
     }
     return;
   }
+  if (one.payload == Payload::squares) {
+    const Tensor own = squares_of(memory_.norm.own);
+    setup_.lane.copy_to_host(message, own.raw(), own.bytes(), "zygos::train::send");
+    return;
+  }
   const Tensor& whole = one.payload == Payload::weights ? weights_.front() : gradients_;
   const Tensor part = part_of(whole, one.elements);
   // In strict mode a gradient is several partial sums, one behind the other.

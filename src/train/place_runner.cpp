@@ -76,6 +76,7 @@ void PlaceRunner::bind_parameters() {
   reduced_ = flat(pieces.reduced);
   incoming_ = flat(pieces.incoming);
   bind_updates();
+  bind_norm();
 }
 
 void PlaceRunner::bind_samples(std::int64_t given) {
@@ -147,6 +148,10 @@ void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
       return reduce(one, board);
     case TaskKind::all_reduce:
       return all_reduce(one, board);
+    case TaskKind::squares:
+      return squares(id);
+    case TaskKind::norm:
+      return norm(id, board);
     case TaskKind::update:
       return update(one);
     case TaskKind::stash:

@@ -17,6 +17,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zygos::train {
@@ -67,6 +68,8 @@ class PlaceRunner {
 
   /// Marks in the optimizer's mask which parameters decay; part of putting state on a place.
   void write_decay_mask() const;
+  /// What squares are summed up by; likewise.
+  void write_norm_plan() const;
   /// No layer writes the gaps between parameters, and they must never hold anything but zeros.
   void zero_gradients() const;
 
@@ -128,6 +131,13 @@ class PlaceRunner {
   void backward_in_chunks(const schedule::Task& task);
   void zero_gradients_of(schedule::NodeRange nodes, std::int32_t slot) const;
   void update(const schedule::Task& task);
+  // place_norm.cpp
+  void bind_norm();
+  void bind_squares(schedule::TaskId id);
+  void squares(schedule::TaskId id) const;
+  void norm(schedule::TaskId id, const MessageBoard& board);
+  /// Some of the model's sums of squares.
+  Tensor squares_of(schedule::SumRange sums) const;
   void stash(const schedule::Task& task) const;
   void average(const schedule::Task& task) const;
 
@@ -163,6 +173,28 @@ class PlaceRunner {
   Tensor incoming_;
   bool has_reduced_ = false;
   std::vector<Updated> updated_;
+  /// What the norm of a gradient is made in, and the factor that it gives.
+  struct Norm {
+    Tensor pieces;     ///< (pieces, 2) i64: elements from the place's own first one
+    Tensor first;      ///< (own sums + 1) i64
+    Tensor workspace;  ///< f64
+    Tensor sums;       ///< (sums of the model) f64
+    Tensor factor;     ///< (1) f64
+    /// What a task sums up, of all this.
+    struct Squares {
+      Tensor pieces;
+      Tensor first;
+      Tensor sums;
+    };
+    std::map<schedule::TaskId, Squares> squares;
+    /// Where the sums of other places go, by their messages; room for the copies.
+    struct Arrivals {
+      std::vector<std::pair<schedule::Buffer, Tensor>> sums;
+      std::vector<lane::CopyPiece> pieces;
+    };
+    std::map<schedule::TaskId, Arrivals> arrivals;
+  };
+  Norm norm_;
   nn::OptimizerPtr statistics_;  ///< takes the gradient off
   StepInputs inputs_of_call_;
   std::int64_t given_ = -1;  ///< samples of the batch of this call

@@ -25,8 +25,6 @@ void PlaceRunner::bind_updates() {
     for (const std::size_t state : memory_.pieces.states) {
       updated.args.states.push_back(at(state, setup_.dtype));
     }
-    updated.args.workspace = Tensor(arena_.at(memory_.pieces.update), DType::f64,
-                                    Shape{setup_.optimizer.workspace(elements.count())});
     if (setup_.optimizer.uses_decay()) {
       updated.args.decay_mask = at(memory_.pieces.decay_mask, DType::u8);
     }
@@ -51,7 +49,6 @@ void PlaceRunner::bind_stretches(Updated& updated) const {
                         .gradient = {},
                         .states = {},
                         .decay_mask = of(updated.args.decay_mask),
-                        .workspace = updated.args.workspace,
                         .gradient_factor = {}};
     std::ranges::transform(updated.args.states, std::back_inserter(args.states), of);
     to.elements.push_back(elements);
@@ -78,20 +75,20 @@ void PlaceRunner::update(const Task& one) {
   const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
   Updated& updated = *std::ranges::find(updated_, one.elements, &Updated::elements);
   const Tensor& gradient = one.reduced ? reduced_ : gradients_;
-  const auto apply = [&](const nn::Optimizer& optimizer, double rate_factor, Stretches& stretches) {
+  const auto apply = [&](const nn::Optimizer& optimizer, double rate_factor,
+                         const Tensor& gradient_factor, Stretches& stretches) {
     for (std::size_t i = 0; i < stretches.args.size(); ++i) {
       nn::UpdateArgs& args = stretches.args[i];
       args.rate_factor = rate_factor;
+      args.gradient_factor = gradient_factor;
       args.gradient = part_of(gradient, stretches.elements[i]);
       args.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
-    }
-    optimizer.prepare(setup_.lane.execution(), stretches.args);
-    for (const nn::UpdateArgs& args : stretches.args) {
       optimizer.update(setup_.lane.execution(), args);
     }
   };
-  apply(setup_.optimizer, inputs_of_call_.rate_factor, updated.trained);
-  apply(*statistics_, 1.0, updated.statistics);
+  apply(setup_.optimizer, inputs_of_call_.rate_factor, one.clips ? norm_.factor : Tensor(),
+        updated.trained);
+  apply(*statistics_, 1.0, Tensor(), updated.statistics);
 }
 
 void PlaceRunner::write_decay_mask() const {

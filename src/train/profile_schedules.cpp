@@ -20,6 +20,7 @@ schedule::Outline outline_of(const plan::Problem& problem) {
   outline.batch = problem.batch;
   outline.model = problem.model;
   outline.model.samples_together = 1;  // times need no right results
+  outline.clips = problem.clips;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});
   }
@@ -175,9 +176,15 @@ schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Pl
   for (std::size_t i = order.size(); i-- > 0;) {
     builder.backward(order[i], 0);
     builder.send_activation_gradients(order[i], 0);
-    if (!problem.whole_gradient) {
-      builder.update(order[i]);  // of its stage only
+    if (problem.clips) {
+      builder.squares(order[i]);
     }
+  }
+  if (problem.clips) {
+    builder.exchange_squares(order);
+  }
+  for (std::size_t i = order.size(); i-- > 0;) {
+    builder.update(order[i]);  // of its stage only
   }
   return std::move(builder).build();
 }

@@ -39,6 +39,7 @@ bool is_transfer(TaskKind kind) {
     case TaskKind::receive:
     case TaskKind::reduce:
     case TaskKind::all_reduce:
+    case TaskKind::norm:
       return true;
     default:
       return false;
@@ -53,7 +54,7 @@ class Profiler {
                             request.batch.samples(), request.chunk)),
         base_(problem_.places.size()),
         largest_(problem_.places.size(), 0) {
-    problem_.whole_gradient = request.optimizer.needs_whole_gradient();
+    problem_.clips = request.optimizer.clip_norm().has_value();
     profile_.places.resize(problem_.places.size());
   }
 
@@ -303,7 +304,8 @@ class Profiler {
       auto& place = profile_.places[index(task.place)];
       const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
       const bool free = sends && plan::is_alias(task.payload, place.host_accessible);
-      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update;
+      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
+                          task.kind == TaskKind::squares;
       for (PlaceCosts* costs : {&place.alone, &place.together}) {
         if (wanted && !costs->empty()) {
           costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);

@@ -115,18 +115,22 @@ TEST_CASE("a run stopped anywhere goes on with the learning rate of its step") {
 }
 
 TEST_CASE("a run that clips gradients goes on to the same bits") {
-  stop_twice_and_go_on(GENERATE(as<std::string>{}, "{type: coarse_split}", "{type: data_parallel}"),
-                       {"optimizer.clip_norm=0.5"});
+  stop_twice_and_go_on(
+      GENERATE(as<std::string>{}, "{type: coarse_split}", "{type: data_parallel}",
+               "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
+               "{type: one_f_one_b, micro_batches: 4}", "{type: pipedream_2bw, updates: 2}"),
+      {"optimizer.clip_norm=0.5"});
 }
 
 TEST_CASE("a policy that can't clip gradients says so before anything runs") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   const Outcome outcome = zygos_run(
-      {"check", "tiny.yaml", "optimizer.clip_norm=1", "policy={type: gpipe, micro_batches: 4}"},
+      {"check", "tiny.yaml", "optimizer.clip_norm=1", "policy={type: pipedream, micro_batches: 4}"},
       scratch.path());
   CHECK(outcome.code == 2);
-  CHECK_THAT(outcome.err, ContainsSubstring("tiny.yaml") && ContainsSubstring("policy 'gpipe'") &&
+  CHECK_THAT(outcome.err, ContainsSubstring("tiny.yaml") &&
+                              ContainsSubstring("policy 'pipedream'") &&
                               ContainsSubstring("clip_norm"));
 }
 

@@ -27,12 +27,29 @@ deck::Section section_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("The registries name every layer, loss, optimizer and schedule once") {
-  CHECK(keywords(layer_registry()) ==
-        std::vector<std::string>{"dense", "conv1d", "conv2d", "conv_transpose2d", "max_pool2d",
-                                 "average_pool2d", "upsample", "reshape", "flatten", "relu", "tanh",
-                                 "sigmoid", "gelu", "leaky_relu", "dropout", "batch_norm",
-                                 "layer_norm", "lrn", "embedding", "positions",
-                                 "causal_attention", "add", "concat"});
+  CHECK(keywords(layer_registry()) == std::vector<std::string>{"dense",
+                                                               "conv1d",
+                                                               "conv2d",
+                                                               "conv_transpose2d",
+                                                               "max_pool2d",
+                                                               "average_pool2d",
+                                                               "upsample",
+                                                               "reshape",
+                                                               "flatten",
+                                                               "relu",
+                                                               "tanh",
+                                                               "sigmoid",
+                                                               "gelu",
+                                                               "leaky_relu",
+                                                               "dropout",
+                                                               "batch_norm",
+                                                               "layer_norm",
+                                                               "lrn",
+                                                               "embedding",
+                                                               "positions",
+                                                               "causal_attention",
+                                                               "add",
+                                                               "concat"});
   CHECK(keywords(loss_registry()) ==
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce", "dice"});
   CHECK(keywords(optimizer_registry()) ==
@@ -81,11 +98,11 @@ optimizer: {type: adamw, learning_rate: 0.5}
   const OptimizerPtr optimizer = made(optimizer_registry(), section.section("optimizer"));
   CHECK(optimizer->type() == "adamw");
   CHECK(optimizer->uses_decay());
-  CHECK_FALSE(optimizer->needs_whole_gradient());
+  CHECK_FALSE(optimizer->clip_norm().has_value());
   CHECK(made(optimizer_registry(), section_of("layers: [relu]\nloss: mse\noptimizer: {type: sgd, "
                                               "clip_norm: 2}")
                                        .section("optimizer"))
-            ->needs_whole_gradient());
+            ->clip_norm() == 2.0);
 }
 
 TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {

@@ -21,81 +21,93 @@ using testing::make_exec;
 using testing::random_values;
 using testing::rounded;
 
+using Integers = std::vector<std::int64_t>;
+
+std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
+
+/// Sums of squares of `values`, each of some of the pieces. `first` may begin anywhere.
 template <class Exec, class T>
-double factor_for(const Exec& exec, double most, const std::vector<double>& values) {
+std::vector<double> sums_for(const Exec& exec, const std::vector<double>& values,
+                             const Integers& pieces, const Integers& first) {
   const Buffer<Exec, T> gradient(values);
-  const Buffer<Exec, double> workspace(
-      static_cast<std::size_t>(clip_workspace(static_cast<std::int64_t>(values.size()))));
-  const Buffer<Exec, double> factor(1);
-  add_squares<Exec, T>(exec, gradient.const_vector(), workspace.vector(), factor.vector(),
-                       Into::replaced);
-  clip_factor<Exec>(exec, most, factor.vector());
+  const Buffer<Exec, std::int64_t> cut(std::vector<double>(pieces.begin(), pieces.end()));
+  const Buffer<Exec, std::int64_t> begins(std::vector<double>(first.begin(), first.end()));
+  const Buffer<Exec, double> workspace(pieces.size() / 2 * squares_beside);
+  const Buffer<Exec, double> sums(first.size() - 1);
+  add_squares<Exec, T>(exec, gradient.const_vector(), cut.const_vector(), begins.const_vector(),
+                       workspace.vector(), sums.vector());
   exec.fence("zygos::test");
   CHECK(gradient.guards_intact());
   CHECK(workspace.guards_intact());
+  CHECK(sums.guards_intact());
+  return sums.values();
+}
+
+template <class Exec>
+double factor_for(const Exec& exec, double most, const std::vector<double>& squares) {
+  const Buffer<Exec, double> sums(squares);
+  const Buffer<Exec, double> factor(1);
+  clip_factor<Exec>(exec, most, sums.const_vector(), factor.vector());
+  exec.fence("zygos::test");
   CHECK(factor.guards_intact());
   return factor.values()[0];
 }
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("A gradient is scaled down to its norm as a pencil says", "",
+TEMPLATE_LIST_TEST_CASE("Squares are added up piece by piece as a pencil says", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
   const Exec exec = make_exec<Exec>();
-  CHECK(factor_for<Exec, T>(exec, 1.0, {3.0, -4.0}) == 0.2);
-  CHECK(factor_for<Exec, T>(exec, 5.0, {3.0, -4.0}) == 1.0);
-  CHECK(factor_for<Exec, T>(exec, 7.0, {3.0, -4.0}) == 1.0);
-  CHECK(factor_for<Exec, T>(exec, 7.0, {}) == 1.0);
-  CHECK(factor_for<Exec, T>(exec, 7.0, {0.0}) == 1.0);
+  const std::vector<double> values{3.0, -4.0, 100.0, 1.0, 2.0};
+  // The third value is in no piece; the second sum has no piece.
+  const Integers pieces{0, 1, 1, 2, 3, 5};
+  using Sums = std::vector<double>;
+  CHECK(sums_for<Exec, T>(exec, values, pieces, {0, 2, 2, 3}) == Sums{25.0, 0.0, 5.0});
+  CHECK(sums_for<Exec, T>(exec, values, {1, 2, 3, 5}, {7, 8, 9}) == Sums{16.0, 5.0});
+  CHECK(sums_for<Exec, T>(exec, {}, {}, {0, 0}) == Sums{0.0});
+  CHECK(sums_for<Exec, T>(exec, {}, {}, {0}).empty());
 }
 
-TEMPLATE_LIST_TEST_CASE("The norm of a gradient in two parts is that of the whole", "",
+TEMPLATE_LIST_TEST_CASE("A gradient is scaled down to its norm as a pencil says", "",
                         testing::KernelCases) {
-  using Exec = typename TestType::Exec;
-  using T = typename TestType::T;
-  const Exec exec = make_exec<Exec>();
-  const Buffer<Exec, T> first(std::vector<double>{3.0});
-  const Buffer<Exec, T> second(std::vector<double>{0.0, -4.0});
-  const Buffer<Exec, double> workspace(static_cast<std::size_t>(clip_workspace(3)));
-  const Buffer<Exec, double> factor(std::vector<double>{99.0});
-  add_squares<Exec, T>(exec, first.const_vector(), workspace.vector(), factor.vector(),
-                       Into::replaced);
-  add_squares<Exec, T>(exec, second.const_vector(), workspace.vector(), factor.vector(),
-                       Into::added);
-  clip_factor<Exec>(exec, 1.0, factor.vector());
-  exec.fence("zygos::test");
-  CHECK(factor.values()[0] == 0.2);
+  const auto exec = make_exec<typename TestType::Exec>();
+  CHECK(factor_for(exec, 1.0, {9.0, 16.0}) == 0.2);
+  CHECK(factor_for(exec, 5.0, {25.0}) == 1.0);
+  CHECK(factor_for(exec, 7.0, {9.0, 0.0, 16.0}) == 1.0);
+  CHECK(factor_for(exec, 7.0, {}) == 1.0);
 }
 
 TEMPLATE_LIST_TEST_CASE("What is not finite stays in sight", "", testing::KernelCases) {
-  using Exec = typename TestType::Exec;
-  using T = typename TestType::T;
-  const Exec exec = make_exec<Exec>();
-  CHECK(factor_for<Exec, T>(exec, 1.0, {3.0, std::nan("")}) == 1.0);
+  const auto exec = make_exec<typename TestType::Exec>();
+  CHECK(factor_for(exec, 1.0, {9.0, std::nan("")}) == 1.0);
   // Infinity times zero is no number.
-  CHECK(factor_for<Exec, T>(exec, 1.0, {3.0, std::numeric_limits<double>::infinity()}) == 0.0);
+  CHECK(factor_for(exec, 1.0, {9.0, std::numeric_limits<double>::infinity()}) == 0.0);
 }
 
-TEMPLATE_LIST_TEST_CASE("Factors of any size equal their definition, with the same bits everywhere",
-                        "", testing::KernelCases) {
+TEMPLATE_LIST_TEST_CASE(
+    "Squares of pieces of any size equal their definition, with the same bits "
+    "everywhere",
+    "", testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
-  for (const std::size_t size : {1UL, 31UL, 33UL, 4096UL, 4097UL, 123457UL, 5000011UL}) {
-    CAPTURE(size);
-    const auto values = rounded<T>(random_values(size, 3));
-    long double squares = 0.0L;
-    for (const double value : values) {
-      squares += static_cast<long double>(value) * static_cast<long double>(value);
+  const Integers pieces{0, 1, 1, 32, 32, 65, 65, 4161, 4161, 4161, 4161, 127618, 127700, 800011};
+  const Integers first{0, 1, 3, 3, 6, 7};
+  const auto values = rounded<T>(random_values(800011, 3));
+  const auto found = sums_for<Exec, T>(make_exec<Exec>(), values, pieces, first);
+  for (std::size_t sum = 0; sum < found.size(); ++sum) {
+    long double expected = 0.0L;
+    for (auto piece = index(first[sum]); piece < index(first[sum + 1]); ++piece) {
+      for (auto i = index(pieces[2 * piece]); i < index(pieces[2 * piece + 1]); ++i) {
+        expected += static_cast<long double>(values[i]) * static_cast<long double>(values[i]);
+      }
     }
-    const double found = factor_for<Exec, T>(make_exec<Exec>(), 1e-3, values);
-    CHECK(found == Catch::Approx(1e-3 / std::sqrt(static_cast<double>(squares))).epsilon(1e-14));
-    const double serial = factor_for<Kokkos::Serial, T>(Kokkos::Serial(), 1e-3, values);
-    CHECK(found == serial);
-    for (int threads = 1; threads <= 4; ++threads) {
-      CHECK(factor_for<Exec, T>(make_exec<Exec>(threads), 1e-3, values) == serial);
-    }
+    CHECK(found[sum] == Catch::Approx(static_cast<double>(expected)).epsilon(1e-13));
+  }
+  CHECK(found == sums_for<Kokkos::Serial, T>(Kokkos::Serial(), values, pieces, first));
+  for (int threads = 1; threads <= 4; ++threads) {
+    CHECK(found == sums_for<Exec, T>(make_exec<Exec>(threads), values, pieces, first));
   }
 }
 

@@ -231,21 +231,6 @@ TEST_CASE("An optimizer without weight decay needs no mask") {
   CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 0);
 }
 
-TEST_CASE("An update has room for what its optimizer works in") {
-  class Working : public Optimizer {
-   public:
-    using Optimizer::Optimizer;
-    std::int64_t workspace(std::int64_t parameters) const override { return parameters / 2; }
-  };
-  const graph::Graph graph = small_mlp();
-  const auto places = plan_memory({graph, Working(true), DType::f32, {}, {true, false}},
-                                  split_at_four(graph, DType::f32, {}));
-
-  CHECK(bytes_of(places[1].lane, places[1].pieces.update) == 256);
-  const PlaceMemory without = planned()[1];
-  CHECK(bytes_of(without.lane, without.pieces.update) == 0);
-}
-
 // Of five gradients the last is the loss's; backward needs two of the other four at a time.
 TEST_CASE("A chain has room for two gradients of outputs, with samples in slices for all") {
   graph::Graph graph(Shape{4}, testing::toy_loss());

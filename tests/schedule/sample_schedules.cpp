@@ -69,7 +69,15 @@ Schedule fill_and_drain(ScheduleBuilder builder, std::int32_t stages, std::int32
       add_backward(builder, place, micro_batch, recompute);
     }
   }
+  std::vector<Place> places;
   for (Place place = 0; place < stages; ++place) {
+    places.push_back(place);
+    if (builder.outline().clips) {
+      builder.squares(place);
+    }
+  }
+  builder.exchange_squares(places);
+  for (const Place place : places) {
     builder.update(place);
   }
   return std::move(builder).build();
@@ -146,6 +154,12 @@ Schedule two_place_split() {
 Schedule gpipe(std::int32_t stages, std::int32_t micro_batches, bool recompute) {
   return fill_and_drain(ScheduleBuilder(pipeline_outline("gpipe", stages, micro_batches)), stages,
                         micro_batches, recompute);
+}
+
+Schedule clipped_gpipe(std::int32_t stages, std::int32_t micro_batches) {
+  Outline outline = pipeline_outline("gpipe", stages, micro_batches);
+  outline.clips = true;
+  return fill_and_drain(ScheduleBuilder(std::move(outline)), stages, micro_batches, false);
 }
 
 Schedule gpipe_with_skip(std::int32_t micro_batches) {
@@ -238,17 +252,25 @@ Schedule buckets() {
   return std::move(builder).build();
 }
 
-Schedule shards() {
+Schedule shards(bool clips) {
   Outline outline = replicas("shards", 2);
   outline.parts = {{0, 10}, {10, 20}};
   outline.part_owners = {0, 1};
+  outline.clips = clips;
   ScheduleBuilder builder(std::move(outline));
   for (const Place place : {0, 1}) {
     pass(builder, place, place);
   }
   for (const Place owner : {0, 1}) {
     builder.reduce(1 - owner, owner, owner);
-    builder.update(owner, owner);
+    clips ? builder.squares(owner, owner) : builder.update(owner, owner);
+  }
+  const Place both[] = {0, 1};
+  builder.exchange_squares(both);
+  for (const Place owner : both) {
+    if (clips) {
+      builder.update(owner, owner);
+    }
   }
   for (const Place owner : {0, 1}) {
     const Place other = 1 - owner;
@@ -282,6 +304,8 @@ std::vector<Sample> all_samples() {
           {"ring of four", ring(4)},
           {"buckets", buckets()},
           {"shards", shards()},
+          {"clipped shards", shards(true)},
+          {"clipped GPipe of three stages", clipped_gpipe(3, 2)},
           {"hub of three", hub(3)}};
 }
 

@@ -32,6 +32,9 @@ schedule::Schedule two_place_split();
 /// All forward passes, then all backward passes, one update.
 schedule::Schedule gpipe(std::int32_t stages, std::int32_t micro_batches, bool recompute);
 
+/// Clipped: no stage updates before all squares have been exchanged.
+schedule::Schedule clipped_gpipe(std::int32_t stages, std::int32_t micro_batches);
+
 /// The same with the model whose node 0 feeds all three stages.
 schedule::Schedule gpipe_with_skip(std::int32_t micro_batches);
 
@@ -47,7 +50,7 @@ schedule::Schedule buckets();
 
 /// Two replicas, each the owner of one part: it adds up that part's gradient, updates its weights
 /// and hands them out.
-schedule::Schedule shards();
+schedule::Schedule shards(bool clips = false);
 
 /// Workers without an update of their own: gradients to the first place, weights back.
 schedule::Schedule hub(std::int32_t workers);

@@ -340,7 +340,7 @@ TEST_CASE("Fault: an update of a part by another place than its owner") {
   Schedule bad = sound(owners);
   std::swap(bad.part_owners[0], bad.part_owners[1]);
   check_found(sound(owners), bad, named(bad, find_task(bad, update, 0)),
-              "updates elements 0-10, which are no part of its own");
+              "takes elements 0-10, which are no part of its own");
 }
 
 TEST_CASE("Fault: an owner's update before all have added to its part") {

@@ -38,7 +38,7 @@ bool for_transfers(const Schedule& /*schedule*/, const Task& task) {
 }
 bool for_elements(const Schedule& schedule, const Task& task) {
   return task.elements.count() > 0 &&
-         (for_transfers(schedule, task) || for_weights(schedule, task));
+         (task.kind == squares || for_transfers(schedule, task) || for_weights(schedule, task));
 }
 
 const std::vector<Change>& changes() {
@@ -75,7 +75,10 @@ const std::vector<Change>& changes() {
          task.update = (task.update + 1) % static_cast<std::int32_t>(schedule.updates.size());
        }},
       {"update that does not exist",
-       [](const Schedule&, const Task& task) { return task.kind == loss || task.kind == update; },
+       [](const Schedule&, const Task& task) {
+         return task.kind == loss || task.kind == update || task.kind == squares ||
+                task.kind == norm;
+       },
        [](const Schedule&, Task& task) { task.update = 99; }},
       {"payload", for_transfers,
        [](const Schedule&, Task& task) {
@@ -92,8 +95,13 @@ const std::vector<Change>& changes() {
        [](const Schedule&, Task& task) { task.keeps = false; }},
       {"accumulates", [](const Schedule&, const Task& task) { return task.kind == backward; },
        [](const Schedule&, Task& task) { task.accumulates = !task.accumulates; }},
-      {"reduced", [](const Schedule&, const Task& task) { return task.kind == update; },
+      {"reduced",
+       [](const Schedule&, const Task& task) {
+         return task.kind == update || task.kind == squares;
+       },
        [](const Schedule&, Task& task) { task.reduced = !task.reduced; }},
+      {"clips", [](const Schedule&, const Task& task) { return task.kind == update; },
+       [](const Schedule&, Task& task) { task.clips = !task.clips; }},
   };
   return all;
 }

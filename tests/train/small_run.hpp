@@ -120,7 +120,7 @@ struct SmallRun {
   }
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(graph, lanes, options.dtype, targets, batch_);
-    problem.whole_gradient = optimizer->needs_whole_gradient();
+    problem.clips = optimizer->clip_norm().has_value();
     return problem;
   }
   schedule::Schedule schedule_of(const train::PolicyPtr& policy) const {

@@ -96,8 +96,10 @@ struct Result {
 
 /// Gradient of the third step and weights after it.
 Result three_steps(const CutModel& model, const train::PolicyPtr& policy, int lanes,
-                   std::int64_t chunk, std::size_t samples) {
+                   std::int64_t chunk, std::size_t samples,
+                   const nn::OptimizerPtr& optimizer = nn::adam({})) {
   SmallRun run(workers(lanes));
+  run.optimizer = optimizer;
   run.use(model.graph);
   run.ids.resize(samples);
   auto problem = run.problem();
@@ -110,6 +112,11 @@ Result three_steps(const CutModel& model, const train::PolicyPtr& policy, int la
   result.gradient = engine->gradient();
   result.weights = engine->weights();
   return result;
+}
+
+/// By a norm that every gradient of these models is above.
+nn::OptimizerPtr clipping_sgd() {
+  return nn::clipped(nn::sgd({.learning_rate = 0.5, .momentum = 0.9}), 0.01);
 }
 
 }  // namespace
@@ -191,6 +198,37 @@ TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[tra
         CAPTURE(model.name, one.name, samples);
         const Result found = three_steps(model, one.policy, one.lanes, 5, samples);
         CHECK(found.gradient == whole.gradient);
+        CHECK(found.weights == whole.weights);
+      }
+    }
+  }
+}
+
+TEST_CASE("Steps of every synchronous policy are clipped by the same norm to 1e-12",
+          "[train][policies][clip]") {
+  for (const CutModel& model : test::cut_models()) {
+    for (const std::size_t samples : {40U, 3U}) {
+      const Result whole = three_steps(model, policies::single({}), 1, 0, samples, clipping_sgd());
+      CHECK(difference(whole.weights, three_steps(model, policies::single({}), 1, 0, samples,
+                                                  nn::sgd({.learning_rate = 0.5, .momentum = 0.9}))
+                                          .weights) > 1e-3);
+      for (const Case& one : synchronous_policies(model)) {
+        CAPTURE(model.name, one.name, samples);
+        const Result found = three_steps(model, one.policy, one.lanes, 0, samples, clipping_sgd());
+        CHECK(difference(found.weights, whole.weights) <= 1e-12);
+      }
+    }
+  }
+}
+
+TEST_CASE("In strict mode no policy changes a bit of weights that are clipped",
+          "[train][policies][clip]") {
+  for (const CutModel& model : test::cut_models()) {
+    for (const std::size_t samples : {40U, 3U}) {
+      const Result whole = three_steps(model, policies::single({}), 1, 5, samples, clipping_sgd());
+      for (const Case& one : synchronous_policies(model)) {
+        CAPTURE(model.name, one.name, samples);
+        const Result found = three_steps(model, one.policy, one.lanes, 5, samples, clipping_sgd());
         CHECK(found.weights == whole.weights);
       }
     }

@@ -31,14 +31,24 @@ TEST_CASE("A profile knows every kind of task of a split and of each lane alone"
   }
 }
 
-// Stages of a cut model update parts of it, which does not go with clipping.
-TEST_CASE("A profile knows what a split takes whose gradients are clipped", "[train][profiler]") {
+TEST_CASE("A profile knows what policies take whose gradients are clipped", "[train][profiler]") {
   test::SmallRun run(test::host_and_device());
   run.optimizer = nn::clipped(nn::adam({}), 1.0);
 
   const plan::Profile profile = train::measure_profile(request_for(run));
 
   CHECK(plan::simulate(run.split(13), profile).makespan_s > 0.0);
+  for (const auto& policy :
+       {policies::single({}), policies::gpipe({.micro_batches = 4, .stages = {}}),
+        policies::data_parallel({.shares = {}})}) {
+    const auto schedule = policy->schedule(run.problem(), &profile);
+    CHECK(plan::simulate(schedule, profile).makespan_s > 0.0);
+  }
+  CHECK(train::measure_gain(request_for(run), run.split(13)).step_s > 0.0);
+  for (const plan::PlaceProfile& place : profile.places) {
+    CHECK_FALSE(place.alone.others.at(schedule::TaskKind::squares).empty());
+    CHECK_FALSE(place.alone.others.at(schedule::TaskKind::norm).empty());
+  }
 }
 
 TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a single",

@@ -14,6 +14,13 @@ namespace {
 using namespace zygos;
 using test::RankRun;
 
+/// A policy on so many lanes, and with what optimizer.
+struct RankCase {
+  int lanes;
+  train::PolicyPtr policy;
+  nn::OptimizerPtr optimizer = nn::adam({});
+};
+
 struct Outcome {
   std::string hash;
   double loss = 0.0;
@@ -32,8 +39,12 @@ Outcome five_steps(test::SmallRun& run, const train::PolicyPtr& policy) {
   return outcome;
 }
 
-std::vector<std::pair<int, train::PolicyPtr>> policies_for_ranks() {
+std::vector<RankCase> cases_for_ranks() {
+  const auto clips = nn::clipped(nn::adam({}), 0.01);
   return {
+      {3, policies::layer_placement({.stages = {.cuts = {"drop", "fc2"}, .lanes = {}}}), clips},
+      {2, policies::gpipe({.micro_batches = 4, .stages = {.cuts = {"fc2"}, .lanes = {}}}), clips},
+      {3, policies::data_parallel({.exchange = policies::Exchange::sharded, .shares = {}}), clips},
       {2, policies::coarse_split({.share = {}, .samples = 13})},
       {2, policies::layer_placement({.stages = {.cuts = {"fc2"}, .lanes = {}}})},
       {3, policies::layer_placement({.stages = {.cuts = {"drop", "fc2"}, .lanes = {}}})},
@@ -43,9 +54,10 @@ std::vector<std::pair<int, train::PolicyPtr>> policies_for_ranks() {
 }  // namespace
 
 TEST_CASE("Lanes on several ranks give the same bits as in one process", "[train][ranks]") {
-  for (const auto& [lanes, policy] : policies_for_ranks()) {
+  for (const auto& [lanes, policy, optimizer] : cases_for_ranks()) {
     const auto specs = test::equal_workers(lanes);
     test::SmallRun together(specs);
+    together.optimizer = optimizer;
     const Outcome expected = five_steps(together, policy);
     for (int ranks = 2; ranks <= lanes; ++ranks) {
       CAPTURE(std::string(policy->keyword()), lanes, ranks);
@@ -53,6 +65,7 @@ TEST_CASE("Lanes on several ranks give the same bits as in one process", "[train
       int same = 0;
       const auto failures = test::as_ranks(ranks, [&](comm::Communicator& communicator) {
         RankRun run(specs, communicator);
+        run.optimizer = optimizer;
         const Outcome found = five_steps(run, policy);
         const std::lock_guard lock(mutex);
         same += found.hash == expected.hash && found.loss == expected.loss &&

@@ -12,8 +12,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -82,6 +85,7 @@ struct Rule {
   std::int64_t updates = 1;        ///< a step
   std::int64_t micro_batches = 1;  ///< an update
   VersionRule version;
+  double clip_norm = std::numeric_limits<double>::infinity();
 };
 
 void put_weights(io::Checkpoint& saved, const graph::Graph& graph,
@@ -146,9 +150,13 @@ std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::ui
           static_cast<std::size_t>(update * samples), static_cast<std::size_t>(samples));
       engine->step(part, step);
       const std::vector<double> gradient = engine->gradient();
+      const double length =
+          std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
+      const double factor = length > rule.clip_norm ? rule.clip_norm / length : 1.0;
       std::vector<double> next = history.back();
       for (std::size_t i = 0; i < next.size(); ++i) {
-        const volatile double move = rate * gradient[i];  // rounded: no fused multiply-add
+        // Rounded: no fused multiply-add.
+        const volatile double move = rate * (gradient[i] * factor);
         next[i] = next[i] - move;
       }
       history.push_back(next);
@@ -161,6 +169,9 @@ std::vector<double> trained(const StagedModel& model, const Rule& rule, std::uin
   SmallRun run(lanes_for(rule.lanes), DType::f64, batch);
   run.use(model.graph);
   run.optimizer = nn::sgd({.learning_rate = rate});
+  if (std::isfinite(rule.clip_norm)) {
+    run.optimizer = nn::clipped(run.optimizer, rule.clip_norm);
+  }
   const auto engine = run.engine(run.schedule_of(rule.policy));
   for (std::uint64_t step = 1; step <= steps; ++step) {
     engine->step(run.batch(), step);
@@ -211,6 +222,27 @@ TEST_CASE("Policies with old weights equal their update rules bit for bit", "[tr
     for (const Rule& rule : rules(model)) {
       CAPTURE(model.name, rule.name);
       CHECK(trained(model, rule, 3) == replayed(model, rule, 3));
+    }
+  }
+}
+
+// To rounding: the norm is added up in another order here.
+TEST_CASE("PipeDream-2BW clips every update by the norm of its own gradient",
+          "[train][policies][clip]") {
+  for (const StagedModel& model : {dense_stages(), image_stages()}) {
+    for (Rule rule : rules(model)) {
+      if (rule.policy->keyword() != "pipedream_2bw") {
+        continue;
+      }
+      const auto free = trained(model, rule, 3);
+      rule.clip_norm = 0.02;
+      CAPTURE(model.name, rule.name);
+      const auto found = trained(model, rule, 3);
+      const auto expected = replayed(model, rule, 3);
+      CHECK(found != free);
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(std::abs(found[i] - expected[i]) <= 1e-13 * std::abs(expected[i]) + 1e-15);
+      }
     }
   }
 }

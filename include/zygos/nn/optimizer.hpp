@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +21,6 @@ struct UpdateArgs {
   Tensor gradient;             ///< (P), already summed over lanes
   std::vector<Tensor> states;  ///< state_names().size() tensors of (P)
   Tensor decay_mask;           ///< (P) u8: 1 where weight decay applies; empty when unused
-  Tensor workspace;            ///< (workspace(P)) f64
   Tensor gradient_factor;      ///< (1) f64 in the lane's memory; empty: 1
   std::uint64_t step = 0;      ///< 1 for the first update
   double rate_factor = 1.0;    ///< of the learning rate: what a schedule says
@@ -39,19 +38,10 @@ class Optimizer {
   virtual double learning_rate() const = 0;
   /// Whether decay_mask is read.
   virtual bool uses_decay() const = 0;
-  /// Doubles that an update of so many parameters works in.
-  virtual std::int64_t workspace(std::int64_t parameters) const {
-    static_cast<void>(parameters);
-    return 0;
-  }
-  /// Whether an update must have the gradient of all parameters at once, and not a part of it.
-  virtual bool needs_whole_gradient() const { return false; }
+  /// The norm that gradients are clipped to, if they are: then update() needs the factor that does
+  /// it, min(1, clip_norm() / |g|) with |g| over all parameters of the model.
+  virtual std::optional<double> clip_norm() const { return {}; }
   virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;
-  /// Before an update whose parameters lie in several stretches, which share their workspace.
-  virtual void prepare(const lane::Execution& execution,
-                       std::span<const UpdateArgs> stretches) const {
-    static_cast<void>(execution), static_cast<void>(stretches);
-  }
   virtual void update(const lane::Execution& execution, const UpdateArgs& args) const = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "zygos/graph/graph.hpp"
 #include "zygos/memory/arena.hpp"
 #include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/norm_plan.hpp"
 #include "zygos/plan/stage_tensors.hpp"
 #include "zygos/schedule/gradient_tree.hpp"
 #include "zygos/schedule/schedule.hpp"
@@ -49,7 +50,7 @@ struct LastingPieces {
   std::size_t gradients = 0;         ///< strict mode: several slots, see gradient_tree.hpp
   std::size_t reduced = 0;           ///< used if the place has an all_reduce
   std::size_t incoming = 0;          ///< where a peer's gradient lands; strict mode: several slots
-  std::size_t update = 0;            ///< (doubles) what an update of the optimizer works in
+  std::size_t norm = 0;              ///< of NormPlan::bytes(): what a gradient's norm is made in
   std::size_t totals = 0;            ///< (micro-batches, 2) f64: sums of losses and hits
 };
 
@@ -62,6 +63,7 @@ struct PlaceMemory {
   std::vector<schedule::ElementRange> updated;
   schedule::PlaceTree tree;  ///< strict mode
   schedule::TreeSum sum;     ///< strict mode, places that all-reduce
+  NormPlan norm;
   LastingPieces pieces;
   std::size_t staged_totals = 0;
   std::map<schedule::Buffer, PlannedBuffer> buffers;

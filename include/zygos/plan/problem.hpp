@@ -29,9 +29,9 @@ struct Problem {
   /// Strict mode: gradients are summed over chunks of this many samples in a fixed tree, so shares
   /// and micro-batches must end at multiples of it, and a ring's order is no option. 0: off.
   std::int64_t chunk = 0;
-  /// Updates need the gradient of all parameters at once (it is clipped by its norm), so no place
-  /// may update a part of the model by itself.
-  bool whole_gradient = false;
+  /// Updates clip the gradient by its norm over the model, so a place that updates a part of it
+  /// needs the squares of all others first: see ScheduleBuilder::exchange_squares().
+  bool clips = false;
 
   /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
   /// must see together. The whole batch if it may not be divided.

@@ -43,7 +43,7 @@ Curve curve_of(const lane::Link& link);
 lane::Link fit_link(const Curve& curve);
 
 /// Amount of work that a task's seconds are a function of: samples for forward, backward and loss;
-/// elements for update and average; else the bytes that it moves.
+/// elements for squares, update and average; else the bytes that it moves.
 std::int64_t amount_of(const schedule::Task& task);
 
 /// Measured costs of one place in one situation.

@@ -35,6 +35,7 @@ struct Outline {
   std::vector<Place> part_owners;  ///< see Schedule::part_owners
   std::vector<SampleRange> updates;
   std::int64_t chunk = 0;  ///< strict mode: see Schedule::chunk
+  bool clips = false;      ///< updates scale the gradient by its norm over the model
 };
 
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
@@ -93,8 +94,16 @@ class ScheduleBuilder {
   void broadcast_weights(Place from, std::span<const Place> to,
                          std::optional<std::int32_t> part = {});
 
+  /// Outline::clips: the sums of squares of what the place's next update takes, of its stage or,
+  /// where parts have owners, of one part. They are part of the norm once exchange_squares() has
+  /// been called.
+  TaskId squares(Place place, std::optional<std::int32_t> part = {});
+  /// Each of `places`, which have the squares of the whole model among them, sends its own to all
+  /// others and makes the norm of them, in the same order everywhere: updates of all wait for it.
+  void exchange_squares(std::span<const Place> places);
   /// Of the whole stage, or of one part, where parts have owners: with the last of its parts
-  /// updated or received, a place has the next version.
+  /// updated or received, a place has the next version. Where updates clip, those of a part of the
+  /// model need exchange_squares() first (a UsageError says so); one of the whole model sees to it.
   TaskId update(Place place, std::optional<std::int32_t> part = {});
   /// Room for stashed versions beside the current one; before any stash() of the place.
   void keep_versions(Place place, std::int32_t versions);
@@ -114,9 +123,11 @@ class ScheduleBuilder {
     Version version = 0;
     std::int32_t stash_slots = 0;
     std::int32_t stashes = 0;
-    std::vector<Version> kept;  ///< by slot; 0 is the current one
-    bool fresh = true;          ///< no backward since the last update
-    bool reduced = false;       ///< the reduced gradient is what update takes
+    std::vector<Version> kept;    ///< by slot; 0 is the current one
+    bool fresh = true;            ///< no backward since the last update
+    bool reduced = false;         ///< the reduced gradient is what update takes
+    bool normed = false;          ///< the norm of that gradient is here
+    std::vector<Buffer> squares;  ///< what has been summed up and not exchanged yet
     std::int32_t updates = 0;
     std::set<std::int32_t> renewed;                           ///< parts of the next version
     std::map<MicroBatch, std::pair<Version, bool>> forwards;  ///< version used, whether it kept
@@ -162,6 +173,11 @@ class ScheduleBuilder {
   /// What else reading a message of `from` reads: the buffer itself if the message is no copy.
   void read_message(Task& task, const Buffer& message, const std::vector<Buffer>& source) const;
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
+  /// What an update of the place takes.
+  std::vector<Buffer> gradients_taken(Place place, ElementRange elements) const;
+  std::int32_t next_update(Place place) const;
+  /// Bytes of the sums of squares that the place has made.
+  std::int64_t square_bytes(Place place) const;
   const StageLink* link_between(Stage from, Stage to) const;
   /// Strict mode: a place may send several partial sums.
   void count_partial_gradients();

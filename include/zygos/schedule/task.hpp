@@ -43,6 +43,8 @@ enum class TaskKind : std::uint8_t {
   receive,     ///< a message -> memory of this place
   reduce,      ///< a message is added to this place's part of the gradient
   all_reduce,  ///< sum of all places' messages, in place order, into the reduced gradient
+  squares,     ///< sums of the squares of this place's gradient
+  norm,        ///< all places' squares -> the norm of the whole gradient
   update,      ///< optimizer step on this place's weights; makes the next version
   stash,       ///< keeps a copy of the current weights for backward passes still to come
   fetch,       ///< brings stashed weights back from where they were kept
@@ -64,6 +66,8 @@ enum class BufferKind : std::uint8_t {
   message,           ///< on its way between places, in host memory
   gradients,         ///< this place's part of a gradient, by element range
   reduced_gradients,
+  squares,  ///< sums of the squares of a gradient, by part
+  norm,     ///< of the gradient of the whole model, as an update takes it
   weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
   optimizer_state,  ///< by part where parts have owners
 };
@@ -91,6 +95,7 @@ enum class Payload : std::uint8_t {
   activation_gradients,  ///< gradients of these, for an earlier one
   gradients,             ///< a part of the sender's gradient
   weights,               ///< the sender's current weights
+  squares,               ///< all that the sender has summed up
 };
 std::string_view name_of(Payload payload);
 
@@ -102,14 +107,17 @@ struct Task {
   SampleRange samples;  ///< load, copy, forward, recompute, loss, backward, transfers of those
   MicroBatch micro_batch = 0;  ///< whose samples these are
   Version version = 0;  ///< forward, recompute, backward: weights used; update: made; stash: kept
-  std::int32_t update = 0;  ///< loss, update: which of Schedule::updates they belong to
+  std::int32_t update = 0;  ///< loss, squares, norm, update: which of Schedule::updates they
+                            ///< belong to
   std::int32_t slot = 0;    ///< forward to backward, stash, fetch: slot of the weights
   Payload payload = Payload::none;
   Place peer = -1;            ///< send: to; receive, reduce: from; -1: all others
-  ElementRange elements;      ///< gradients and weights that are moved, reduced, updated, stashed
+  ElementRange elements;      ///< gradients and weights that are moved, reduced, squared, updated,
+                              ///< stashed
   bool keeps = true;          ///< forward: activations stay for backward
   bool accumulates = false;   ///< backward: adds to the gradient of earlier micro-batches
-  bool reduced = false;       ///< update: takes the reduced gradient
+  bool reduced = false;       ///< update, squares: takes the reduced gradient
+  bool clips = false;         ///< update: scales the gradient by its norm
   std::int32_t every = 1;     ///< average: done at the end of every so many steps
   std::int64_t bytes = 0;     ///< that it moves; computing tasks: 0
   std::vector<TaskId> after;  ///< must have ended before this one starts

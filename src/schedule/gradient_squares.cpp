@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/schedule/gradient_squares.hpp"
+
+#include "schedule/stage_facts.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace zygos::schedule {
+
+std::vector<ElementRange> square_sums(const Schedule& schedule) {
+  std::vector<ElementRange> sums = schedule.parameters;
+  if (!schedule.part_owners.empty()) {
+    std::vector<std::size_t> parts(schedule.parts.size());
+    std::iota(parts.begin(), parts.end(), std::size_t{0});
+    std::ranges::stable_sort(parts, {},
+                             [&](std::size_t part) { return schedule.part_owners[part]; });
+    sums.clear();
+    for (const std::size_t part : parts) {
+      sums.push_back(schedule.parts[part]);
+    }
+  }
+  std::erase_if(sums, [](const ElementRange& elements) { return elements.count() == 0; });
+  return sums;
+}
+
+SumRange sums_of(const Schedule& schedule, Place place) {
+  const auto sums = square_sums(schedule);
+  const auto makes = [&](const ElementRange& elements) {
+    return std::ranges::any_of(schedule.tasks, [&](const Task& task) {
+      return task.place == place && task.kind == TaskKind::squares &&
+             overlap(task.elements, elements);
+    });
+  };
+  const auto first = std::ranges::find_if(sums, makes);
+  const auto last = std::find_if_not(first, sums.end(), makes);
+  return {static_cast<std::int32_t>(first - sums.begin()),
+          static_cast<std::int32_t>(last - sums.begin())};
+}
+
+}  // namespace zygos::schedule

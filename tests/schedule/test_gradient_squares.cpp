@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/sample_schedules.hpp"
+
+#include "zygos/schedule/gradient_squares.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace zygos::schedule {
+namespace {
+
+TEST_CASE("A norm is summed up by node, so that stages change no bit of it") {
+  Schedule schedule = test::clipped_gpipe(3, 2);
+  using Ranges = std::vector<ElementRange>;
+  CHECK(square_sums(schedule) == Ranges{{0, 10}, {10, 20}, {20, 30}, {30, 40}, {40, 50}, {50, 60}});
+  CHECK(sums_of(schedule, 0) == SumRange{0, 2});
+  CHECK(sums_of(schedule, 1) == SumRange{2, 4});
+  CHECK(sums_of(schedule, 2) == SumRange{4, 6});
+  schedule.parameters[2].end = 20;  // a node without parameters
+  CHECK(square_sums(schedule).size() == 5);
+  CHECK(square_sums(test::clipped_gpipe(2, 2)) == Ranges{{0, 10}, {10, 20}, {20, 30}, {30, 40}});
+}
+
+TEST_CASE("Where parts have owners a norm is summed up by owner, then by part") {
+  Schedule schedule = test::shards(true);
+  schedule.parts = {{0, 5}, {5, 12}, {12, 20}};
+  schedule.part_owners = {1, 0, 1};
+  CHECK(square_sums(schedule) == std::vector<ElementRange>{{5, 12}, {0, 5}, {12, 20}});
+}
+
+TEST_CASE("A place that measures nothing has no sums") {
+  CHECK(sums_of(test::gpipe(3, 2, false), 1).count() == 0);
+}
+
+}  // namespace
+}  // namespace zygos::schedule
