@@ -10,4 +10,6 @@ std::vector<WorkspaceSpec> Layer::workspace(std::int64_t, std::span<const Shape>
   return {};
 }
 
+std::vector<ConstantSpec> Layer::constants(std::span<const Shape>, DType) const { return {}; }
+
 }  // namespace zygos::nn

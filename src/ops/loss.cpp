@@ -20,7 +20,9 @@ struct Strided {
   KOKKOS_INLINE_FUNCTION std::size_t operator()(std::size_t k) const { return k * stride; }
 };
 
-/// One position of the softmax cross-entropy: losses[n], hits[n] and its part of d.
+/// One position of the softmax cross-entropy: losses[n], hits[n] and its part of d. Where samples
+/// have several positions, losses[n] holds the position's share in the sample's loss before, times
+/// the number of positions: 1 if all are judged.
 template <class T>
 struct CrossEntropyRow {
   const T* logits;
@@ -44,8 +46,12 @@ struct CrossEntropyRow {
   /// `at(k)` is where class k lies behind the first one.
   template <class At>
   KOKKOS_FUNCTION void evaluate_position(std::size_t n, std::size_t first, const At& at) const {
+    if (labels[n] < 0) {
+      return leave_out(n, first, at);
+    }
     const T* const row = logits + first;
     const auto label = static_cast<std::size_t>(labels[n]);
+    const double share = positions == 1 ? 1.0 : losses[n];
     const T top = largest(row, at);
     std::size_t best = 0;
     while (best < classes && row[at(best)] != top) {
@@ -54,10 +60,21 @@ struct CrossEntropyRow {
     T* const powers = d == nullptr ? nullptr : d + first;
     const double sum = add_powers(row, top, powers, at);
     // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
-    losses[n] = Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[at(label)]));
+    losses[n] =
+        share *
+        (Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[at(label)])));
     hits[n] = best == label ? 1 : 0;
     if (powers != nullptr) {
-      scale_gradient(powers, label, sum, at);
+      scale_gradient(powers, label, sum, share, at);
+    }
+  }
+
+  template <class At>
+  KOKKOS_FUNCTION void leave_out(std::size_t n, std::size_t first, const At& at) const {
+    losses[n] = 0.0;
+    hits[n] = -1;
+    for (std::size_t k = 0; k < classes && d != nullptr; ++k) {
+      d[first + at(k)] = T(0);
     }
   }
 
@@ -116,8 +133,9 @@ struct CrossEntropyRow {
   }
 
   template <class At>
-  KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum, const At& at) const {
-    const double weight = factor / static_cast<double>(positions);
+  KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum, double of_position,
+                                      const At& at) const {
+    const double weight = of_position * factor / static_cast<double>(positions);
     const double share = weight / sum;
     const double of_label = static_cast<double>(out[at(label)]) * share - weight;
     for (std::size_t k = 0; k < classes; ++k) {
@@ -233,12 +251,15 @@ void sum_totals(const Exec&, std::size_t n, double positions, const double* loss
                 const std::int32_t* hits, double* totals) {
   double loss = 0.0;
   std::int64_t hit = 0;
+  std::int64_t judged = 0;
   for (std::size_t i = 0; i < n; ++i) {
     loss += losses[i];
-    hit += hits[i];
+    hit += std::max(hits[i], 0);
+    judged += hits[i] < 0 ? 0 : 1;
   }
   totals[0] = loss / positions;
   totals[1] = static_cast<double>(hit);
+  totals[2] = static_cast<double>(judged);
 }
 
 /// One team, so that the order of the sum does not depend on the scheduling of several.
@@ -251,16 +272,59 @@ void sum_totals(const Exec& exec, std::size_t n, double positions, const double*
       KOKKOS_LAMBDA(const typename Policy::member_type& team) {
         double loss = 0.0;
         double hit = 0.0;
+        double judged = 0.0;
         Kokkos::parallel_reduce(
             Kokkos::TeamThreadRange(team, n),
             [&](const std::size_t i, double& part) { part += losses[i]; }, loss);
         Kokkos::parallel_reduce(
             Kokkos::TeamThreadRange(team, n),
-            [&](const std::size_t i, double& part) { part += static_cast<double>(hits[i]); }, hit);
+            [&](const std::size_t i, double& part) {
+              part += hits[i] < 0 ? 0.0 : static_cast<double>(hits[i]);
+            },
+            hit);
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, n),
+            [&](const std::size_t i, double& part) { part += hits[i] < 0 ? 0.0 : 1.0; }, judged);
         Kokkos::single(Kokkos::PerTeam(team), [&]() {
           totals[0] = loss / positions;
           totals[1] = hit;
+          totals[2] = judged;
         });
+      });
+}
+
+/// shares(n), of every position of a sample: positions / those that are judged.
+template <HostSpace Exec>
+void share_out(const Exec& exec, std::size_t samples, std::size_t positions,
+               const std::int32_t* labels, double* shares) {
+  const std::size_t together = std::max<std::size_t>(chunk::light / positions, 1);
+  for_each_element("zygos::ops::judged_shares", exec, samples, together, [=](std::size_t sample) {
+    const std::int32_t* const mine = labels + sample * positions;
+    const auto judged =
+        std::count_if(mine, mine + positions, [](std::int32_t label) { return label >= 0; });
+    std::fill_n(shares + sample * positions, positions,
+                static_cast<double>(positions) /
+                    static_cast<double>(std::max<std::ptrdiff_t>(judged, 1)));
+  });
+}
+
+template <DeviceSpace Exec>
+void share_out(const Exec& exec, std::size_t samples, std::size_t positions,
+               const std::int32_t* labels, double* shares) {
+  using Policy = Kokkos::TeamPolicy<Exec>;
+  Kokkos::parallel_for(
+      "zygos::ops::judged_shares", Policy(exec, static_cast<int>(samples), Kokkos::AUTO),
+      KOKKOS_LAMBDA(const typename Policy::member_type& team) {
+        const std::size_t first = static_cast<std::size_t>(team.league_rank()) * positions;
+        std::int64_t judged = 0;
+        Kokkos::parallel_reduce(
+            Kokkos::TeamThreadRange(team, positions),
+            [&](const std::size_t i, std::int64_t& part) { part += labels[first + i] < 0 ? 0 : 1; },
+            judged);
+        const double share =
+            static_cast<double>(positions) / static_cast<double>(judged > 0 ? judged : 1);
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, positions),
+                             [&](const std::size_t i) { shares[first + i] = share; });
       });
 }
 
@@ -280,8 +344,8 @@ void evaluate(const char* label, const Exec& exec, std::size_t count, std::size_
 template <class Exec, class T>
 void require_fit(std::size_t samples, std::size_t judged, const LossResults<Exec, T>& results) {
   ZYGOS_REQUIRE(results.sample_losses.size() == judged && results.sample_hits.size() == judged &&
-                    results.totals.size() == 2,
-                "ops: a loss writes one value per sample or label and two totals");
+                    results.totals.size() == 3,
+                "ops: a loss writes one value per sample or label and three totals");
   ZYGOS_REQUIRE(results.d_prediction.data() == nullptr || results.d_prediction.extent(0) == samples,
                 "ops: a loss's gradient has the prediction's extents");
 }
@@ -307,6 +371,9 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                                results.sample_losses.data(),
                                results.sample_hits.data(),
                                results.d_prediction.data()};
+  if (positions > 1 && samples > 0) {
+    share_out(exec, samples, positions, row.labels, row.losses);
+  }
   evaluate("zygos::ops::cross_entropy", exec, labels.size(), row.classes, row,
            results.totals.data(), positions);
 }

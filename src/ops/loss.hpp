@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Losses: every sample's loss, whether it is a hit, and the gradient, in one pass over the data;
-// then both totals, summed in an order that depends on the number of samples alone.
+// then the totals, summed in an order that depends on the number of samples alone.
 #pragma once
 
 #include "zygos/tensor/views.hpp"
@@ -15,9 +15,9 @@ namespace zygos::ops {
 template <class Exec, class T>
 struct LossResults {
   VectorView<Exec, double> sample_losses;      ///< one of every sample, or of every label
-  VectorView<Exec, std::int32_t> sample_hits;  ///< as many
+  VectorView<Exec, std::int32_t> sample_hits;  ///< as many; -1 for what is not judged
   MatrixView<Exec, T> d_prediction;            ///< (N, K), or empty when only evaluating
-  VectorView<Exec, double> totals;             ///< (2): losses of samples, hits
+  VectorView<Exec, double> totals;             ///< (3): losses of samples, hits, what is judged
 };
 
 /// How the logits of a sample with several labels lie.
@@ -27,7 +27,8 @@ enum class ClassOrder {
 };
 
 /// Softmax and cross-entropy. Of N samples logits (N, positions x classes) and labels (N x
-/// positions); a sample's loss is the mean over its positions. `factor` multiplies the gradient.
+/// positions); a sample's loss is the mean over its positions with labels that are not negative,
+/// which judge nothing. `factor` multiplies the gradient.
 template <class Exec, class T>
 void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                    VectorView<Exec, const std::int32_t> labels, double factor,

@@ -200,6 +200,18 @@ class PlacePlanner {
     }
   }
 
+  /// Beside the weights: a part of the model, too, of which one copy serves all versions.
+  void add_constants() {
+    for (auto id = out_.stage.nodes.begin; id < out_.stage.nodes.end; ++id) {
+      const graph::Node& node = request_.graph.nodes()[static_cast<std::size_t>(id)];
+      for (const auto& spec : node.layer->constants(node.input_shapes, request_.dtype)) {
+        const auto bytes = static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype);
+        out_.pieces.constants.push_back(
+            out_.lane.add(Category::weights, node.name + "/" + spec.name, bytes));
+      }
+    }
+  }
+
   void add_lasting() {
     LastingPieces& pieces = out_.pieces;
     ArenaLayout& lane = out_.lane;
@@ -210,6 +222,7 @@ class PlacePlanner {
       pieces.weights.push_back(
           lane.add(Category::stash, "weights slot " + std::to_string(slot), flat));
     }
+    add_constants();
     pieces.gradients = lane.add(Category::gradients, "gradients",
                                 flat * static_cast<std::size_t>(out_.tree.slots));
     out_.updated = updated_elements(schedule_, place_);
@@ -235,7 +248,7 @@ class PlacePlanner {
     out_.norm = norm_plan(request_.graph, schedule_, place_);
     pieces.norm = lane.add(Category::workspace, "norm", out_.norm.bytes());
     const std::size_t totals =
-        out_.stage.is_last ? schedule_.micro_batches.size() * 2 * size_of(DType::f64) : 0;
+        out_.stage.is_last ? schedule_.micro_batches.size() * nn::loss_totals * size_of(DType::f64) : 0;
     pieces.totals = lane.add(Category::workspace, "totals", totals);
     out_.staged_totals =
         out_.staging.add(Category::communication, "totals", host_accessible_ ? 0 : totals);

@@ -79,7 +79,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
-  totals.resize(2 * lanes.size());
+  totals.resize(nn::loss_totals * lanes.size());
   make_runners();
   announce_messages();
   make_jobs();
@@ -232,21 +232,25 @@ void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
 void Engine::Impl::add_totals(StepReport& report) {
   std::ranges::fill(totals, 0.0);
   for (const std::size_t place : active) {
-    totals[2 * place] = runners[place]->loss_sum();
-    totals[2 * place + 1] = runners[place]->hit_sum();
+    double* const of_place = totals.data() + nn::loss_totals * place;
+    of_place[0] = runners[place]->loss_sum();
+    of_place[1] = runners[place]->hit_sum();
+    of_place[2] = runners[place]->judged_sum();
   }
   if (rank_messages != nullptr) {
     // Each place's sums are those of one rank, and zeros change no bit.
     options.communicator->sum(totals);
   }
   double loss_sum = 0.0;
+  std::int64_t judged = 0;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
-    loss_sum += totals[2 * place];
-    report.hits += std::llround(totals[2 * place + 1]);
+    const double* const of_place = totals.data() + nn::loss_totals * place;
+    loss_sum += of_place[0];
+    report.hits += std::llround(of_place[1]);
+    judged += std::llround(of_place[2]);
   }
   if (const auto score = graph.loss().score()) {
-    const std::int64_t judged = graph.loss().judged_per_sample(target.shape);
-    report.best_hits = report.samples * judged * score->best;
+    report.best_hits = judged * score->best;
   }
   report.loss = loss_sum / static_cast<double>(report.samples);
 }

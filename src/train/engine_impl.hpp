@@ -116,7 +116,7 @@ struct Engine::Impl {
   std::atomic<bool> abort{false};
   std::vector<Failure> failures;  ///< by line
   std::exception_ptr peer_failure;
-  std::vector<double> totals;  ///< by place: losses, then hits
+  std::vector<double> totals;  ///< by place: losses, hits, what is judged
   bool whole = false;          ///< weights and states are defined and consistent
 
   std::vector<std::vector<std::byte>> snapshot_memory;

@@ -94,6 +94,7 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
       }
       runner.write_decay_mask();
       runner.write_norm_plan();
+      runner.write_constants();
       runner.zero_gradients();
       lane.fence("zygos::train::write_state");
     });

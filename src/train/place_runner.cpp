@@ -32,6 +32,7 @@ PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
     has_reduced_ |= one.place == setup_.place && one.kind == TaskKind::all_reduce;
   }
   bind_parameters();
+  bind_constants();
   bind_samples(setup_.schedule.batch);
   plan_transfers();
 }
@@ -77,6 +78,32 @@ void PlaceRunner::bind_parameters() {
   incoming_ = flat(pieces.incoming);
   bind_updates();
   bind_norm();
+}
+
+void PlaceRunner::bind_constants() {
+  auto piece = memory_.pieces.constants.begin();
+  for (auto id = memory_.stage.nodes.begin; id < memory_.stage.nodes.end; ++id) {
+    const graph::Node& node = setup_.graph.nodes()[static_cast<std::size_t>(id)];
+    auto& of_node = constants_.emplace_back();
+    for (const auto& spec : node.layer->constants(node.input_shapes, setup_.dtype)) {
+      of_node.emplace_back(arena_.at(*piece++), spec.dtype, spec.shape);
+    }
+  }
+}
+
+void PlaceRunner::write_constants() const {
+  std::vector<std::byte> host;
+  for (auto id = memory_.stage.nodes.begin; id < memory_.stage.nodes.end; ++id) {
+    const graph::Node& node = setup_.graph.nodes()[static_cast<std::size_t>(id)];
+    auto target = constants_[static_cast<std::size_t>(id - memory_.stage.nodes.begin)].begin();
+    for (const auto& spec : node.layer->constants(node.input_shapes, setup_.dtype)) {
+      host.resize(target->bytes());
+      spec.fill(host.data());
+      setup_.lane.copy_to_lane(target->raw(), host.data(), host.size(), "zygos::train::constants");
+      setup_.lane.fence("zygos::train::constants");
+      ++target;
+    }
+  }
 }
 
 void PlaceRunner::bind_samples(std::int64_t given) {
@@ -212,7 +239,8 @@ void PlaceRunner::forward(const Task& one) {
       const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
       const NodePass& pass = passes[index];
       setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->forward(
-          context(node, slice.ids), {pass.inputs, parameters[index], pass.workspace, pass.output});
+          context(node, slice.ids), {pass.inputs, parameters[index], pass.workspace, pass.output,
+                               constants_[index]});
     }
   }
 }
@@ -282,7 +310,7 @@ void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
         context(node, slice.ids),
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
          bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
-         averaged_with(one.samples.begin)});
+         averaged_with(one.samples.begin), constants_[index]});
     for (const auto& [part, whole] : bound.added) {
       add_to(setup_.lane.execution(), whole, part);
     }
@@ -334,7 +362,7 @@ double PlaceRunner::sum_of_totals(std::size_t which) const {
                                                            : staging_.at(memory_.staged_totals));
   double sum = 0.0;
   for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
-    sum += mine_[i] ? totals[2 * i + which] : 0.0;
+    sum += mine_[i] ? totals[nn::loss_totals * i + which] : 0.0;
   }
   return sum;
 }

@@ -70,12 +70,15 @@ class PlaceRunner {
   void write_decay_mask() const;
   /// What squares are summed up by; likewise.
   void write_norm_plan() const;
+  /// Fills what layers read and nobody trains; likewise.
+  void write_constants() const;
   /// No layer writes the gaps between parameters, and they must never hold anything but zeros.
   void zero_gradients() const;
 
   /// Sums over this place's samples of the last call, in the order of micro-batches.
   double loss_sum() const { return sum_of_totals(0); }
   double hit_sum() const { return sum_of_totals(1); }
+  double judged_sum() const { return sum_of_totals(2); }
   /// Of the parameters in elements(), as is the gradient.
   const Tensor& weights() const noexcept { return weights_.front(); }
   /// Of the last step, reduced if the schedule reduces.
@@ -100,6 +103,7 @@ class PlaceRunner {
   /// A buffer of the stage's parameters; `slot`: one of several behind each other.
   Tensor flat(std::size_t piece, std::int32_t slot = 0) const;
   void bind_parameters();
+  void bind_constants();
   void bind_updates();
   void bind_stretches(Updated& updated) const;
   void bind_samples(std::int64_t given);
@@ -166,6 +170,7 @@ class PlaceRunner {
   std::vector<bool> mine_;              ///< by micro-batch: this place loads it
   std::vector<Tensor> weights_;         ///< by slot
   std::vector<std::vector<std::vector<Tensor>>> parameters_;    ///< by slot and node of the stage
+  std::vector<std::vector<Tensor>> constants_;                  ///< by node of the stage
   std::vector<Tensor> gradient_slots_;                          ///< one, several in strict mode
   std::vector<std::vector<std::vector<Tensor>>> d_parameters_;  ///< by slot and node of the stage
   Tensor gradients_;                                            ///< the first slot

@@ -90,14 +90,14 @@ class Binder {
   void bind_loss() {
     const std::size_t behind = stage_.output_gradients.size();
     auto* totals = source_.arena.at(source_.memory.pieces.totals) +
-                   static_cast<std::size_t>(micro_batch_) * 2 * size_of(DType::f64);
+                   static_cast<std::size_t>(micro_batch_) * nn::loss_totals * size_of(DType::f64);
     const Shape judged{count() * source_.graph.loss().judged_per_sample(source_.target.shape)};
     out_.loss = {out_.outputs.back(),
                  out_.targets,
                  at(BufferKind::output_gradients, 0, behind, DType::f64, judged),
                  at(BufferKind::output_gradients, 0, behind + 1, DType::i32, judged),
                  out_.output_gradients.empty() ? Tensor() : out_.output_gradients.back(),
-                 Tensor(totals, DType::f64, Shape{2})};
+                 Tensor(totals, DType::f64, Shape{nn::loss_totals})};
   }
 
   /// Whole tensors inside the stage: outputs by activations slot, their gradients, added gradients.

@@ -144,7 +144,7 @@ TEST_CASE("Every buffer of a place has the bytes of its tensors, each padded") {
   CHECK(bytes_of(place.lane, place.pieces.states.at(1)) == 256);
   CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 64);
   CHECK(bytes_of(place.lane, place.pieces.reduced) == 256);
-  CHECK(bytes_of(place.lane, place.pieces.totals) == 2 * 16);
+  CHECK(bytes_of(place.lane, place.pieces.totals) == 2 * 24);
 }
 
 TEST_CASE("The usage of a place says what every category takes") {
@@ -158,6 +158,33 @@ TEST_CASE("The usage of a place says what every category takes") {
   CHECK(usage[Category::workspace] == 3 * 256);  // totals, then forward's and backward's by turns
   CHECK(usage[Category::communication] == 2 * 256);
   CHECK(usage[Category::stash] == 0);
+}
+
+TEST_CASE("What layers read and nobody trains lies beside the weights of every place, once") {
+  class Table : public testing::ToyProjection {
+   public:
+    using ToyProjection::ToyProjection;
+    std::vector<nn::ConstantSpec> constants(std::span<const Shape>, DType dtype) const override {
+      return {{"table", Shape{100}, dtype, nullptr}, {"rows", Shape{3}, DType::i32, nullptr}};
+    }
+  };
+  graph::Graph graph(Shape{4}, testing::toy_loss());
+  graph.add("fc1", std::make_shared<Table>(3));
+  graph.add("fc2", testing::projection(2));
+  const auto places = plan_memory({graph, Optimizer(true), DType::f64, {}, {true, false}},
+                                  split_at_four(graph, DType::f64, {}));
+  for (const PlaceMemory& place : places) {
+    REQUIRE(place.pieces.constants.size() == 2);
+    CHECK(bytes_of(place.lane, place.pieces.constants[0]) == 800);
+    CHECK(bytes_of(place.lane, place.pieces.constants[1]) == 12);
+    CHECK(place.lane.pieces().at(place.pieces.constants[0]).name == "fc1/table");
+    CHECK(place.lane.usage()[Category::weights] == 512 + 1024 + 256);
+  }
+  // Of two stages only the first has them.
+  const auto staged = plan_memory({graph, Optimizer(true), DType::f32, {}, {true, false}},
+                                  pipeline(graph, true));
+  CHECK(staged[0].pieces.constants.size() == 2);
+  CHECK(staged[1].pieces.constants.empty());
 }
 
 TEST_CASE("Only a place that can't read host memory copies its peers' gradients in") {

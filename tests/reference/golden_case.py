@@ -26,6 +26,10 @@ def labels_below(count):
     return lambda draw: draw.randrange(count)
 
 
+def labels_or_none(count):
+    return lambda draw: draw.randrange(-1, count)
+
+
 class Case:
     """Options as a deck has them, the shapes of a batch (samples first) and how it is drawn."""
 

@@ -7,17 +7,21 @@ A case has the prediction's shape and, where it is another, the target's.
 
 from torch.nn import functional as F
 
-from golden_case import Case, equal_ones, labels_below, loss, shares, wide
+from golden_case import Case, equal_ones, labels_below, labels_or_none, loss, shares, wide
 
 
 @loss(Case((5, 4), (5,), target=labels_below(4)), Case((3, 1), (3,), target=labels_below(1)),
       Case((4, 11), (4,), target=labels_below(11), drawn=wide),
       Case((2, 5, 3), (2, 5), target=labels_below(3)),
-      Case((2, 3, 2, 4), (2, 2, 4), target=labels_below(3)))
+      Case((2, 3, 2, 4), (2, 2, 4), target=labels_below(3)),
+      Case((2, 5, 3), (2, 5), target=labels_or_none(3)))
 def cross_entropy(_options, prediction, target):
     # The classes of a sequence come last, those of an image first; PyTorch's always come first.
     of_sequence = prediction.dim() == 3
-    return F.cross_entropy(prediction.transpose(1, 2) if of_sequence else prediction, target)
+    logits = prediction.transpose(1, 2) if of_sequence else prediction
+    # A sample's loss is the mean over its labels, so that samples weigh the same.
+    return sum(F.cross_entropy(one, labels, ignore_index=-1)
+               for one, labels in zip(logits.split(1), target.split(1))) / len(target)
 
 
 @loss(Case((5, 4)), Case((2, 3, 2)), Case((1, 1)))

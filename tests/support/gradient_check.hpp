@@ -60,6 +60,10 @@ class LayerRun {
       // Room for doubles is room for any element type.
       workspace_.emplace_back(pool_.unwritten(spec.shape).raw(), spec.dtype, spec.shape);
     }
+    for (const nn::ConstantSpec& spec : layer_->constants(shapes, DType::f64)) {
+      constants_.emplace_back(pool_.unwritten(spec.shape).raw(), spec.dtype, spec.shape);
+      spec.fill(constants_.back().raw());
+    }
     const Shape shape = layer_->infer(shapes).with_leading(batch);
     output = pool_.unwritten(shape);
     d_output = pool_.random(shape, ++draw * 101);
@@ -69,10 +73,12 @@ class LayerRun {
   }
 
   nn::Context context() const { return {execution_, mode, seed, step, layer_index, sample_ids}; }
-  void forward() const { layer_->forward(context(), {inputs, parameters, workspace_, output}); }
+  void forward() const {
+    layer_->forward(context(), {inputs, parameters, workspace_, output, constants_});
+  }
   void backward() const {
     layer_->backward(context(), {inputs, parameters, workspace_, output, d_output, d_inputs,
-                                 d_parameters, accumulates, global_batch});
+                                 d_parameters, accumulates, global_batch, constants_});
   }
 
   std::vector<Tensor> inputs;
@@ -95,6 +101,7 @@ class LayerRun {
   lane::Execution execution_;
   TensorPool pool_;
   std::vector<Tensor> workspace_;
+  std::vector<Tensor> constants_;
   std::vector<std::uint32_t> ids_;
 };
 

@@ -28,7 +28,7 @@ class LossRun {
                                         : pool_.random(Shape{samples, columns}, seed + 1000);
     args.sample_losses = Tensor(losses_.data(), DType::f64, Shape{samples});
     args.sample_hits = Tensor(hits_.data(), DType::i32, Shape{samples});
-    args.totals = pool_.unwritten(Shape{2});
+    args.totals = pool_.unwritten(Shape{nn::loss_totals});
   }
 
   void evaluate(std::int64_t global_batch) const {

@@ -11,6 +11,7 @@
 #include "zygos/tensor/tensor.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -52,6 +53,15 @@ struct WorkspaceSpec {
   bool kept = false;  ///< true: forward's values are needed in backward (charged to activations)
 };
 
+/// Numbers that a layer reads and nobody trains, such as a sparse matrix. They lie beside the weights
+/// of every place that runs the layer and are filled once, before step 0.
+struct ConstantSpec {
+  std::string name;
+  Shape shape;
+  DType dtype;
+  std::function<void(void*)> fill;  ///< writes all elements to host memory, row major
+};
+
 /// What a layer may know while it runs: no lane set, no deck, no schedule.
 struct Context {
   const lane::Execution& execution;  ///< instance of the layer's lane
@@ -68,6 +78,7 @@ struct ForwardArgs {
   std::span<const Tensor> parameters;
   std::span<const Tensor> workspace;
   Tensor output;
+  std::span<const Tensor> constants{};
 };
 
 /// Tensors of a backward pass. d_inputs are overwritten, not added to; d_parameters are, too,
@@ -82,6 +93,7 @@ struct BackwardArgs {
   std::span<const Tensor> d_parameters;
   bool accumulates = false;  ///< d_parameters hold the gradient of earlier micro-batches: add to it
   std::int64_t global_batch = 1;  ///< samples that this gradient is a mean over
+  std::span<const Tensor> constants{};
 };
 
 /// Immutable description plus the two passes. Shapes given and returned are sample shapes, without
@@ -101,6 +113,8 @@ class Layer {
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
+  /// The same for every batch; `dtype` is that of the weights.
+  virtual std::vector<ConstantSpec> constants(std::span<const Shape> inputs, DType dtype) const;
   /// Samples that are more than each by itself: a batch is divided only between multiples of so
   /// many. 1: anywhere; whole_batch: not at all.
   virtual std::int64_t samples_together() const { return 1; }

@@ -12,16 +12,21 @@
 
 namespace zygos::nn {
 
+/// Of LossArgs::totals.
+inline constexpr std::int64_t loss_totals = 3;
+
 /// Tensors of a loss over the N samples of one lane.
 struct LossArgs {
   Tensor prediction;  ///< (N, ...)
-  Tensor target;      ///< labels (N, ...) i32, or (N, ...) of the model's dtype
-  /// out, (N judged_per_sample) f64: the loss of everything that is judged, divided by nothing
+  /// labels (N, ...) i32, of which negative ones are not judged, or (N, ...) of the model's dtype
+  Tensor target;
+  /// out, (N judged_per_sample) f64: everything's part in its sample's loss, times their number
   Tensor sample_losses;
-  /// out, as many i32: what each scores, see Score (0 without one)
+  /// out, as many i32: what each scores, see Score (0 without one); -1 for what is not judged
   Tensor sample_hits;
   Tensor d_prediction;  ///< out, (N, ...), or empty when only evaluating
-  /// out, (2) f64: the sum over samples of their mean losses, and that of all hits; fixed order
+  /// out, (loss_totals) f64: sums in a fixed order of the samples' losses, each the mean over what
+  /// is judged of it, of all hits, and of 1 for all that is judged
   Tensor totals;
 };
 
@@ -46,7 +51,7 @@ class Loss {
   virtual std::string_view type() const = 0;
   /// True if targets are labels (i32), false if they are numbers.
   virtual bool wants_labels() const = 0;
-  /// What is right or wrong of a sample with such a target: each of its labels, or all of it.
+  /// What may be right or wrong of a sample with such a target: each of its labels, or all of it.
   std::int64_t judged_per_sample(const Shape& target) const {
     return wants_labels() ? target.size() : 1;
   }

@@ -123,6 +123,11 @@ class GoldenLayer {
       scratch_.emplace_back(static_cast<std::size_t>(spec.shape.size()));
       workspace_.emplace_back(scratch_.back().data(), spec.dtype, spec.shape);
     }
+    for (const nn::ConstantSpec& spec : layer_->constants(shapes_, dtype_of<T>)) {
+      scratch_.emplace_back(static_cast<std::size_t>(spec.shape.size()));
+      constants_.emplace_back(scratch_.back().data(), spec.dtype, spec.shape);
+      fill(constants_.back(), spec);
+    }
     std::vector<double> ids(static_cast<std::size_t>(batch));
     std::iota(ids.begin(), ids.end(), 7.0);
     ids_.buffer.assign(ids);
@@ -141,13 +146,14 @@ class GoldenLayer {
     const auto inputs = tensors_of(inputs_), parameters = tensors_of(parameters_);
     const auto d_inputs = tensors_of(d_inputs_), d_parameters = tensors_of(d_parameters_);
     // Types by their names: nvcc takes a bare list in a template for something else.
-    layer_->forward(context, nn::ForwardArgs{inputs, parameters, workspace_, output_.tensor});
+    layer_->forward(context, nn::ForwardArgs{inputs, parameters, workspace_, output_.tensor,
+                                             constants_});
     text += judged("output", output_, case_.at("output"));
     for (const bool accumulates : {false, true}) {
       layer_->backward(context,
                        nn::BackwardArgs{inputs, parameters, workspace_, output_.tensor,
                                         d_output_.tensor, d_inputs, d_parameters, accumulates,
-                                        /*global_batch=*/output_.tensor.shape()[0]});
+                                        /*global_batch=*/output_.tensor.shape()[0], constants_});
       text += judged_gradients(accumulates ? 2.0 : 1.0);
     }
     for (const Buffer<Exec, double>& scratch : scratch_) {
@@ -157,6 +163,16 @@ class GoldenLayer {
   }
 
  private:
+  static void fill(const Tensor& constant, const nn::ConstantSpec& spec) {
+    using Bytes = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    std::vector<std::byte> host(constant.bytes());
+    spec.fill(host.data());
+    Kokkos::deep_copy(
+        Kokkos::View<std::byte*, typename Exec::memory_space, Bytes>(
+            static_cast<std::byte*>(constant.raw()), host.size()),
+        Kokkos::View<const std::byte*, Kokkos::HostSpace, Bytes>(host.data(), host.size()));
+  }
+
   std::string declared() const {
     const Shape shape = layer_->infer(shapes_).with_leading(inputs_[0].tensor.shape()[0]);
     if (shape != output_.tensor.shape()) {
@@ -193,7 +209,7 @@ class GoldenLayer {
   std::vector<Held> inputs_, d_inputs_, parameters_, d_parameters_;
   Held output_, d_output_;
   std::vector<Buffer<Exec, double>> scratch_;
-  std::vector<Tensor> workspace_;
+  std::vector<Tensor> workspace_, constants_;
   GuardedTensor<Exec, std::uint32_t> ids_;
 };
 
@@ -207,7 +223,7 @@ std::string loss_differences(const Json& one) {
   const std::int64_t samples = prediction.tensor.shape()[0];
   const GuardedTensor<Exec, T> gradient(prediction.tensor.shape());
   const std::int64_t judged_alone = loss->wants_labels() ? labels.tensor.size() : samples;
-  const GuardedTensor<Exec, double> losses(Shape{judged_alone}), totals(Shape{2});
+  const GuardedTensor<Exec, double> losses(Shape{judged_alone}), totals(Shape{nn::loss_totals});
   const GuardedTensor<Exec, std::int32_t> hits(Shape{judged_alone});
 
   const lane::Execution execution = make_exec<Exec>();
