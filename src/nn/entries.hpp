@@ -28,6 +28,7 @@ Entry<LayerPtr> lrn_entry();
 Entry<LayerPtr> embedding_entry();
 Entry<LayerPtr> positions_entry();
 Entry<LayerPtr> causal_attention_entry();
+Entry<LayerPtr> graph_conv_entry(const SampleGraph& of_data);
 Entry<LayerPtr> add_entry();
 Entry<LayerPtr> concat_entry();
 

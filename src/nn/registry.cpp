@@ -6,7 +6,7 @@
 
 namespace zygos::nn {
 
-std::vector<Entry<LayerPtr>> layer_registry() {
+std::vector<Entry<LayerPtr>> layer_registry(const SampleGraph& of_data) {
   return {
       dense_entry(),
       conv1d_entry(),
@@ -29,6 +29,7 @@ std::vector<Entry<LayerPtr>> layer_registry() {
       embedding_entry(),
       positions_entry(),
       causal_attention_entry(),
+      graph_conv_entry(of_data),
       add_entry(),
       concat_entry(),
   };

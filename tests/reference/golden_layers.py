@@ -208,6 +208,55 @@ def layer_norm(options, parameter, x):
                         options.get("epsilon", 1e-5))
 
 
+def adjacency(options, nodes):
+    """Dense: who hears of whom. In a tree only nodes that are no leaves hear of anybody."""
+    edges = options.get("edges")
+    if edges is not None:
+        a = torch.zeros(nodes, nodes, dtype=torch.float64)
+        for one, other in zip(edges[::2], edges[1::2]):
+            if one != other:
+                a[one, other] = a[other, one] = 1.0
+        return a
+    parents, first, children = [0], 1, []
+    for count in options["fan_out"]:
+        if first == nodes:  # behind other layers: a tree with fewer levels
+            break
+        children += [list(range(first + i * count, first + (i + 1) * count))
+                     for i in range(len(parents))]
+        parents = [node for of_parent in children[-len(parents):] for node in of_parent]
+        first += len(parents)
+    a = torch.zeros(len(children), nodes, dtype=torch.float64)
+    for row, of_parent in enumerate(children):
+        a[row, of_parent] = 1.0
+    return a
+
+
+@layer(Case((2, 5, 2), units=3, nodes=5, edges=[0, 1, 1, 2, 2, 0, 3, 1]),
+       Case((1, 4, 5), units=1, nodes=4, edges=[0, 1, 1, 2, 2, 3, 0, 1], activation="tanh"),
+       Case((1, 2, 2), units=1, nodes=2, edges=[], bias=False),
+       Case((2, 4, 2), units=1, aggregate="mean", nodes=4, edges=[0, 1, 1, 3], activation="relu"),
+       Case((1, 9, 2), units=2, aggregate="mean", fan_out=[2, 3]),
+       Case((2, 3, 2), units=2, aggregate="mean", fan_out=[2, 3], activation="sigmoid", bias=False),
+       Case((1, 7, 1), units=2, fan_out=[2, 2], activation="tanh"))
+def graph_conv(options, parameter, x):
+    a = adjacency(options, x.shape[1])
+    rows = len(a)
+    if options.get("aggregate", "gcn") == "mean":
+        mean = a / a.sum(1, keepdim=True).clamp(min=1.0) @ x
+        gathered = torch.cat([x[:, :rows], mean], dim=2)
+    else:
+        a = a + torch.eye(*a.shape, dtype=a.dtype)
+        degree = a.sum(1)
+        weights = (a / torch.sqrt(degree[:, None] * degree) if rows == x.shape[1]
+                   else a / degree[:, None])
+        gathered = weights @ x
+    kernel = parameter("kernel", (gathered.shape[2], options["units"]))
+    z = gathered @ kernel
+    if options.get("bias", True):
+        z = z + parameter("bias", (options["units"],))
+    return activated(options, z)
+
+
 @layer(Case((3, 4), (3, 4)), Case((2, 2, 3), (2, 2, 3), (2, 2, 3)))
 def add(_options, _, *inputs):
     return sum(inputs)

@@ -65,6 +65,21 @@ inline CutModel image_model(double dropout_rate = 0.25) {
   return {"images", graph, {"norm"}, {"joined", "sum"}, {"conv2", "norm", "drop2"}};
 }
 
-inline std::vector<CutModel> cut_models() { return {dense_model(), image_model()}; }
+/// Trees of nine nodes, whose graph convolutions read constants on every place.
+inline CutModel tree_model() {
+  const SampleGraph tree{nullptr, {2, 3}};
+  graph::Graph graph(Shape{9, 2}, nn::cross_entropy());
+  graph.add("mean", nn::graph_conv({.units = 3,
+                                    .aggregate = nn::Aggregate::mean,
+                                    .graph = tree,
+                                    .activation = nn::Activation::tanh}));
+  graph.add("drop", nn::dropout(0.25));
+  graph.add("gcn", nn::graph_conv({.units = 4, .graph = tree}));
+  graph.add("fc1", tanh_layer(5));
+  graph.add("fc2", nn::dense({.units = 3}));
+  return {"trees", graph, {"gcn"}, {"drop", "fc1"}, {"drop", "gcn", "fc2"}};
+}
+
+inline std::vector<CutModel> cut_models() { return {dense_model(), image_model(), tree_model()}; }
 
 }  // namespace zygos::test

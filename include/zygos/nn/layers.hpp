@@ -5,6 +5,7 @@
 #pragma once
 
 #include "zygos/nn/layer.hpp"
+#include "zygos/core/adjacency.hpp"
 
 #include <cstdint>
 #include <span>
@@ -163,6 +164,32 @@ struct CausalAttentionOptions {
   double dropout = 0.0;    ///< of the weights, after the softmax, while training
 };
 LayerPtr causal_attention(CausalAttentionOptions options);
+
+/// What a node of a graph hears.
+enum class Aggregate {
+  /// D^-1/2 (A + I) D^-1/2 x, with D the row sums of A + I (Kipf and Welling, "Semi-supervised
+  /// classification with graph convolutional networks", ICLR 2017, equation 2). In trees of sampled
+  /// neighbours the mean over a node and its children (Hamilton, Ying and Leskovec, "Inductive
+  /// representation learning on large graphs", NIPS 2017, equation 2).
+  gcn,
+  /// Its own vector and, beside it, the mean over its neighbours; zero if it has none (the same,
+  /// algorithm 1).
+  mean,
+};
+
+/// y = f(S W + b) over the nodes of a graph (nodes, features), S (nodes, D) what every node gathers:
+/// D is the number of features, twice that for the mean. W (D, units), b (units), both uniform in
+/// +-1/sqrt(D). The graph is the same for all samples: one graph, or a tree of sampled neighbours,
+/// whose leaves get no output. So behind a layer the tree has a level less, and the layer finds by
+/// the number of nodes which one it is at. Throws UsageError if there is no graph.
+struct GraphConvOptions {
+  std::int64_t units = 0;
+  Aggregate aggregate = Aggregate::gcn;
+  SampleGraph graph;
+  bool bias = true;
+  Activation activation = Activation::none;  ///< any but gelu, whose gradient needs its input
+};
+LayerPtr graph_conv(const GraphConvOptions& options);
 
 /// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
 LayerPtr add();

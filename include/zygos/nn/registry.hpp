@@ -11,6 +11,7 @@
 #include "zygos/nn/loss.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/nn/rate_schedule.hpp"
+#include "zygos/core/adjacency.hpp"
 
 #include <functional>
 #include <string>
@@ -25,7 +26,8 @@ struct Entry {
   std::function<Product(const deck::Section&)> make;
 };
 
-std::vector<Entry<LayerPtr>> layer_registry();
+/// `of_data`: the graph that layers take which are not given one.
+std::vector<Entry<LayerPtr>> layer_registry(const SampleGraph& of_data = {});
 std::vector<Entry<LossPtr>> loss_registry();
 std::vector<Entry<OptimizerPtr>> optimizer_registry();
 std::vector<Entry<RateSchedulePtr>> rate_schedule_registry();
