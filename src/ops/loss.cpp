@@ -427,8 +427,8 @@ template <class Exec>
 void loss_totals(const Exec& exec, VectorView<Exec, const double> sample_losses,
                  VectorView<Exec, const std::int32_t> sample_hits,
                  VectorView<Exec, double> totals) {
-  ZYGOS_REQUIRE(sample_losses.size() == sample_hits.size() && totals.size() == 2,
-                "ops::loss_totals: one loss and hit per sample, and two totals");
+  ZYGOS_REQUIRE(sample_losses.size() == sample_hits.size() && totals.size() == 3,
+                "ops::loss_totals: one loss and hit per sample, and three totals");
   sum_totals(exec, sample_losses.size(), 1.0, sample_losses.data(), sample_hits.data(),
              totals.data());
 }

@@ -59,7 +59,7 @@ void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> predic
                MatrixView<Exec, const T> target, double factor,
                const LossResults<Exec, T>& results);
 
-/// The sums of samples' losses and hits, for kernels that are written elsewhere.
+/// The totals of samples' losses and hits, for kernels that are written elsewhere.
 template <class Exec>
 void loss_totals(const Exec& exec, VectorView<Exec, const double> sample_losses,
                  VectorView<Exec, const std::int32_t> sample_hits, VectorView<Exec, double> totals);

@@ -48,7 +48,7 @@ struct Run {
         losses(samples),
         hits(samples),
         gradient(samples * columns),
-        totals(2) {
+        totals(loss_totals) {
     const auto n = static_cast<std::int64_t>(samples);
     const auto k = static_cast<std::int64_t>(columns);
     const std::int64_t wide = samples == 0 ? k : std::ssize(targets) / n;
@@ -57,7 +57,7 @@ struct Run {
     args.sample_losses = tensor(losses, Shape{n});
     args.sample_hits = tensor(hits, Shape{n});
     args.d_prediction = tensor(gradient, Shape{n, k});
-    args.totals = tensor(totals, Shape{2});
+    args.totals = tensor(totals, Shape{loss_totals});
   }
   template <class Element>
   static Tensor tensor(const Buffer<Exec, Element>& buffer, const Shape& shape) {
@@ -129,7 +129,7 @@ TEMPLATE_LIST_TEST_CASE("A functor's loss is what a pencil says", "", testing::K
   CHECK(run.losses.values() == std::vector<double>{1.3125, 0.5});
   CHECK(run.gradient.values() == std::vector<T>{T(0.125), T(0.0625), T(-0.125), T(0.125)});
   CHECK(run.hits.values() == std::vector<std::int32_t>{0, 0});
-  CHECK(run.totals.values() == std::vector<double>{1.8125, 0.0});
+  CHECK(run.totals.values() == std::vector<double>{1.8125, 0.0, 2.0});
 
   // The mean of squares is 4.625 and 1; means are 1.75 and 0.
   run.evaluate(conserving(2.0), make_exec<Exec>(), 1);
