@@ -10,6 +10,7 @@
 #include "app/run_plan.hpp"
 #include "app/training_run.hpp"
 
+#include "zygos/io/sample_source.hpp"
 #include "zygos/nn/registry.hpp"
 #include "zygos/policies/policies.hpp"
 #include "zygos/train/profiler.hpp"
@@ -213,6 +214,7 @@ RunSetup parts_of(const CheckedDeck& checked) {
                                                          spec.train.drop_last));
   setup.chunk = spec.train.chunk;
   setup.keep = spec.checkpoint.keep;
+  setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
   std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);
   return setup;

@@ -8,6 +8,7 @@
 #include "app/text.hpp"
 
 #include "zygos/io/batching.hpp"
+#include "zygos/io/sample_source.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -142,6 +143,12 @@ ExitCode run_bench(const Invocation& invocation, Console& console) {
   RunSetup setup =
       build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
   say_setup(setup, console);
+  if (setup.training.source != nullptr) {
+    // Steps are timed, and no disk.
+    constexpr std::int64_t batches = 8;
+    const auto count = std::min(batches * setup.trainer.batch, setup.training.size());
+    setup.training = io::samples_in_memory(setup.training, 0, count);
+  }
   const schedule::Schedule schedule = plan_schedule(setup, console).schedule;
   train::EngineOptions options = setup.engine_options();
   options.trace_capacity = 0;

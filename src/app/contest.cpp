@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/contest.hpp"
 
-#include "zygos/io/batching.hpp"
+#include "zygos/io/batch_feed.hpp"
 
 #include <fmt/format.h>
 
@@ -31,30 +31,24 @@ class Samples {
  public:
   explicit Samples(const RunSetup& setup)
       : setup_(setup),
-        rows_(io::rows_of(setup.training)),
-        order_(static_cast<std::size_t>(setup.training.size())) {}
+        first_(io::rows_of(setup.first_samples)),
+        feed_(setup.training, {.batch = setup.trainer.batch,
+                               .shuffle = setup.trainer.shuffle,
+                               .drop_last = true,
+                               .seed = setup.trainer.seed}) {}
 
-  train::Batch of_step(std::int64_t step) {
-    const std::int64_t batch = setup_.trainer.batch;
-    const std::int64_t per_epoch = setup_.training.size() / batch;
-    const std::int64_t epoch = (step - 1) / per_epoch;
-    if (epoch != epoch_) {
-      io::fill_epoch_order(setup_.trainer.seed, static_cast<std::uint64_t>(epoch),
-                           setup_.trainer.shuffle, order_);
-      epoch_ = epoch;
-    }
-    const auto first = static_cast<std::size_t>((step - 1) % per_epoch * batch);
-    return {rows_.inputs, rows_.targets,
-            std::span<const std::uint32_t>(order_).subspan(first, static_cast<std::size_t>(batch))};
+  void seek(std::int64_t first, std::int64_t last) { feed_.seek(first, last); }
+  train::Batch next() {
+    const io::FedBatch fed = feed_.next();
+    return {fed.inputs, fed.targets, fed.ids, fed.rows};
   }
 
-  train::Batch first_batch() const { return {rows_.inputs, rows_.targets, setup_.first_batch}; }
+  train::Batch first_batch() const { return {first_.inputs, first_.targets, setup_.first_batch}; }
 
  private:
   const RunSetup& setup_;
-  io::DatasetRows rows_;
-  std::vector<std::uint32_t> order_;
-  std::int64_t epoch_ = -1;
+  io::DatasetRows first_;
+  io::BatchFeed feed_;
 };
 
 /// Of the newest step: share of the active places' time, between the first start and the last end
@@ -95,10 +89,11 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
   } else {
     engine.restore(contender.state);
   }
+  samples.seek(first, last);
   const bool warm_up = last - first + 1 > cold_steps;
   for (std::int64_t step = first; step <= last; ++step) {
     engine.trace().clear();
-    const auto report = engine.step(samples.of_step(step), static_cast<std::uint64_t>(step));
+    const auto report = engine.step(samples.next(), static_cast<std::uint64_t>(step));
     if (!warm_up || step >= first + cold_steps) {
       contender.step_s.push_back(report.seconds);
       contender.idle.push_back(idle_of(engine.trace(), contender.predicted.schedule));

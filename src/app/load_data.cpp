@@ -11,6 +11,7 @@
 #include "zygos/io/token_chain.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -59,6 +60,27 @@ void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
   findings.throw_if_any();
 }
 
+io::Hdf5Location inputs_of(const deck::DataFiles& files) {
+  return {files.inputs, files.inputs_dataset};
+}
+
+io::Hdf5Location targets_of(const deck::DataFiles& files) {
+  return {files.targets, files.targets_dataset};
+}
+
+std::uint64_t bytes_of(const deck::DataFiles& files) {
+  return io::hdf5_bytes(inputs_of(files)) + io::hdf5_bytes(targets_of(files));
+}
+
+bool is_in_memory(const deck::DataSpec& spec) {
+  if (spec.in_memory) {
+    return *spec.in_memory;
+  }
+  const auto machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                       static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+  return bytes_of(spec.train) + (spec.test ? bytes_of(*spec.test) : 0) <= machine / 2;
+}
+
 io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files,
                        std::int64_t classes) {
   const io::LoadOptions options{
@@ -66,8 +88,12 @@ io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files,
   if (spec.format == deck::DataFormat::idx) {
     return io::load_idx(files.inputs, files.targets, options);
   }
-  return io::load_hdf5_dataset({files.inputs, files.inputs_dataset},
-                               {files.targets, files.targets_dataset}, options);
+  if (is_in_memory(spec)) {
+    return io::load_hdf5_dataset(inputs_of(files), targets_of(files), options);
+  }
+  io::Dataset data = io::open_hdf5_dataset(inputs_of(files), targets_of(files), options);
+  data.prefetch = spec.prefetch;
+  return data;
 }
 
 io::Dataset draw_glyphs(const deck::DataSpec& spec, std::int64_t first, std::int64_t samples) {

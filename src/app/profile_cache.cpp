@@ -136,7 +136,7 @@ plan::Profile profile_of(RunSetup& setup, bool fresh, Console& console) {
 }
 
 train::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
-  const auto rows = io::rows_of(setup.training);
+  const auto rows = io::rows_of(setup.first_samples);
   return {.graph = *setup.graph,
           .optimizer = *setup.optimizer,
           .lanes = *setup.lanes,

@@ -58,6 +58,9 @@ std::string progress_line(const train::Event& event, const ProgressFacts& facts)
   if (facts.scheduled) {
     text += fmt::format("  rate {:<8.3g}", event.learning_rate);
   }
+  if (facts.reads) {
+    text += fmt::format("  waited {} for data", text_of_seconds(event.waited_s));
+  }
   return text + fmt::format("  {}  {}  {} left", rates(event, facts),
                             memory::text_of_bytes(facts.bytes),
                             text_of_seconds(event.seconds_left));
@@ -94,6 +97,9 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     line["samples_per_s"] = rates_json(event, facts);
     line["median_step_s"] = event.median_step_s;
     line["bytes"] = facts.bytes;
+    if (facts.reads) {
+      line["waited_s"] = event.waited_s;
+    }
   } else if (event.kind == train::EventKind::evaluated) {
     line["kind"] = "test";
     line["test_loss"] = event.evaluation.loss;

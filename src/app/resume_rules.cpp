@@ -19,6 +19,11 @@ const std::vector<std::string>& binding_keys() {
   return keys;
 }
 
+/// Within them, what only says how samples come into memory.
+bool is_free(const deck::Difference& change) {
+  return change.key == "data.in_memory" || change.key == "data.prefetch";
+}
+
 }  // namespace
 
 std::filesystem::path folder_of(const CheckedDeck& checked, const std::string& run_dir) {
@@ -45,8 +50,9 @@ std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& che
 }
 
 void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint) {
-  const auto changes =
+  auto changes =
       deck::differences(checkpoint.fact("deck"), checked.deck.resolved(), binding_keys());
+  std::erase_if(changes, is_free);
   if (changes.empty()) {
     return;
   }

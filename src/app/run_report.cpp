@@ -69,6 +69,14 @@ nlohmann::json usage_json(const std::vector<train::LaneUsage>& lanes) {
   return result;
 }
 
+std::vector<train::LaneUsage> memory_with_data(const RunEnd& end) {
+  auto all = end.memory;
+  if (end.data) {
+    all.push_back(end.data->memory);
+  }
+  return all;
+}
+
 nlohmann::json facts_json(const Facts& facts) {
   nlohmann::json object = nlohmann::json::object();
   for (const auto& [name, value] : facts) {
@@ -200,6 +208,9 @@ void say_setup(const RunSetup& setup, Console& console) {
   if (setup.test) {
     data += fmt::format(", {} test samples", text_of_count(setup.test->size()));
   }
+  if (setup.training.source != nullptr) {
+    data += fmt::format(", read while training, {} batches ahead", setup.training.prefetch);
+  }
   note_field(console, "data", data);
   std::string lanes;
   for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
@@ -259,7 +270,13 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"median_step_s", last.median_step_s},
                          {"seconds", last.seconds},
                          {"gain", gain_json(setup, plan, end)},
-                         {"peak_bytes", usage_json(end.memory)}};
+                         {"peak_bytes", usage_json(memory_with_data(end))}};
+  if (end.data) {
+    summary["data"] = {{"in_memory", false},
+                       {"prefetch", setup.training.prefetch},
+                       {"bytes", end.data->memory.bytes},
+                       {"waited_s", end.data->waited_s}};
+  }
   if (setup.on_several_ranks()) {
     summary["ranks"] = setup.communicator->size();
   }
@@ -286,7 +303,11 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   say_field(console, "speed",
             fmt::format("{} samples/s, {} a step, {} in all", text_of_rate(end.samples_per_s),
                         text_of_seconds(last.median_step_s), text_of_seconds(last.seconds)));
-  say_field(console, "memory", bytes_text(end.memory));
+  say_field(console, "memory", bytes_text(memory_with_data(end)));
+  if (end.data) {
+    say_field(console, "data",
+              fmt::format("steps waited {} for samples", text_of_seconds(end.data->waited_s)));
+  }
   say_field(console, "weights", "xxh64 " + end.weights_xxh64);
   if (!plan.prediction || !end.gain) {
     return;

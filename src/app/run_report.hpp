@@ -23,12 +23,19 @@ void say_setup(const RunSetup& setup, Console& console);
 /// Who does what, what was decided, the prediction, and the planner's advice where it would not.
 void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console);
 
+/// Of samples that are read while training.
+struct DataReading {
+  train::LaneUsage memory;  ///< batches read ahead
+  double waited_s = 0.0;    ///< steps for them, in all
+};
+
 /// What is known when a run ends or stops.
 struct RunEnd {
   train::Event last;  ///< finished or stopped
   std::vector<train::LaneUsage> memory;
   std::string weights_xxh64;
   double samples_per_s = 0.0;               ///< over all steps of this process
+  std::optional<DataReading> data;          ///< none: all samples are in memory
   std::optional<train::MeasuredGain> gain;  ///< of a finished run on several lanes
 };
 

@@ -36,7 +36,8 @@ struct RunSetup {
   plan::TargetSpec target;
   io::Dataset training;
   std::optional<io::Dataset> test;
-  std::vector<std::uint32_t> first_batch;  ///< sample ids that measurements are made with
+  io::Dataset first_samples;  ///< a batch of them, in memory: what measurements are made with
+  std::vector<std::uint32_t> first_batch;  ///< their ids
   train::TrainerOptions trainer;
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
   int keep = 3;                                ///< checkpoints

@@ -19,12 +19,15 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/hash.hpp"
+#include "zygos/io/sample_source.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
+#include <span>
 
 namespace zygos::app {
 
@@ -34,8 +37,14 @@ std::size_t bytes_of(const io::Array& array) {
   return static_cast<std::size_t>(array.shape.size()) * size_of(array.dtype);
 }
 
+/// The fact that holds hash_of(data). A run that changes between the two ways to have its samples
+/// is not compared.
+std::string hash_name_of(const io::Dataset& data) {
+  return data.source == nullptr ? "data_xxh64" : "data_samples_xxh64";
+}
+
 void refuse_other_data(const RunSetup& setup, const io::Checkpoint& checkpoint) {
-  const auto known = checkpoint.facts.find("data_xxh64");
+  const auto known = checkpoint.facts.find(hash_name_of(setup.training));
   if (known != checkpoint.facts.end() && known->second != hash_of(setup.training)) {
     throw CheckpointError(
         fmt::format("the samples of '{}' are not those that {} was trained on (their XXH64 "
@@ -109,7 +118,7 @@ class TrainingRun {
     train::TrainerOptions options = setup_.trainer;
     options.facts = facts_of(plan_);
     options.facts["deck"] = setup_.resolved_deck;
-    options.facts["data_xxh64"] = hash_of(setup_.training);
+    options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
     return options;
   }
 
@@ -121,6 +130,8 @@ class TrainingRun {
     for (const train::LaneUsage& usage : engine_->memory()) {
       facts.bytes += usage.bytes;
     }
+    facts.bytes += trainer_.feed_bytes();
+    facts.reads = setup_.training.source != nullptr;
     facts.epochs = setup_.trainer.epochs;
     facts.score = setup_.score_name();
     facts.scheduled = setup_.rates != nullptr;
@@ -168,8 +179,22 @@ class TrainingRun {
     }
   }
 
+  std::optional<DataReading> data_reading() const {
+    const std::size_t bytes = trainer_.feed_bytes();
+    if (bytes == 0) {
+      return std::nullopt;
+    }
+    DataReading reading;
+    reading.memory.lane = "data/staging";
+    reading.memory.usage[memory::Category::inputs] = bytes;
+    reading.memory.bytes = bytes;
+    reading.waited_s = trainer_.waited_s();
+    return reading;
+  }
+
   void close_books(RunEnd& end) {
     end.memory = engine_->memory();
+    end.data = data_reading();
     end.weights_xxh64 = engine_->weights_hash();
     engine_->gather_trace();
     if (folder_ == nullptr) {
@@ -216,9 +241,22 @@ void write_report(const RunFolder& folder, Console& console) {
 }  // namespace
 
 std::string hash_of(const io::Dataset& data) {
+  constexpr std::int64_t most_read = 256;
   io::Hasher hasher;
-  for (const io::Array* array : {&data.inputs, &data.targets}) {
-    hasher.add({array->data.get(), bytes_of(*array)});
+  const auto add = [&](const io::Dataset& part) {
+    for (const io::Array* array : {&part.inputs, &part.targets}) {
+      hasher.add({array->data.get(), bytes_of(*array)});
+    }
+  };
+  if (data.source == nullptr) {
+    add(data);
+    return hasher.hex();
+  }
+  const std::string shapes = data.inputs.shape.text() + data.targets.shape.text();
+  hasher.add(std::as_bytes(std::span(shapes)));
+  const std::int64_t samples = std::min(most_read, data.size());
+  for (std::int64_t i = 0; i < samples; ++i) {
+    add(io::samples_in_memory(data, i * data.size() / samples, 1));
   }
   return hasher.hex();
 }

@@ -25,7 +25,8 @@ using OpenFolder = std::function<std::optional<io::Checkpoint>(std::optional<Run
 ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
                     Console& console, const Ranks& ranks);
 
-/// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with.
+/// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with. Of
+/// samples that are not in memory: over some of them, from begin to end.
 std::string hash_of(const io::Dataset& data);
 
 }  // namespace zygos::app

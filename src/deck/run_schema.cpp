@@ -57,6 +57,16 @@ Schema hdf5_schema() {
   Schema schema("hdf5", "Arrays in HDF5 files.");
   schema.section("train", hdf5_files("train", train_doc)).example("{file: train.h5}");
   schema.section("test", hdf5_files("test", test_doc)).optional();
+  schema
+      .boolean("in_memory",
+               "true: load all samples before training; false: read each batch from the file, "
+               "ahead of its step; auto: false for sets of more than half of the machine's memory. "
+               "The numbers are the same.")
+      .or_word("auto")
+      .fallback("auto");
+  schema.integer("prefetch", "Batches read ahead of their steps, where they are not in memory.")
+      .in_range(1, 1000)
+      .fallback(4);
   add_scaling(schema);
   add_classes(schema);
   return schema;

@@ -111,6 +111,12 @@ DataSpec data_of(const Section& section) {
     data.folder_position = section.position("folder");
     return data;
   }
+  if (data.format == DataFormat::hdf5) {
+    if (!section.is_word("in_memory", "auto")) {
+      data.in_memory = section.boolean("in_memory");
+    }
+    data.prefetch = section.integer("prefetch");
+  }
   data.train = files_of(section.section("train"), data.format);
   if (section.has("test")) {
     data.test = files_of(section.section("test"), data.format);

@@ -119,6 +119,9 @@ std::uint32_t below(std::uint32_t bound, std::uint32_t high, std::uint32_t low) 
 }  // namespace
 
 DatasetRows rows_of(const Dataset& data) {
+  if (data.source != nullptr) {
+    throw UsageError(data.name + ": the samples are not in memory; take them from a BatchFeed");
+  }
   return {rows_of(data.inputs, data.input_scale, data.input_offset),
           rows_of(data.targets, 1.0, 0.0)};
 }

@@ -22,18 +22,28 @@ constexpr std::int64_t most_classes = std::numeric_limits<std::int32_t>::max();
 }
 
 template <class T>
-Labels narrow(const Array& integers, std::int64_t classes, const Where& where) {
+void require_labels_as(const Array& integers, std::int64_t allowed, const Where& where,
+                       std::int64_t first) {
   const auto values = integers.as<T>();
+  const std::int64_t row = integers.shape.size() / integers.samples();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::cmp_less(values[i], 0) || std::cmp_greater_equal(values[i], allowed)) {
+      const auto index = static_cast<std::int64_t>(i);
+      fail_label(where, first * row + index, first + index / row, std::to_string(values[i]),
+                 allowed);
+    }
+  }
+}
+
+template <class T>
+Labels narrow(const Array& integers, std::int64_t classes, const Where& where) {
   const std::int64_t allowed = classes == 0 ? most_classes : classes;
+  require_labels_as<T>(integers, allowed, where, 0);
+  const auto values = integers.as<T>();
   auto memory = allocate_bytes(values.size() * sizeof(std::int32_t), "labels");
   auto* labels = reinterpret_cast<std::int32_t*>(memory.get());
   std::int32_t largest = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::cmp_less(values[i], 0) || std::cmp_greater_equal(values[i], allowed)) {
-      const auto index = static_cast<std::int64_t>(i);
-      fail_label(where, index, index / (integers.shape.size() / integers.samples()),
-                 std::to_string(values[i]), allowed);
-    }
     labels[i] = static_cast<std::int32_t>(values[i]);
     largest = std::max(largest, labels[i]);
   }
@@ -42,7 +52,7 @@ Labels narrow(const Array& integers, std::int64_t classes, const Where& where) {
 }
 
 template <class T>
-void require_finite_as(const Array& array, const Where& where) {
+void require_finite_as(const Array& array, const Where& where, std::int64_t first) {
   const auto values = array.as<T>();
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (std::isfinite(values[i])) {
@@ -50,9 +60,10 @@ void require_finite_as(const Array& array, const Where& where) {
     }
     const auto index = static_cast<std::int64_t>(i);
     const std::int64_t row = array.shape.size() / array.samples();
-    throw DataError(where(index) + ": found " + (std::isnan(values[i]) ? "NaN" : "infinity") +
-                    " in element " + std::to_string(index % row) + " of sample " +
-                    std::to_string(index / row) +
+    throw DataError(where(first * row + index) + ": found " +
+                    (std::isnan(values[i]) ? "NaN" : "infinity") + " in element " +
+                    std::to_string(index % row) + " of sample " +
+                    std::to_string(first + index / row) +
                     "; only finite numbers can be trained on; clean the data");
   }
 }
@@ -78,11 +89,29 @@ Labels to_labels(const Array& integers, std::int64_t classes, const Where& where
   throw InternalError("labels of a floating point type");
 }
 
-void require_finite(const Array& array, const Where& where) {
+void require_labels(const Array& integers, std::int64_t classes, const Where& where,
+                    std::int64_t first) {
+  switch (integers.dtype) {
+    case DType::u8:
+      return require_labels_as<std::uint8_t>(integers, classes, where, first);
+    case DType::i32:
+      return require_labels_as<std::int32_t>(integers, classes, where, first);
+    case DType::i64:
+      return require_labels_as<std::int64_t>(integers, classes, where, first);
+    case DType::u32:
+      return require_labels_as<std::uint32_t>(integers, classes, where, first);
+    case DType::u64:
+      return require_labels_as<std::uint64_t>(integers, classes, where, first);
+    default:
+      throw InternalError("labels of a floating point type");
+  }
+}
+
+void require_finite(const Array& array, const Where& where, std::int64_t first) {
   if (array.dtype == DType::f32) {
-    require_finite_as<float>(array, where);
+    require_finite_as<float>(array, where, first);
   } else if (array.dtype == DType::f64) {
-    require_finite_as<double>(array, where);
+    require_finite_as<double>(array, where, first);
   }
 }
 

@@ -26,8 +26,13 @@ struct Labels {
 /// that is not below it is refused, as is a negative one (DataError).
 Labels to_labels(const Array& integers, std::int64_t classes, const Where& where);
 
+/// Throws DataError for the first label outside of [0, classes), whatever the integers' type.
+/// `first` is the number of the array's first sample in its file.
+void require_labels(const Array& integers, std::int64_t classes, const Where& where,
+                    std::int64_t first);
+
 /// Throws DataError for the first NaN or infinity; integers pass.
-void require_finite(const Array& array, const Where& where);
+void require_finite(const Array& array, const Where& where, std::int64_t first = 0);
 
 /// Throws UsageError for options that no file can satisfy.
 void require_options(const LoadOptions& options);

@@ -3,6 +3,7 @@
 #include "zygos/io/dataset.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/sample_source.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +25,8 @@ void check_labels(const Dataset& data) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0 || labels[i] >= data.classes) {
       throw DataError(data.name + ": label " + std::to_string(labels[i]) + " of sample " +
-                      std::to_string(i / row) + "; allowed are 0 to " +
-                      std::to_string(data.classes - 1));
+                      std::to_string(data.first + static_cast<std::int64_t>(i / row)) +
+                      "; allowed are 0 to " + std::to_string(data.classes - 1));
     }
   }
 }
@@ -34,7 +35,10 @@ void check_labels(const Dataset& data) {
 
 std::size_t Array::bytes() const { return static_cast<std::size_t>(shape.size()) * size_of(dtype); }
 
-void Array::require_dtype(DType wanted) const {
+void Array::require_readable(DType wanted) const {
+  if (data == nullptr && shape.size() > 0) {
+    throw UsageError("an array was read that is not in memory; take its samples from a BatchFeed");
+  }
   if (dtype != wanted) {
     throw UsageError("an array of " + std::string(name_of(dtype)) + " was read as " +
                      std::string(name_of(wanted)) + "; ask for the stored type");
@@ -100,7 +104,7 @@ void require_within(const Dataset& data, double least, double most, std::string_
       throw DataError(fmt::format(
           "{}: found target {} in element {} of sample {}; {} takes numbers from {} to {}; scale "
           "the targets, or take another loss",
-          data.name, value, index % row, index / row, who, least, most));
+          data.name, value, index % row, data.first + index / row, who, least, most));
     }
     ++index;
   }
@@ -116,7 +120,7 @@ void require_tokens_as(const Dataset& data, std::int64_t limit, std::string_view
       throw DataError(fmt::format(
           "{}: found {} in element {} of sample {}; {} takes token ids, whole numbers from 0 to "
           "{}; correct the data (or its scale, which is {}), or give the layer a larger vocabulary",
-          data.name, id, index % row, index / row, who, limit - 1, data.input_scale));
+          data.name, id, index % row, data.first + index / row, who, limit - 1, data.input_scale));
     }
     ++index;
   }
@@ -125,6 +129,10 @@ void require_tokens_as(const Dataset& data, std::int64_t limit, std::string_view
 }  // namespace
 
 void require_tokens(const Dataset& data, std::int64_t limit, std::string_view who) {
+  if (data.source != nullptr) {
+    return data.source->require(
+        [limit, who = std::string(who)](const Dataset& part) { require_tokens(part, limit, who); });
+  }
   switch (data.inputs.dtype) {
     case DType::u8:
       return require_tokens_as<std::uint8_t>(data, limit, who);
@@ -145,6 +153,11 @@ void require_tokens(const Dataset& data, std::int64_t limit, std::string_view wh
 }
 
 void require_targets_within(const Dataset& data, double least, double most, std::string_view who) {
+  if (data.source != nullptr) {
+    return data.source->require([least, most, who = std::string(who)](const Dataset& part) {
+      require_targets_within(part, least, most, who);
+    });
+  }
   if (data.targets.dtype == DType::f32) {
     require_within<float>(data, least, most, who);
   } else if (data.targets.dtype == DType::f64) {

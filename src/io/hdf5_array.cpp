@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -294,6 +295,64 @@ Array Hdf5Array::read() const {
     fail("elements that cannot be read; fetch the file again; HDF5: " + hdf5::take_error());
   }
   return {dtype_, shape_, std::move(memory)};
+}
+
+void Hdf5Array::read_rows(std::int64_t first, std::int64_t count, std::byte* out) const {
+  std::array<hsize_t, Shape::max_rank> begin{static_cast<hsize_t>(first)};
+  std::array<hsize_t, Shape::max_rank> extents{static_cast<hsize_t>(count)};
+  for (std::size_t axis = 1; axis < shape_.rank(); ++axis) {
+    extents[axis] = static_cast<hsize_t>(shape_[axis]);
+  }
+  const hdf5::Space here(H5Screate_simple(static_cast<int>(shape_.rank()), extents.data(), nullptr),
+                         "make a space");
+  const hdf5::Space there(H5Dget_space(object_), "read the shape of " + where_);
+  hdf5::check(
+      H5Sselect_hyperslab(there, H5S_SELECT_SET, begin.data(), nullptr, extents.data(), nullptr),
+      "select samples");
+  if (H5Dread(object_, hdf5::memory_type(dtype_), here, there, H5P_DEFAULT, out) < 0) {
+    const std::string reason = hdf5::take_error();
+    std::error_code gone;
+    if (std::filesystem::file_size(location_.file, gone) != file_bytes_) {
+      throw IoError(where_ + ": the file has changed while it was read; HDF5: " + reason);
+    }
+    fail("elements that cannot be read; fetch the file again; HDF5: " + reason + " (samples " +
+         std::to_string(first) + " to " + std::to_string(first + count - 1) + ")");
+  }
+}
+
+std::optional<std::uint64_t> Hdf5Array::raw_offset() const {
+  const hdf5::PropertyList properties(H5Dget_create_plist(object_), "read how " + where_ + " lies");
+  const hdf5::Type type(H5Dget_type(object_), "read the element type of " + where_);
+  const haddr_t offset = H5Dget_offset(object_);
+  if (H5Pget_layout(properties) != H5D_CONTIGUOUS || offset == HADDR_UNDEF ||
+      H5Tequal(type, hdf5::memory_type(dtype_)) <= 0) {
+    return std::nullopt;
+  }
+  return offset;
+}
+
+std::size_t Hdf5Array::bytes_of_chunks_of_a_row() const {
+  const hdf5::PropertyList properties(H5Dget_create_plist(object_), "read how " + where_ + " lies");
+  if (H5Pget_layout(properties) != H5D_CHUNKED) {
+    return 0;
+  }
+  std::array<hsize_t, Shape::max_rank> extents{};
+  hdf5::check(H5Pget_chunk(properties, static_cast<int>(extents.size()), extents.data()),
+              "read the chunks of " + where_);
+  std::size_t bytes = element_bytes_ * extents[0];
+  for (std::size_t axis = 1; axis < shape_.rank(); ++axis) {
+    const auto extent = static_cast<std::uint64_t>(shape_[axis]);
+    bytes *= (extent + extents[axis] - 1) / extents[axis] * extents[axis];
+  }
+  return bytes;
+}
+
+void Hdf5Array::keep_chunks(std::size_t bytes) {
+  constexpr std::size_t slots = 12421;  // a prime; more than chunks that a row spans
+  const hdf5::PropertyList access(H5Pcreate(H5P_DATASET_ACCESS), "make a property list");
+  hdf5::check(H5Pset_chunk_cache(access, slots, bytes, 1.0), "set a property");
+  object_ = hdf5::Object();  // while it is open, it keeps the cache it has
+  object_ = hdf5::Object(H5Dopen2(file_, location_.dataset.c_str(), access), "open " + where_);
 }
 
 }  // namespace zygos::io

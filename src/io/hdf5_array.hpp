@@ -9,7 +9,9 @@
 #include "zygos/io/dataset.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace zygos::io {
@@ -25,6 +27,14 @@ class Hdf5Array {
   /// "file.h5: data set 'labels'"
   const std::string& where() const noexcept { return where_; }
   Array read() const;
+  /// Samples [first, first + count) as dense rows of dtype().
+  void read_rows(std::int64_t first, std::int64_t count, std::byte* out) const;
+  /// Where the elements lie in the file, if they lie there one after the other as in memory.
+  std::optional<std::uint64_t> raw_offset() const;
+  /// Bytes of all chunks that hold a part of one sample; 0 if there are no chunks.
+  std::size_t bytes_of_chunks_of_a_row() const;
+  /// HDF5 keeps so many bytes of unpacked chunks from now on.
+  void keep_chunks(std::size_t bytes);
 
  private:
   [[noreturn]] void fail(const std::string& message) const;

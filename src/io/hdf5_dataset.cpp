@@ -4,6 +4,7 @@
 
 #include "io/checks.hpp"
 #include "io/hdf5_array.hpp"
+#include "io/hdf5_source.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -20,14 +21,16 @@ Where element_of(const Hdf5Array& array) {
       [&array](std::int64_t index) { return array.where() + ", element " + std::to_string(index); };
 }
 
-void require_target_shape(const Hdf5Array& targets, const LoadOptions& options) {
-  if (is_floating(targets.dtype())) {
-    if (options.classes > 0) {
-      throw DataError(targets.where() + ": found " + std::string(name_of(targets.dtype())) +
-                      " targets for " + std::to_string(options.classes) +
-                      " classes; labels are integers; convert them, or leave out the classes");
-    }
+/// `Source`: Hdf5Array or Hdf5Rows.
+template <class Source>
+void require_pair(const Source& inputs, const Source& targets, const LoadOptions& options) {
+  if (is_floating(targets.dtype()) && options.classes > 0) {
+    throw DataError(targets.where() + ": found " + std::string(name_of(targets.dtype())) +
+                    " targets for " + std::to_string(options.classes) +
+                    " classes; labels are integers; convert them, or leave out the classes");
   }
+  require_same_count({inputs.dtype(), inputs.shape(), nullptr}, inputs.where(),
+                     {targets.dtype(), targets.shape(), nullptr}, targets.where());
 }
 
 void take_targets(const Hdf5Array& source, const LoadOptions& options, Dataset& data) {
@@ -45,10 +48,7 @@ void take_targets(const Hdf5Array& source, const LoadOptions& options, Dataset& 
 Dataset load(const Hdf5Location& inputs, const Hdf5Location& targets, const LoadOptions& options) {
   const Hdf5Array input_source(inputs);
   const Hdf5Array target_source(targets);
-  require_target_shape(target_source, options);
-  require_same_count({input_source.dtype(), input_source.shape(), nullptr}, input_source.where(),
-                     {target_source.dtype(), target_source.shape(), nullptr},
-                     target_source.where());
+  require_pair(input_source, target_source, options);
   Dataset data;
   data.name = inputs.file.string();
   take_targets(target_source, options, data);
@@ -84,6 +84,35 @@ auto in_session(const std::filesystem::path& file, F&& work) {
   }
 }
 
+/// The same, but for what is read when a batch wants it.
+Dataset open(const Hdf5Location& inputs, const Hdf5Location& targets, const LoadOptions& options) {
+  auto input_rows = std::make_unique<Hdf5Rows>(inputs);
+  auto target_rows = std::make_unique<Hdf5Rows>(targets);
+  require_pair(*input_rows, *target_rows, options);
+  Dataset data;
+  data.name = inputs.file.string();
+  data.inputs = with_sample_extent({input_rows->dtype(), input_rows->shape(), nullptr});
+  data.input_scale = input_scale(options, data.inputs.dtype);
+  data.input_offset = options.input_offset;
+  data.classes = options.classes;
+  if (is_floating(target_rows->dtype())) {
+    data.targets = with_sample_extent({target_rows->dtype(), target_rows->shape(), nullptr});
+  } else if (target_rows->shape().rank() == 1) {
+    // As small as the order of an epoch, which is in memory too.
+    target_rows.reset();
+    in_session<DataError>(targets.file, [&] { take_targets(Hdf5Array(targets), options, data); });
+  } else if (options.classes == 0) {
+    throw UsageError(target_rows->where() +
+                     ": found several labels per sample, which are not looked through before "
+                     "training; give the number of classes, or load the set whole (in_memory)");
+  } else {
+    data.targets = {target_rows->dtype(), target_rows->shape(), nullptr};
+  }
+  data.source =
+      make_hdf5_source(std::move(input_rows), std::move(target_rows), data.targets, data.classes);
+  return data;
+}
+
 }  // namespace
 
 Array read_hdf5(const Hdf5Location& location) {
@@ -94,6 +123,19 @@ Dataset load_hdf5_dataset(const Hdf5Location& inputs, const Hdf5Location& target
                           const LoadOptions& options) {
   require_options(options);
   return in_session<DataError>(inputs.file, [&] { return load(inputs, targets, options); });
+}
+
+Dataset open_hdf5_dataset(const Hdf5Location& inputs, const Hdf5Location& targets,
+                          const LoadOptions& options) {
+  require_options(options);
+  return open(inputs, targets, options);
+}
+
+std::uint64_t hdf5_bytes(const Hdf5Location& location) {
+  return in_session<DataError>(location.file, [&] {
+    const Hdf5Array array(location);
+    return static_cast<std::uint64_t>(array.shape().size()) * size_of(array.dtype());
+  });
 }
 
 void write_hdf5_dataset(const std::filesystem::path& file, const Dataset& data,

@@ -31,7 +31,11 @@ void Engine::Impl::check_batch(const Batch& batch) const {
     throw UsageError("targets have " + std::to_string(batch.targets.row_elements) +
                      " values each; the model's loss takes " + std::to_string(target.shape.size()));
   }
-  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(batch.ids));
+  if (!batch.rows.empty() && batch.rows.size() != batch.ids.size()) {
+    throw UsageError(std::to_string(batch.rows.size()) + " rows were given for " +
+                     std::to_string(batch.ids.size()) + " samples; give one for each, or none");
+  }
+  const auto largest = static_cast<std::int64_t>(*std::ranges::max_element(batch.places()));
   if (largest >= batch.inputs.samples || largest >= batch.targets.samples) {
     throw UsageError("sample id " + std::to_string(largest) + " is not below the " +
                      std::to_string(std::min(batch.inputs.samples, batch.targets.samples)) +

@@ -200,6 +200,8 @@ void PlaceRunner::load(const Task& one) {
   const Batch& batch = *inputs_of_call_.batch;
   const auto ids = batch.ids.subspan(static_cast<std::size_t>(tensors.samples.begin),
                                      static_cast<std::size_t>(tensors.samples.count()));
+  const auto rows =
+      batch.places().subspan(static_cast<std::size_t>(tensors.samples.begin), ids.size());
   // Staging has the layout of the inputs, which lie there if the lane reads host memory.
   const auto here = [&](const Tensor& tensor, std::size_t index) {
     if (setup_.lane.host_accessible()) {
@@ -210,10 +212,10 @@ void PlaceRunner::load(const Task& one) {
                   tensor.shape());
   };
   if (tensors.inputs) {
-    gather_rows(setup_.lane, batch.inputs, ids, here(tensors.inputs, 0));
+    gather_rows(setup_.lane, batch.inputs, rows, here(tensors.inputs, 0));
   }
   if (tensors.targets) {
-    gather_rows(setup_.lane, batch.targets, ids, here(tensors.targets, 1));
+    gather_rows(setup_.lane, batch.targets, rows, here(tensors.targets, 1));
   }
   std::ranges::copy(ids, here(tensors.ids, 2).data<std::uint32_t>());
 }

@@ -4,11 +4,8 @@
 
 #include "train/median.hpp"
 
-#include "zygos/io/batching.hpp"
-
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace zygos::train {
 namespace {
@@ -36,22 +33,40 @@ std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& f
   return value;
 }
 
+Batch batch_of(const io::FedBatch& fed) { return {fed.inputs, fed.targets, fed.ids, fed.rows}; }
+
+/// All batches of a feed over `samples` samples.
+Evaluation evaluate_fed(Engine& engine, io::BatchFeed& feed, std::int64_t samples) {
+  const std::int64_t batches = io::batches_per_epoch(samples, engine.schedule().batch, false);
+  feed.seek(1, batches);
+  Evaluation out;
+  std::int64_t hits = 0;
+  std::int64_t best_hits = 0;
+  double loss_sum = 0.0;
+  for (std::int64_t i = 0; i < batches; ++i) {
+    const Batch batch = batch_of(feed.next());
+    const StepReport report = engine.evaluate(batch);
+    loss_sum += report.loss * static_cast<double>(report.samples);
+    hits += report.hits;
+    best_hits += report.best_hits;
+    out.samples += report.samples;
+  }
+  if (out.samples > 0) {
+    out.loss = loss_sum / static_cast<double>(out.samples);
+    out.score = fraction(hits, best_hits);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop_last) {
-  const std::int64_t whole = samples / batch;
-  return drop_last || samples % batch == 0 ? whole : whole + 1;
+  return io::batches_per_epoch(samples, batch, drop_last);
 }
 
 Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
                  io::CheckpointStore* store, TrainerOptions options)
-    : engine_(engine),
-      train_(train),
-      test_(test),
-      store_(store),
-      options_(std::move(options)),
-      rows_(io::rows_of(train)),
-      order_(static_cast<std::size_t>(train.size())) {
+    : engine_(engine), train_(train), test_(test), store_(store), options_(std::move(options)) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
     throw UsageError("batch " + std::to_string(options_.batch) + " is not within 1 to " +
                      std::to_string(engine_.schedule().batch) + ", the schedule's batch");
@@ -64,7 +79,18 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   if (options_.epochs.has_value() == options_.steps.has_value()) {
     throw UsageError("exactly one of epochs and steps says how long to train");
   }
+  feed_.emplace(train, io::FeedOptions{.batch = options_.batch,
+                                       .shuffle = options_.shuffle,
+                                       .drop_last = options_.drop_last,
+                                       .seed = options_.seed});
+  if (test != nullptr) {
+    test_feed_.emplace(*test, io::FeedOptions{.batch = engine_.schedule().batch});
+  }
   step_seconds_.reserve(remembered_steps);
+}
+
+std::size_t Trainer::feed_bytes() const {
+  return feed_->bytes() + (test_feed_ ? test_feed_->bytes() : 0);
 }
 
 std::int64_t Trainer::steps_per_epoch() const {
@@ -91,6 +117,7 @@ void Trainer::agree_on_saving() {
 
 void Trainer::start() {
   agree_on_saving();
+  feed_->seek(1, total_steps());
   engine_.initialise();
   started_ = std::chrono::steady_clock::now();
   if (saves_) {
@@ -108,26 +135,15 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
   agree_on_saving();
   engine_.restore(checkpoint);
   step_ = first_step_ = saved_step_ = checkpoint.step;
+  feed_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
-}
-
-void Trainer::order_epoch(std::int64_t epoch) {
-  if (epoch != ordered_epoch_) {
-    io::fill_epoch_order(options_.seed, static_cast<std::uint64_t>(epoch), options_.shuffle,
-                         order_);
-    ordered_epoch_ = epoch;
-  }
 }
 
 void Trainer::one_step() {
   const std::int64_t step = step_ + 1;
-  order_epoch(epoch_of(step));
-  const std::int64_t cursor = (step - 1) % steps_per_epoch() * options_.batch;
-  const std::int64_t count = std::min(options_.batch, train_.size() - cursor);
-  const auto ids = std::span<const std::uint32_t>(order_).subspan(static_cast<std::size_t>(cursor),
-                                                                  static_cast<std::size_t>(count));
-  const StepReport report =
-      engine_.step({rows_.inputs, rows_.targets, ids}, static_cast<std::uint64_t>(step));
+  const double waited_before = feed_->waited_s();
+  const Batch batch = batch_of(feed_->next());
+  const StepReport report = engine_.step(batch, static_cast<std::uint64_t>(step));
   step_ = step;
   ++interval_.steps;
   interval_.samples += report.samples;
@@ -135,6 +151,7 @@ void Trainer::one_step() {
   interval_.best_hits += report.best_hits;
   interval_.loss_sum += report.loss * static_cast<double>(report.samples);
   interval_.step_seconds += report.seconds;
+  interval_.waited_seconds += feed_->waited_s() - waited_before;
   const auto slot = static_cast<std::size_t>(step) % remembered_steps;
   if (step_seconds_.size() < remembered_steps) {
     step_seconds_.push_back(report.seconds);
@@ -217,7 +234,7 @@ void Trainer::push_evaluation() {
   if (test_ == nullptr || evaluated_step_ == step_) {
     return;
   }
-  last_evaluation_ = evaluate(engine_, *test_);
+  last_evaluation_ = evaluate_fed(engine_, *test_feed_, test_->size());
   evaluated_step_ = step_;
   pending_.push_back(event(EventKind::evaluated));
 }
@@ -267,7 +284,8 @@ Event Trainer::event(EventKind kind) const {
   const auto samples = static_cast<double>(interval_.samples);
   out.loss = interval_.loss_sum / samples;
   out.score = fraction(interval_.hits, interval_.best_hits);
-  out.samples_per_s = samples / interval_.step_seconds;
+  out.waited_s = interval_.waited_seconds;
+  out.samples_per_s = samples / (interval_.step_seconds + interval_.waited_seconds);
   const schedule::Schedule& schedule = engine_.schedule();
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
     const auto part = schedule.sample_count(static_cast<schedule::Place>(place));
@@ -280,29 +298,8 @@ Event Trainer::event(EventKind kind) const {
 double Trainer::median_step_s() const { return median(step_seconds_); }
 
 Evaluation evaluate(Engine& engine, const io::Dataset& data) {
-  const io::DatasetRows rows = io::rows_of(data);
-  const std::int64_t batch = engine.schedule().batch;
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(data.size()));
-  std::iota(ids.begin(), ids.end(), std::uint32_t{0});
-  Evaluation out;
-  std::int64_t hits = 0;
-  std::int64_t best_hits = 0;
-  double loss_sum = 0.0;
-  for (std::int64_t begin = 0; begin < data.size(); begin += batch) {
-    const auto count = static_cast<std::size_t>(std::min(batch, data.size() - begin));
-    const auto part =
-        std::span<const std::uint32_t>(ids).subspan(static_cast<std::size_t>(begin), count);
-    const StepReport report = engine.evaluate({rows.inputs, rows.targets, part});
-    loss_sum += report.loss * static_cast<double>(report.samples);
-    hits += report.hits;
-    best_hits += report.best_hits;
-    out.samples += report.samples;
-  }
-  if (out.samples > 0) {
-    out.loss = loss_sum / static_cast<double>(out.samples);
-    out.score = fraction(hits, best_hits);
-  }
-  return out;
+  io::BatchFeed feed(data, {.batch = engine.schedule().batch});
+  return evaluate_fed(engine, feed, data.size());
 }
 
 }  // namespace zygos::train

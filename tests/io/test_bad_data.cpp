@@ -5,12 +5,15 @@
 #include "support/temporary_folder.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/batch_feed.hpp"
+#include "zygos/io/hdf5_dataset.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <string>
 
@@ -38,6 +41,42 @@ TEST_CASE("Every bad data file is refused with its own words and exit code 3") {
   }
   CHECK(names.size() == all.size());
   CHECK(all.size() >= 40);
+}
+
+/// Opens the set and reads all of it, a sample at a time.
+void read_through(const BadData& bad, const std::filesystem::path& folder) {
+  zygos::io::LoadOptions options;
+  options.classes = bad.classes;
+  if (bad.name == "hdf5-label-matrix") {
+    options.classes = std::numeric_limits<std::int32_t>::max();  // must be said of such labels
+  }
+  const auto data =
+      zygos::io::open_hdf5_dataset({folder / bad.inputs, bad.inputs_dataset},
+                                   {folder / bad.targets, bad.targets_dataset}, options);
+  zygos::io::BatchFeed feed(data, {.batch = 1});
+  feed.seek(1, data.size());
+  for (std::int64_t i = 0; i < data.size(); ++i) {
+    feed.next();
+  }
+}
+
+TEST_CASE("Every bad HDF5 file is refused with the same words if its samples are read one by one") {
+  const zygos::test::TemporaryFolder folder("bad-data-read");
+  for (const BadData& bad : zygos::test::write_bad_data(folder.path())) {
+    if (bad.format != zygos::test::BadFormat::hdf5) {
+      continue;
+    }
+    INFO(bad.name);
+    try {
+      read_through(bad, folder.path());
+      FAIL_CHECK("was read");
+    } catch (const zygos::Error& error) {
+      INFO("found:    " << error.what());
+      INFO("expected: " << bad.message);
+      CHECK(error.code() == zygos::ExitCode::data);
+      CHECK(zygos::test::matches(bad, folder.path(), error.what()));
+    }
+  }
 }
 
 /// A line of /proc/self/status in MiB. Address space would be the sanitizers' own; resident memory

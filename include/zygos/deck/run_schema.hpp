@@ -93,7 +93,9 @@ struct DataSpec {
   TokenSpec tokens;
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
-  std::int64_t classes = 0;  ///< 0: the largest label + 1
+  std::int64_t classes = 0;       ///< 0: the largest label + 1
+  std::optional<bool> in_memory;  ///< hdf5; none: auto
+  std::int64_t prefetch = 4;      ///< hdf5: batches read ahead
   Position position;
 };
 

@@ -28,7 +28,7 @@ struct Rows {
   double offset = 0.0;
 };
 
-/// The two halves of a data set as rows; valid while the data set's arrays live.
+/// The two halves of a data set in memory as rows; valid while the data set's arrays live.
 struct DatasetRows {
   Rows inputs;
   Rows targets;

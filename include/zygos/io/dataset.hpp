@@ -15,6 +15,8 @@
 
 namespace zygos::io {
 
+class SampleSource;
+
 /// A dense row-major array in host memory; the first extent counts samples. Shares its bytes.
 struct Array {
   DType dtype = DType::f32;
@@ -24,15 +26,15 @@ struct Array {
   std::int64_t samples() const { return shape.rank() == 0 ? 0 : shape[0]; }
   /// Bytes of the whole array.
   std::size_t bytes() const;
-  /// The elements; T must be the stored type (UsageError otherwise).
+  /// The elements; T must be the stored type, and the bytes in memory (UsageError otherwise).
   template <class T>
   std::span<const T> as() const {
-    require_dtype(dtype_of<T>);
+    require_readable(dtype_of<T>);
     return {reinterpret_cast<const T*>(data.get()), static_cast<std::size_t>(shape.size())};
   }
 
  private:
-  void require_dtype(DType wanted) const;
+  void require_readable(DType wanted) const;
 };
 
 /// Samples with their targets, in the element type they were stored in. A model sees
@@ -45,6 +47,10 @@ struct Dataset {
   std::int64_t classes = 0;  ///< number of labels, 0 for regression
   double input_scale = 1.0;
   double input_offset = 0.0;
+  /// Not null: the arrays have type and shape, but no bytes; batches are read when they are needed.
+  std::shared_ptr<SampleSource> source{};
+  std::int64_t prefetch = 4;  ///< batches that are read ahead then
+  std::int64_t first = 0;     ///< number of the first sample, for messages: not 0 in parts of a set
 
   std::int64_t size() const { return inputs.samples(); }
   /// inputs.shape without the sample extent
@@ -78,7 +84,7 @@ Array make_array(const Shape& shape, std::span<const T> values) {
 void check(const Dataset& data);
 
 /// Throws DataError for the first regression target outside of [least, most]. `who` asks for it,
-/// for the message.
+/// for the message. Of samples that are not in memory: when they are read. So does the next one.
 void require_targets_within(const Dataset& data, double least, double most, std::string_view who);
 
 /// Throws DataError for the first input that is, as a model sees it, no whole number in [0, limit).

@@ -9,6 +9,7 @@
 
 #include "zygos/io/dataset.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -30,6 +31,15 @@ Array read_hdf5(const Hdf5Location& location);
 /// read_hdf5 throws, and DataError for counts that differ, labels out of range, NaN and infinity.
 Dataset load_hdf5_dataset(const Hdf5Location& inputs, const Hdf5Location& targets,
                           const LoadOptions& options = {});
+
+/// The same data set, but for samples that stay in the file until a batch wants them
+/// (Dataset::source): its values are checked as they are read, and one label per sample is loaded.
+/// Several labels per sample need options.classes (UsageError).
+Dataset open_hdf5_dataset(const Hdf5Location& inputs, const Hdf5Location& targets,
+                          const LoadOptions& options = {});
+
+/// Memory that read_hdf5 would need. Throws what it throws.
+std::uint64_t hdf5_bytes(const Hdf5Location& location);
 
 /// Writes the data set as two contiguous arrays, replacing `file` only when complete. The scale and
 /// the offset of the inputs belong to the reader and are not stored. Throws IoError.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "zygos/core/log.hpp"
+#include "zygos/io/batch_feed.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/train/engine.hpp"
@@ -68,6 +69,7 @@ struct Event {
   double median_step_s = 0.0;
   double seconds = 0.0;       ///< training time so far in this process
   double seconds_left = 0.0;  ///< estimate
+  double waited_s = 0.0;      ///< of the interval: for samples that are read while training
   Evaluation evaluation;      ///< evaluated, finished (if there is a test set)
   std::string checkpoint;     ///< checkpointed, stopped: directory, where the store is
 };
@@ -97,6 +99,10 @@ class Trainer {
   std::int64_t steps_per_epoch() const;
   /// Median wall seconds of all training steps of this process (from a bounded sample).
   double median_step_s() const;
+  /// Seconds that steps have waited for their samples in all.
+  double waited_s() const { return feed_->waited_s(); }
+  /// Host memory of batches that are read ahead, of training and test set.
+  std::size_t feed_bytes() const;
 
  private:
   /// What has happened since the last progress event.
@@ -107,10 +113,10 @@ class Trainer {
     std::int64_t best_hits = 0;
     double loss_sum = 0.0;
     double step_seconds = 0.0;
+    double waited_seconds = 0.0;
   };
 
   void one_step();
-  void order_epoch(std::int64_t epoch);
   std::int64_t epoch_of(std::int64_t step) const;
   bool due(const Every& every, double last_s) const;
   /// What a step is followed by, on every rank if on one.
@@ -137,9 +143,8 @@ class Trainer {
   io::CheckpointStore* store_;
   bool saves_ = false;  ///< this or another rank has a store
   TrainerOptions options_;
-  io::DatasetRows rows_;
-  std::vector<std::uint32_t> order_;  ///< of the epoch in progress
-  std::int64_t ordered_epoch_ = -1;
+  std::optional<io::BatchFeed> feed_;
+  std::optional<io::BatchFeed> test_feed_;  ///< where there is a test set
   std::int64_t step_ = 0;
   std::int64_t first_step_ = 0;  ///< of this process
   std::int64_t saved_step_ = -1;
