@@ -31,8 +31,9 @@ Shape input_shape_of(const deck::ModelSpec& model, const io::Dataset& data,
   return wanted;
 }
 
-void add_layers(graph::Graph& graph, const deck::RunSpec& spec, deck::Findings& findings) {
-  const auto registry = nn::layer_registry();
+void add_layers(graph::Graph& graph, const deck::RunSpec& spec, const SampleGraph& of_data,
+                deck::Findings& findings) {
+  const auto registry = nn::layer_registry(of_data);
   for (const deck::LayerSpec& layer : spec.model.layers) {
     try {
       graph.add(layer.name, made_from(registry, layer.type, layer.options), layer.inputs);
@@ -50,7 +51,7 @@ graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
   const deck::Section& loss = spec.model.loss;
   graph::Graph graph(input_shape_of(spec.model, data, findings),
                      made_from(nn::loss_registry(), loss.text("type"), loss));
-  add_layers(graph, spec, findings);
+  add_layers(graph, spec, data.graph, findings);
   if (graph.loss().wants_labels() != (data.classes > 0)) {
     findings.error(loss.position(),
                    fmt::format("loss '{}' wants {}, but '{}' has {}", graph.loss().type(),

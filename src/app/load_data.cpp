@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/load_data.hpp"
 
+#include "app/load_graph.hpp"
+
 #include "zygos/io/cifar10.hpp"
 #include "zygos/io/glyphs.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
@@ -40,8 +42,13 @@ void require_folder(const std::filesystem::path& folder, const deck::Position& w
 
 void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
   if (spec.format == deck::DataFormat::glyphs || spec.format == deck::DataFormat::synthetic ||
-      spec.format == deck::DataFormat::tokens) {
+      spec.format == deck::DataFormat::tokens ||
+      spec.format == deck::DataFormat::power_law_graph) {
     return;
+  }
+  if (spec.format == deck::DataFormat::graph) {
+    require_file(spec.graph.file, spec.graph.file_position, findings);
+    return findings.throw_if_any();
   }
   if (spec.format == deck::DataFormat::text) {
     require_file(spec.text.file, spec.text.file_position, findings);
@@ -202,6 +209,10 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
   }
   if (data.format == deck::DataFormat::tokens) {
     return draw_tokens(data.tokens);
+  }
+  if (data.format == deck::DataFormat::graph ||
+      data.format == deck::DataFormat::power_law_graph) {
+    return load_graph(data);
   }
   RunData result{read_files(data, data.train, data.classes), std::nullopt};
   if (data.test) {

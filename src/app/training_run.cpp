@@ -258,6 +258,10 @@ std::string hash_of(const io::Dataset& data) {
   for (std::int64_t i = 0; i < samples; ++i) {
     add(io::samples_in_memory(data, i * data.size() / samples, 1));
   }
+  if (data.graph.whole) {
+    hasher.add(std::as_bytes(std::span(data.graph.whole->offsets)));
+    hasher.add(std::as_bytes(std::span(data.graph.whole->neighbours)));
+  }
   return hasher.hex();
 }
 

@@ -3,6 +3,7 @@
 #include "zygos/deck/run_schema.hpp"
 
 #include "describe.hpp"
+#include "graph_data.hpp"
 
 namespace zygos::deck {
 namespace {
@@ -357,7 +358,7 @@ Schema run_schema(const RunTables& tables) {
   schema
       .variant("data", "format",
                {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema(), synthetic_schema(),
-                text_schema(), tokens_schema()},
+                text_schema(), tokens_schema(), graph_schema(), power_law_graph_schema()},
                "Samples and their targets. Relative paths start at the deck's folder.")
       .required()
       .example("{format: glyphs}");

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "graph_data.hpp"
 #include "layer_specs.hpp"
 #include "text.hpp"
 
@@ -76,6 +77,8 @@ DataFormat format_named(const std::string& keyword) {
          : keyword == "synthetic" ? DataFormat::synthetic
          : keyword == "text"      ? DataFormat::text
          : keyword == "tokens"    ? DataFormat::tokens
+         : keyword == "graph"     ? DataFormat::graph
+         : keyword == "power_law_graph" ? DataFormat::power_law_graph
                                   : DataFormat::glyphs;
 }
 
@@ -89,6 +92,10 @@ DataSpec data_of(const Section& section) {
   }
   if (data.format == DataFormat::tokens) {
     data.tokens = tokens_of(section);
+    return data;
+  }
+  if (data.format == DataFormat::graph || data.format == DataFormat::power_law_graph) {
+    data.graph = graph_spec_of(section);
     return data;
   }
   if (!section.is_word("scale", "auto")) {

@@ -63,6 +63,19 @@ TEST_CASE("A data set made by hand is checked") {
                        Message("tiny: label 2 of sample 1; allowed are 0 to 1"));
   several.classes = 3;
   CHECK_NOTHROW(zygos::io::check(several));
+  const std::array<std::int32_t, 4> some{0, -1, 1, -1};
+  several.targets = make_array<std::int32_t>({2, 2}, some);
+  CHECK_NOTHROW(zygos::io::check(several));
+  const std::array<std::int32_t, 4> none{0, 1, -1, -1};
+  several.targets = make_array<std::int32_t>({2, 2}, none);
+  CHECK_THROWS_MATCHES(zygos::io::check(several), zygos::DataError,
+                       Message("tiny: no label of sample 1 is judged; give it one, or leave the "
+                               "sample out"));
+  Dataset alone = tiny();
+  const std::array<std::int32_t, 2> one{0, -1};
+  alone.targets = make_array<std::int32_t>({2}, one);
+  CHECK_THROWS_MATCHES(zygos::io::check(alone), zygos::DataError,
+                       Message("tiny: label -1 of sample 1; allowed are 0 to 1"));
   Dataset count = tiny();
   count.inputs.shape = Shape{1, 6};
   CHECK_THROWS_MATCHES(zygos::io::check(count), zygos::DataError,

@@ -32,7 +32,7 @@ struct RunTables {
 /// The whole deck of a run.
 Schema run_schema(const RunTables& tables);
 
-enum class DataFormat { idx, hdf5, cifar10, glyphs, synthetic, text, tokens };
+enum class DataFormat { idx, hdf5, cifar10, glyphs, synthetic, text, tokens, graph, power_law_graph };
 
 /// The arrays of one data set. IDX has no data set names.
 struct DataFiles {
@@ -81,6 +81,22 @@ struct TokenSpec {
   std::uint64_t seed = 1;
 };
 
+/// Of formats graph and power_law_graph.
+struct GraphSpec {
+  std::filesystem::path file;  ///< graph
+  Position file_position;
+  std::int64_t nodes = 2000;  ///< this and what follows: power_law_graph
+  double mean_degree = 10.0;
+  std::int64_t features = 32;
+  double homophily = 0.8;
+  double noise = 2.0;
+  double training = 0.5;
+  std::int64_t classes = 0;           ///< of either; 0: the largest label + 1
+  std::vector<std::int64_t> fan_out;  ///< of either; empty: the whole graph is the sample
+  std::int64_t draws = 1;
+  std::uint64_t seed = 1;
+};
+
 struct DataSpec {
   DataFormat format = DataFormat::idx;
   DataFiles train;                ///< idx, hdf5
@@ -91,6 +107,7 @@ struct DataSpec {
   SyntheticSpec synthetic;
   TextSpec text;
   TokenSpec tokens;
+  GraphSpec graph;
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
   std::int64_t classes = 0;       ///< 0: the largest label + 1

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/core/adjacency.hpp"
 #include "zygos/core/dtype.hpp"
 #include "zygos/core/shape.hpp"
 
@@ -37,6 +38,9 @@ struct Array {
   void require_readable(DType wanted) const;
 };
 
+/// The label of what no loss judges, where a sample has several.
+inline constexpr std::int32_t not_judged = -1;
+
 /// Samples with their targets, in the element type they were stored in. A model sees
 /// `value * input_scale + input_offset`, converted while a batch is gathered, so that bytes on disk
 /// stay bytes in memory.
@@ -51,6 +55,7 @@ struct Dataset {
   std::shared_ptr<SampleSource> source{};
   std::int64_t prefetch = 4;  ///< batches that are read ahead then
   std::int64_t first = 0;     ///< number of the first sample, for messages: not 0 in parts of a set
+  SampleGraph graph{};  ///< what connects the nodes that samples (nodes, features) consist of
 
   std::int64_t size() const { return inputs.samples(); }
   /// inputs.shape without the sample extent
@@ -79,7 +84,8 @@ Array make_array(const Shape& shape, std::span<const T> values) {
   return detail::copy_to_array(dtype_of<T>, shape, values.data(), values.size());
 }
 
-/// Throws DataError unless counts, types and label range are what Dataset promises. The readers
+/// Throws DataError unless counts, types and label range are what Dataset promises. Of a sample with
+/// several labels some, but not all, may be not_judged. The readers
 /// check more closely themselves; this is for data sets made by hand.
 void check(const Dataset& data);
 
