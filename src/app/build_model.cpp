@@ -44,6 +44,22 @@ void add_layers(graph::Graph& graph, const deck::RunSpec& spec, const SampleGrap
   }
 }
 
+void refuse_unfit_precision(const graph::Graph& graph, const deck::RunSpec& spec,
+                            deck::Findings& findings) {
+  deck::Position where = spec.model.position;
+  try {
+    for (std::size_t i = 0; i < spec.model.layers.size(); ++i) {
+      where = spec.model.layers[i].position;
+      graph.require_precision(spec.precision, static_cast<graph::NodeId>(i));
+    }
+    where = spec.model.loss.position();
+    graph.require_precision(spec.precision);
+  } catch (const UsageError& refusal) {
+    findings.error(where, refusal.what());
+    findings.throw_if_any();
+  }
+}
+
 }  // namespace
 
 graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
@@ -52,6 +68,7 @@ graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
   graph::Graph graph(input_shape_of(spec.model, data, findings),
                      made_from(nn::loss_registry(), loss.text("type"), loss));
   add_layers(graph, spec, data.graph, findings);
+  refuse_unfit_precision(graph, spec, findings);
   if (graph.loss().wants_labels() != (data.classes > 0)) {
     findings.error(loss.position(),
                    fmt::format("loss '{}' wants {}, but '{}' has {}", graph.loss().type(),

@@ -201,7 +201,7 @@ RunSetup parts_of(const CheckedDeck& checked) {
   refuse_large_batch(checked, setup.training);
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),
-                  setup.training.classes > 0 ? DType::i32 : spec.precision};
+                  setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
   setup.graph =
       std::make_unique<graph::Graph>(build_model(spec, setup.training, checked.deck.findings()));
   refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);

@@ -18,11 +18,19 @@ namespace zygos::app {
 
 namespace {
 
+/// How this build multiplies on a host.
+#if defined(__AVX512BF16__)
+constexpr const char* bf16_products = "AVX-512 BF16";
+#else
+constexpr const char* bf16_products = "widened to float";
+#endif
+
 Facts space_facts() {
   return {{"device space", std::string(lane::device_space_name())},
           {"devices", fmt::format("{}", lane::device_count())},
           {"host space", Kokkos::OpenMP::name()},
-          {"host threads", fmt::format("{}", this_machine().cores)}};
+          {"host threads", fmt::format("{}", this_machine().cores)},
+          {"bf16 products", bf16_products}};
 }
 
 void say_facts(Console& console, const std::string& head, const Facts& facts) {

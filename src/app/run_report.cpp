@@ -199,10 +199,17 @@ std::string lane_text(const lane::LaneSpec& spec) {
   return text;
 }
 
+std::string precision_text(DType activations) {
+  return wide(activations) == activations
+             ? std::string(name_of(activations))
+             : fmt::format("{} (weights {})", name_of(activations), name_of(wide(activations)));
+}
+
 void say_setup(const RunSetup& setup, Console& console) {
-  note_field(console, "model",
-             fmt::format("{}\n{} parameters, {}", model_text(*setup.graph),
-                         text_of_count(setup.graph->parameter_count()), name_of(setup.dtype)));
+  note_field(
+      console, "model",
+      fmt::format("{}\n{} parameters, {}", model_text(*setup.graph),
+                  text_of_count(setup.graph->parameter_count()), precision_text(setup.dtype)));
   std::string data = fmt::format("{}: {} training samples", setup.training.name,
                                  text_of_count(setup.training.size()));
   if (setup.test) {

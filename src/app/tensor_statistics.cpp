@@ -47,6 +47,8 @@ void accumulate_any(const io::StoredTensor& tensor, TensorStatistics& into) {
       return accumulate<float>(tensor, into);
     case DType::f64:
       return accumulate<double>(tensor, into);
+    case DType::bf16:
+      return accumulate<bf16>(tensor, into);
   }
 }
 

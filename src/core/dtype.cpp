@@ -16,13 +16,14 @@ struct Row {
   std::size_t bytes;
 };
 
-constexpr std::array<Row, 7> rows{{{DType::u8, "u8", 1},
+constexpr std::array<Row, 8> rows{{{DType::u8, "u8", 1},
                                    {DType::i32, "i32", 4},
                                    {DType::i64, "i64", 8},
                                    {DType::u32, "u32", 4},
                                    {DType::u64, "u64", 8},
                                    {DType::f32, "f32", 4},
-                                   {DType::f64, "f64", 8}}};
+                                   {DType::f64, "f64", 8},
+                                   {DType::bf16, "bf16", 2}}};
 
 const Row& row_of(DType dtype) {
   for (const Row& row : rows) {
@@ -36,6 +37,8 @@ const Row& row_of(DType dtype) {
 }  // namespace
 
 std::size_t size_of(DType dtype) { return row_of(dtype).bytes; }
+
+DType wide(DType dtype) { return dtype == DType::bf16 ? DType::f32 : dtype; }
 
 std::string_view name_of(DType dtype) { return row_of(dtype).name; }
 

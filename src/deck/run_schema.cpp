@@ -346,7 +346,10 @@ void add_run_keys(Schema& schema) {
   schema.integer("seed", "Key of every random number: weights, shuffles, dropout.")
       .at_least(0)
       .fallback(1);
-  schema.choice("precision", {"float32", "float64"}, "Type of weights and activations.")
+  schema
+      .choice("precision", {"float32", "float64", "bf16"},
+              "Type of weights and activations; bf16: of activations and their gradients, which "
+              "take half the memory, while weights stay float32 (see precision.md).")
       .fallback("float32");
 }
 

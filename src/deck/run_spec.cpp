@@ -16,6 +16,13 @@ std::uint64_t seed_of(const Section& section) {
   return static_cast<std::uint64_t>(section.integer("seed"));
 }
 
+DType precision_of(const std::string& name) {
+  if (name == "bf16") {
+    return DType::bf16;
+  }
+  return name == "float64" ? DType::f64 : DType::f32;
+}
+
 DataFiles files_of(const Section& section, DataFormat format) {
   if (format == DataFormat::idx) {
     return {.inputs = section.path("images"),
@@ -357,7 +364,7 @@ RunSpec run_spec(const Deck& deck) {
   check_name(root, findings);
   run.name = root.text("name");
   run.seed = seed_of(root);
-  run.precision = root.text("precision") == "float64" ? DType::f64 : DType::f32;
+  run.precision = precision_of(root.text("precision"));
   run.data = data_of(root.section("data"));
   run.model = model_of(root.section("model"), findings);
   run.optimizer = root.section("optimizer");

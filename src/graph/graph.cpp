@@ -141,6 +141,41 @@ void Graph::require_trainable() const {
   }
 }
 
+DType Graph::input_dtype(DType activations) const {
+  const bool tokens =
+      std::ranges::any_of(nodes_, [](const Node& node) { return node.layer->token_limit() > 0; });
+  return tokens ? wide(activations) : activations;
+}
+
+void Graph::require_precision(DType activations, NodeId id) const {
+  const Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (activations == wide(activations)) {
+    return;
+  }
+  try {
+    node.layer->require_bf16(node.input_shapes);
+  } catch (const UsageError& error) {
+    refuse(node.name, error.what());
+  }
+  // Ids are not rounded, and nothing else should get what is not.
+  const bool reads_input = std::ranges::find(node.inputs, graph_input) != node.inputs.end();
+  if (reads_input && node.layer->token_limit() == 0 && input_dtype(activations) != activations) {
+    refuse(node.name,
+           "it reads the model's input, which holds token ids, and with bf16 these stay float32; "
+           "feed it a layer that reads the ids, or take precision float32");
+  }
+}
+
+void Graph::require_precision(DType activations) const {
+  for (NodeId node = 0; node < static_cast<NodeId>(nodes_.size()); ++node) {
+    require_precision(activations, node);
+  }
+  if (activations != wide(activations) && !loss_->takes_bf16()) {
+    throw UsageError("loss '" + std::string(loss_->type()) +
+                     "' has no bf16 yet; take precision float32, or another loss");
+  }
+}
+
 const Shape& Graph::output_shape() const {
   if (nodes_.empty()) {
     throw UsageError("the model has no layers; it needs at least one");

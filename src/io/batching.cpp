@@ -27,18 +27,18 @@ void require_id(const Rows& rows, std::uint32_t id) {
 
 /// One row of unit stride: the loop a compiler turns into vector loads, conversions and stores.
 template <class Stored, class T>
-void convert_dense(const Stored* __restrict__ source, std::int64_t count, T scale, T offset,
-                   T* __restrict__ out) {
+void convert_dense(const Stored* __restrict__ source, std::int64_t count, Wide<T> scale,
+                   Wide<T> offset, T* __restrict__ out) {
   for (std::int64_t k = 0; k < count; ++k) {
-    out[k] = static_cast<T>(source[k]) * scale + offset;
+    out[k] = static_cast<T>(static_cast<Wide<T>>(source[k]) * scale + offset);
   }
 }
 
 template <class Stored, class T>
-void convert_strided(const Stored* source, std::int64_t stride, std::int64_t count, T scale,
-                     T offset, T* out) {
+void convert_strided(const Stored* source, std::int64_t stride, std::int64_t count, Wide<T> scale,
+                     Wide<T> offset, T* out) {
   for (std::int64_t k = 0; k < count; ++k) {
-    out[k] = static_cast<T>(source[k * stride]) * scale + offset;
+    out[k] = static_cast<T>(static_cast<Wide<T>>(source[k * stride]) * scale + offset);
   }
 }
 
@@ -55,8 +55,8 @@ void prefetch(const std::byte* row, std::int64_t bytes) {
 template <class Stored, class T>
 void gather_as(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
   const auto* data = static_cast<const Stored*>(rows.data);
-  const auto scale = static_cast<T>(rows.scale);
-  const auto offset = static_cast<T>(rows.offset);
+  const auto scale = static_cast<Wide<T>>(rows.scale);
+  const auto offset = static_cast<Wide<T>>(rows.offset);
   const bool plain_copy = std::is_same_v<Stored, T> && rows.scale == 1.0 && rows.offset == 0.0;
   const bool dense = rows.element_stride == 1;
   const std::int64_t count = rows.row_elements;
@@ -143,8 +143,10 @@ void gather(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
       return gather_as<float>(rows, ids, out);
     case DType::f64:
       return gather_as<double>(rows, ids, out);
+    case DType::bf16:
+      break;
   }
-  throw InternalError("rows of an unknown dtype");
+  throw InternalError("rows of a dtype that no file holds");
 }
 
 template <class T>
@@ -171,6 +173,7 @@ void gather_labels(const Rows& rows, std::span<const std::uint32_t> ids, std::in
       return gather_labels_as<std::uint64_t>(rows, ids, out);
     case DType::f32:
     case DType::f64:
+    case DType::bf16:
       break;
   }
   throw UsageError("labels are integers, these rows hold " + std::string(name_of(rows.dtype)) +
@@ -216,6 +219,7 @@ std::vector<std::uint32_t> epoch_order(std::uint64_t seed, std::uint64_t epoch,
 
 template void gather<float>(const Rows&, std::span<const std::uint32_t>, float*);
 template void gather<double>(const Rows&, std::span<const std::uint32_t>, double*);
+template void gather<bf16>(const Rows&, std::span<const std::uint32_t>, bf16*);
 template void gather<float>(const Dataset&, std::span<const std::uint32_t>, float*);
 template void gather<double>(const Dataset&, std::span<const std::uint32_t>, double*);
 template void gather_targets<float>(const Dataset&, std::span<const std::uint32_t>, float*);

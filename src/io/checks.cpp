@@ -84,6 +84,7 @@ Labels to_labels(const Array& integers, std::int64_t classes, const Where& where
       return narrow<std::uint64_t>(integers, classes, where);
     case DType::f32:
     case DType::f64:
+    case DType::bf16:
       break;
   }
   throw InternalError("labels of a floating point type");

@@ -155,8 +155,10 @@ void require_tokens(const Dataset& data, std::int64_t limit, std::string_view wh
       return require_tokens_as<float>(data, limit, who);
     case DType::f64:
       return require_tokens_as<double>(data, limit, who);
+    case DType::bf16:
+      break;
   }
-  throw InternalError("inputs of an unknown dtype");
+  throw InternalError("inputs of a dtype that no file holds");
 }
 
 void require_targets_within(const Dataset& data, double least, double most, std::string_view who) {

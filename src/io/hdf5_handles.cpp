@@ -80,8 +80,10 @@ hid_t memory_type(DType dtype) {
       return H5T_NATIVE_FLOAT;
     case DType::f64:
       return H5T_NATIVE_DOUBLE;
+    case DType::bf16:
+      break;
   }
-  throw InternalError("unknown element type");
+  throw InternalError("element type without one in HDF5");
 }
 
 hid_t file_type(DType dtype) {
@@ -100,8 +102,10 @@ hid_t file_type(DType dtype) {
       return H5T_IEEE_F32LE;
     case DType::f64:
       return H5T_IEEE_F64LE;
+    case DType::bf16:
+      break;
   }
-  throw InternalError("unknown element type");
+  throw InternalError("element type without one in HDF5");
 }
 
 std::optional<DType> dtype_of_type(hid_t type) {

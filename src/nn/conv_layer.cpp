@@ -15,7 +15,19 @@ Cost pass_cost(const ops::Conv2d& conv, DType dtype) {
       static_cast<double>(conv.samples * conv.channels * conv.y.input * conv.x.input);
   const auto weights = static_cast<double>(conv.weights());
   return {2.0 * outputs * weights / static_cast<double>(conv.filters),
-          (inputs + weights + outputs) * static_cast<double>(size_of(dtype))};
+          (inputs + outputs) * static_cast<double>(size_of(dtype)) +
+              weights * static_cast<double>(size_of(wide(dtype)))};
+}
+
+std::int64_t sums_of(const ops::Conv2d& conv, DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return ops::filter_scratch<float>(conv);
+    case DType::bf16:
+      return ops::filter_scratch<bf16>(conv);
+    default:
+      return ops::filter_scratch<double>(conv);
+  }
 }
 
 }  // namespace
@@ -39,10 +51,8 @@ std::vector<ParameterSpec> ConvLayer::parameters(std::span<const Shape> inputs) 
 std::vector<WorkspaceSpec> ConvLayer::workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                 DType dtype) const {
   const ops::Conv2d conv = convolution(batch, inputs);
-  const std::int64_t sums =
-      dtype == DType::f32 ? ops::filter_scratch<float>(conv) : ops::filter_scratch<double>(conv);
-  std::vector<WorkspaceSpec> specs{{"partial_sums", Shape{sums}, dtype},
-                                   {"turned_kernel", Shape{conv.weights()}, dtype}};
+  std::vector<WorkspaceSpec> specs{{"partial_sums", Shape{sums_of(conv, dtype)}, wide(dtype)},
+                                   {"turned_kernel", Shape{conv.weights()}, wide(dtype)}};
   if (options_.activation != Activation::none) {
     specs.push_back({"d_z", infer(inputs).with_leading(batch), dtype});
   }

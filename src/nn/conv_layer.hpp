@@ -18,6 +18,7 @@ class ConvLayer : public Layer {
   std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const override;
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override;
+  void require_bf16(std::span<const Shape>) const override {}
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override;
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override;
@@ -46,11 +47,11 @@ class ConvLayer : public Layer {
     const ops::Into into = args.accumulates ? ops::Into::added : ops::Into::replaced;
     ops::conv2d_backward_filter<Exec, T>(exec, conv, vector_view<Exec, const T>(x),
                                          vector_view<Exec, const T>(d_y),
-                                         vector_view<Exec, T>(args.workspace[partial_sums]),
-                                         vector_view<Exec, T>(args.d_parameters[0]), into);
+                                         vector_view<Exec, Wide<T>>(args.workspace[partial_sums]),
+                                         vector_view<Exec, Wide<T>>(args.d_parameters[0]), into);
     if (options_.bias) {
       ops::sum_channels<Exec, T>(exec, conv.samples, vector_view<Exec, const T>(d_sums),
-                                 vector_view<Exec, T>(args.d_parameters[1]), into);
+                                 vector_view<Exec, Wide<T>>(args.d_parameters[1]), into);
     }
   }
 

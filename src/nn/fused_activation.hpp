@@ -18,7 +18,7 @@ ops::Epilogue<Exec, T> epilogue_of(Activation activation, bool bias, const Forwa
   ops::Epilogue<Exec, T> epilogue;
   epilogue.activation = op_of(activation);
   if (bias) {
-    epilogue.bias = vector_view<Exec, const T>(args.parameters[1]);
+    epilogue.bias = vector_view<Exec, const Wide<T>>(args.parameters[1]);
   }
   return epilogue;
 }

@@ -2,9 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/nn/layer.hpp"
 
+#include "zygos/core/error.hpp"
+
 namespace zygos::nn {
 
 std::vector<ParameterSpec> Layer::parameters(std::span<const Shape>) const { return {}; }
+
+void Layer::require_bf16(std::span<const Shape>) const {
+  throw UsageError("layers of type '" + std::string(type()) +
+                   "' have no bf16 yet; take precision float32, or another layer");
+}
 
 std::vector<WorkspaceSpec> Layer::workspace(std::int64_t, std::span<const Shape>, DType) const {
   return {};

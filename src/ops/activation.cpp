@@ -16,8 +16,9 @@ std::size_t chunk_of(Activation which) {
 template <Activation which, class Exec, class T>
 void launch_forward(const Exec& exec, std::size_t n, const T* x, T* y) {
   for_each_element(
-      "zygos::ops::activate", exec, n, chunk_of(which),
-      KOKKOS_LAMBDA(const std::size_t i) { y[i] = activated<which>(x[i]); });
+      "zygos::ops::activate", exec, n, chunk_of(which), KOKKOS_LAMBDA(const std::size_t i) {
+        y[i] = static_cast<T>(activated<which>(Wide<T>(x[i])));
+      });
 }
 
 template <Activation which, class Exec, class T>
@@ -25,8 +26,9 @@ void launch_backward(const Exec& exec, std::size_t n, const T* known, const T* d
   // Only gelu's derivative needs more than a product.
   for_each_element(
       "zygos::ops::activate_backward", exec, n,
-      which == Activation::gelu ? chunk::heavy : chunk::light,
-      KOKKOS_LAMBDA(const std::size_t i) { d_x[i] = d_y[i] * slope<which>(known[i]); });
+      which == Activation::gelu ? chunk::heavy : chunk::light, KOKKOS_LAMBDA(const std::size_t i) {
+        d_x[i] = static_cast<T>(d_y[i] * slope<which>(Wide<T>(known[i])));
+      });
 }
 
 }  // namespace
@@ -56,9 +58,10 @@ void activate_backward(const Exec& exec, Activation which, VectorView<Exec, cons
                                    VectorView<SPACE, T>);                                         \
   template void activate_backward<SPACE, T>(const SPACE&, Activation, VectorView<SPACE, const T>, \
                                             VectorView<SPACE, const T>, VectorView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

@@ -10,6 +10,8 @@
 
 #include "zygos/core/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace zygos::ops {
@@ -18,11 +20,60 @@ namespace {
 using attention::Problem;
 using attention::Tiles;
 
+/// Extents of what is widened at a time.
+constexpr std::size_t widened_rows = 64;
+constexpr std::size_t widened_columns = 64;
+using Widened = std::array<float, widened_rows * widened_columns>;
+
+/// `count` columns of at most widened_rows rows.
+void widen(const bf16* from, std::size_t stride, std::size_t rows, std::size_t count,
+           Widened& out) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < count; ++j) {
+      out[row * widened_columns + j] = from[row * stride + j];
+    }
+  }
+}
+
+/// A BLAS multiplies floats and doubles: of bf16, some columns of a head at a time are widened.
+template <class T>
+void multiply_stored(const StridedProduct<T>& product) {
+  blas_multiply(product);
+}
+
+/// Scores: the sum over a head's columns.
+void multiply_stored(const StridedProduct<float, bf16, bf16>& product) {
+  Widened a;
+  Widened b;
+  for (std::size_t column = 0; column < product.k; column += widened_columns) {
+    const std::size_t some = std::min(widened_columns, product.k - column);
+    widen(product.a + column, product.a_stride, product.m, some, a);
+    widen(product.b + column, product.b_stride, product.n, some, b);
+    blas_multiply(StridedProduct<float>{product.form, product.m, product.n, some, a.data(),
+                                        widened_columns, b.data(), widened_columns, product.c,
+                                        product.c_stride, product.added || column > 0});
+  }
+}
+
+/// What weights make of a head's columns.
+void multiply_stored(const StridedProduct<float, float, bf16>& product) {
+  Widened b;
+  for (std::size_t column = 0; column < product.n; column += widened_columns) {
+    const std::size_t some = std::min(widened_columns, product.n - column);
+    widen(product.b + column, product.b_stride, product.k, some, b);
+    blas_multiply(StridedProduct<float>{product.form, product.m, some, product.k, product.a,
+                                        product.a_stride, b.data(), widened_columns,
+                                        product.c + column, product.c_stride, product.added});
+  }
+}
+
 template <class T>
 struct HostTeam {
   static constexpr std::size_t block = 64;
+  static constexpr std::size_t columns = 256;
+  using Room = Tiles<T, block, columns>;
 
-  Tiles<T, block>& tiles;
+  Room& tiles;
 
   template <class F>
   KOKKOS_FUNCTION void each(std::size_t count, const F& f) const {
@@ -31,8 +82,10 @@ struct HostTeam {
     }
   }
   KOKKOS_FUNCTION void barrier() const {}
-  KOKKOS_FUNCTION void multiply([[maybe_unused]] const StridedProduct<T>& product) const {
-    KOKKOS_IF_ON_HOST((blas_multiply(product);))
+  template <class A, class B>
+  KOKKOS_FUNCTION void multiply(
+      [[maybe_unused]] const StridedProduct<Wide<T>, A, B>& product) const {
+    KOKKOS_IF_ON_HOST((multiply_stored(product);))
   }
 };
 
@@ -43,7 +96,7 @@ void for_each_block(const char* label, const Exec& exec, const Problem<T>& probl
   const std::size_t items =
       problem.shape.samples * problem.shape.heads * problem.blocks(HostTeam<T>::block);
   for_each_piece(label, exec, static_cast<std::int64_t>(items), 1, [&](std::int64_t item) {
-    Tiles<T, HostTeam<T>::block> tiles;
+    typename HostTeam<T>::Room tiles;
     body(HostTeam<T>{tiles}, static_cast<std::size_t>(item));
   });
 }
@@ -61,7 +114,7 @@ void for_each_block(const char* label, const Exec& exec, const Problem<T>& probl
 template <class Exec, class T>
 void causal_attention(const Exec& exec, const AttentionShape& shape,
                       const AttentionDropout<Exec>& dropout, MatrixView<Exec, const T> qkv,
-                      MatrixView<Exec, T> y, VectorView<Exec, T> log_sums) {
+                      MatrixView<Exec, T> y, VectorView<Exec, Wide<T>> log_sums) {
   ZYGOS_REQUIRE(qkv.extent(0) == shape.rows() && qkv.extent(1) == 3 * shape.columns() &&
                     y.extent(0) == shape.rows() && y.extent(1) == shape.columns() &&
                     log_sums.size() == shape.rows() * shape.heads,
@@ -75,7 +128,7 @@ template <class Exec, class T>
 void causal_attention_backward(const Exec& exec, const AttentionShape& shape,
                                const AttentionDropout<Exec>& dropout,
                                const AttentionKept<Exec, T>& kept, MatrixView<Exec, const T> d_y,
-                               VectorView<Exec, T> dots, MatrixView<Exec, T> d_qkv) {
+                               VectorView<Exec, Wide<T>> dots, MatrixView<Exec, T> d_qkv) {
   ZYGOS_REQUIRE(kept.qkv.size() == d_qkv.size() && kept.y.size() == d_y.size() &&
                     kept.qkv.size() == 3 * shape.rows() * shape.columns() &&
                     dots.size() == kept.log_sums.size(),
@@ -88,17 +141,18 @@ void causal_attention_backward(const Exec& exec, const AttentionShape& shape,
   for_each_block("zygos::ops::attention_d_keys", exec, problem, attention::BackwardKeys<T>{both});
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                \
-  template void causal_attention<SPACE, T>(                                             \
-      const SPACE&, const AttentionShape&, const AttentionDropout<SPACE>&,              \
-      MatrixView<SPACE, const T>, MatrixView<SPACE, T>, VectorView<SPACE, T>);          \
-  template void causal_attention_backward<SPACE, T>(                                    \
-      const SPACE&, const AttentionShape&, const AttentionDropout<SPACE>&,              \
-      const AttentionKept<SPACE, T>&, MatrixView<SPACE, const T>, VectorView<SPACE, T>, \
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
+  template void causal_attention<SPACE, T>(                                                   \
+      const SPACE&, const AttentionShape&, const AttentionDropout<SPACE>&,                    \
+      MatrixView<SPACE, const T>, MatrixView<SPACE, T>, VectorView<SPACE, Wide<T>>);          \
+  template void causal_attention_backward<SPACE, T>(                                          \
+      const SPACE&, const AttentionShape&, const AttentionDropout<SPACE>&,                    \
+      const AttentionKept<SPACE, T>&, MatrixView<SPACE, const T>, VectorView<SPACE, Wide<T>>, \
       MatrixView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

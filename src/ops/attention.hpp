@@ -36,17 +36,18 @@ struct AttentionDropout {
 /// y_i = sum over j <= i of w_ij v_j, where w_i is the softmax of q_i k_j / sqrt(width), some of it
 /// dropped. A row of `qkv` has the queries of all heads, then keys, then values; a row of y all
 /// heads. `log_sums` (samples, heads, positions) gets the logarithms of the softmax's denominators.
+/// Products of bf16 are those of floats.
 template <class Exec, class T>
 void causal_attention(const Exec& exec, const AttentionShape& shape,
                       const AttentionDropout<Exec>& dropout, MatrixView<Exec, const T> qkv,
-                      MatrixView<Exec, T> y, VectorView<Exec, T> log_sums);
+                      MatrixView<Exec, T> y, VectorView<Exec, Wide<T>> log_sums);
 
 /// What the backward pass reads.
 template <class Exec, class T>
 struct AttentionKept {
   MatrixView<Exec, const T> qkv;
   MatrixView<Exec, const T> y;
-  VectorView<Exec, const T> log_sums;
+  VectorView<Exec, const Wide<T>> log_sums;
 };
 
 /// d_qkv from d_y. `dots`, as large as `log_sums`, is scratch.
@@ -54,6 +55,6 @@ template <class Exec, class T>
 void causal_attention_backward(const Exec& exec, const AttentionShape& shape,
                                const AttentionDropout<Exec>& dropout,
                                const AttentionKept<Exec, T>& kept, MatrixView<Exec, const T> d_y,
-                               VectorView<Exec, T> dots, MatrixView<Exec, T> d_qkv);
+                               VectorView<Exec, Wide<T>> dots, MatrixView<Exec, T> d_qkv);
 
 }  // namespace zygos::ops

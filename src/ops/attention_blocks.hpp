@@ -4,9 +4,10 @@
 // The work on one block of queries or keys, for a team of threads: one thread of a host or many of
 // a device. A team has
 //   block                  positions of a block, a multiple of 32
+//   columns                of a head that are added up at a time where results are bf16
 //   tiles                  its Tiles
 //   each(count, f)         f(0), ..., f(count - 1), shared out
-//   multiply(product)      a StridedProduct
+//   multiply(product)      a StridedProduct, operands as they are stored
 //   barrier()
 #pragma once
 
@@ -17,17 +18,62 @@
 #include <Kokkos_Core.hpp>
 
 #include <cmath>
+#include <type_traits>
 
 namespace zygos::ops::attention {
 
-/// What a team computes with: scores and their gradients, row by row, and what is known of a row.
-template <class T, std::size_t block>
-struct Tiles {
-  T scores[block * block];
-  T d_scores[block * block];
-  T most[block];
-  double sums[block];
+/// Room for the sums of two results of a block, where they are stored narrower than added up.
+template <class T, std::size_t numbers>
+struct Totals {};
+template <std::size_t numbers>
+struct Totals<bf16, numbers> {
+  float at[2][numbers];
 };
+
+/// What a team computes with: scores and their gradients, row by row, and what is known of a row.
+template <class T, std::size_t block, std::size_t columns>
+struct Tiles {
+  Wide<T> scores[block * block];
+  Wide<T> d_scores[block * block];
+  Wide<T> most[block];
+  double sums[block];
+  Totals<T, block * columns> totals;
+};
+
+/// Columns of a head whose results are added up at a time.
+template <class Team, class T>
+KOKKOS_FUNCTION std::size_t columns_together(std::size_t width) {
+  return std::is_same_v<T, Wide<T>> ? width : Team::columns;
+}
+
+/// Where a block of a result is added up: in place, or beside it if it is stored narrower.
+template <class T>
+struct Sums {
+  Wide<T>* at;
+  std::size_t stride;
+};
+template <class Team, class T>
+KOKKOS_FUNCTION Sums<T> sums_of(const Team& team, std::size_t which, T* to, std::size_t stride) {
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    return {to, stride};
+  } else {
+    return {team.tiles.totals.at[which], Team::columns};
+  }
+}
+
+/// Brings it to its place.
+template <class Team, class T>
+KOKKOS_FUNCTION void store_sums(const Team& team, const Sums<T>& sums, T* to, std::size_t stride,
+                                std::size_t rows, std::size_t columns) {
+  if constexpr (!std::is_same_v<T, Wide<T>>) {
+    team.each(rows, [&](std::size_t row) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        to[row * stride + j] = static_cast<T>(sums.at[row * sums.stride + j]);
+      }
+    });
+    team.barrier();
+  }
+}
 
 /// One head of one sample.
 template <class T>
@@ -46,7 +92,7 @@ struct Head {
 template <class T>
 struct Problem {
   AttentionShape shape;
-  T scale;
+  Wide<T> scale;
   DropoutMask dropout;
   const std::uint32_t* ids;
   const T* qkv;
@@ -76,17 +122,17 @@ struct Problem {
   /// By what the weights of keys [first, first + block) for a query are multiplied: 0 or `factor`.
   template <std::size_t block>
   KOKKOS_FUNCTION void draw(const Head<T>& head, std::size_t query, std::size_t first,
-                            T (&kept)[block]) const {
+                            Wide<T> (&kept)[block]) const {
     const std::size_t blocks_of_row = (shape.positions + 3) / 4;
     const auto begin = static_cast<std::uint32_t>(
         (head.head * shape.positions + query) * blocks_of_row + first / 4);
-    const auto factor = static_cast<T>(dropout.factor);
+    const auto factor = static_cast<Wide<T>>(dropout.factor);
     for (std::uint32_t b = 0; b < block / 4; ++b) {
       const PhiloxBlock words = random_block(dropout.key, head.id, begin + b);
-      kept[4 * b] = words.v[0] < dropout.threshold ? T(0) : factor;
-      kept[4 * b + 1] = words.v[1] < dropout.threshold ? T(0) : factor;
-      kept[4 * b + 2] = words.v[2] < dropout.threshold ? T(0) : factor;
-      kept[4 * b + 3] = words.v[3] < dropout.threshold ? T(0) : factor;
+      kept[4 * b] = words.v[0] < dropout.threshold ? Wide<T>(0) : factor;
+      kept[4 * b + 1] = words.v[1] < dropout.threshold ? Wide<T>(0) : factor;
+      kept[4 * b + 2] = words.v[2] < dropout.threshold ? Wide<T>(0) : factor;
+      kept[4 * b + 3] = words.v[3] < dropout.threshold ? Wide<T>(0) : factor;
     }
   }
 };
@@ -94,8 +140,8 @@ struct Problem {
 template <class Exec, class T>
 Problem<T> problem_of(const AttentionShape& shape, const AttentionDropout<Exec>& dropout,
                       const MatrixView<Exec, const T>& qkv) {
-  return {shape, static_cast<T>(1.0 / std::sqrt(static_cast<double>(shape.width))), dropout.mask,
-          dropout.sample_ids.data(), qkv.data()};
+  return {shape, static_cast<Wide<T>>(1.0 / std::sqrt(static_cast<double>(shape.width))),
+          dropout.mask, dropout.sample_ids.data(), qkv.data()};
 }
 
 /// Numbers side by side that a loop over a row keeps, so that operations need not wait for each
@@ -106,64 +152,77 @@ template <class T>
 struct Forward {
   Problem<T> problem;
   T* y;
-  T* log_sums;
+  Wide<T>* log_sums;
 
   /// The last blocks of queries, which see the most keys, first.
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, std::size_t item) const {
+    const std::size_t step = columns_together<Team, T>(problem.shape.width);
+    for (std::size_t column = 0; column < problem.shape.width; column += step) {
+      const std::size_t left = problem.shape.width - column;
+      add_columns(team, item, column, left < step ? left : step);
+    }
+  }
+
+  /// The weights are those of whole heads.
+  template <class Team>
+  KOKKOS_FUNCTION void add_columns(const Team& team, std::size_t item, std::size_t column,
+                                   std::size_t width) const {
     constexpr std::size_t block = Team::block;
     const std::size_t blocks = problem.blocks(block);
     const Head<T> head = problem.head(item / blocks);
     const std::size_t columns = problem.shape.heads * problem.shape.width;
     const std::size_t first = (blocks - 1 - item % blocks) * block;
     const std::size_t count = problem.count(first, block);
-    T* const out = y + (head.sample_row + first) * columns + head.column;
+    T* const stored = y + (head.sample_row + first) * columns + head.column + column;
+    const Sums<T> out = sums_of(team, 0, stored, columns);
     auto& tiles = team.tiles;
     for (std::size_t key = 0; key <= first; key += block) {
       const std::size_t keys = problem.count(key, block);
-      team.multiply(StridedProduct<T>{ProductForm::second_transposed, count, keys,
-                                      problem.shape.width, head.q + first * head.stride,
-                                      head.stride, head.k + key * head.stride, head.stride,
-                                      tiles.scores, block, false});
+      team.multiply(StridedProduct<Wide<T>, T, T>{ProductForm::second_transposed, count, keys,
+                                                  problem.shape.width, head.q + first * head.stride,
+                                                  head.stride, head.k + key * head.stride,
+                                                  head.stride, tiles.scores, block, false});
       team.barrier();
       team.each(count, [&](std::size_t row) {
         add_row<block>(head, first + row, key, tiles.scores + row * block, tiles.most[row],
-                       tiles.sums[row], out + row * columns);
+                       tiles.sums[row], out.at + row * out.stride, width);
       });
       team.barrier();
-      team.multiply(StridedProduct<T>{ProductForm::plain, count, problem.shape.width, keys,
-                                      tiles.scores, block, head.v + key * head.stride, head.stride,
-                                      out, columns, key > 0});
+      team.multiply(StridedProduct<Wide<T>, Wide<T>, T>{
+          ProductForm::plain, count, width, keys, tiles.scores, block,
+          head.v + key * head.stride + column, head.stride, out.at, out.stride, key > 0});
       team.barrier();
     }
     team.each(count, [&](std::size_t row) {
-      const auto share = static_cast<T>(1.0 / tiles.sums[row]);
-      for (std::size_t j = 0; j < problem.shape.width; ++j) {
-        out[row * columns + j] *= share;
+      const auto share = static_cast<Wide<T>>(1.0 / tiles.sums[row]);
+      for (std::size_t j = 0; j < width; ++j) {
+        stored[row * columns + j] = static_cast<T>(out.at[row * out.stride + j] * share);
       }
       log_sums[head.numbers + first + row] =
-          tiles.most[row] + static_cast<T>(Kokkos::log(tiles.sums[row]));
+          tiles.most[row] + static_cast<Wide<T>>(Kokkos::log(tiles.sums[row]));
     });
+    team.barrier();
   }
 
   /// Scores of the keys that a query sees become their products with the scale, others minus
   /// infinity; returns the largest of them and `before`.
   template <std::size_t block>
-  KOKKOS_FUNCTION T scale_row(T* scores, std::size_t seen, T before) const {
-    T tops[beside];
+  KOKKOS_FUNCTION Wide<T> scale_row(Wide<T>* scores, std::size_t seen, Wide<T> before) const {
+    Wide<T> tops[beside];
     for (std::size_t j = 0; j < beside; ++j) {
       tops[j] = before;
     }
     for (std::size_t c = 0; c < block; c += beside) {
       for (std::size_t j = 0; j < beside; ++j) {
-        const T score =
-            c + j < seen ? scores[c + j] * problem.scale : -Kokkos::Experimental::infinity_v<T>;
+        const Wide<T> score = c + j < seen ? scores[c + j] * problem.scale
+                                           : -Kokkos::Experimental::infinity_v<Wide<T>>;
         scores[c + j] = score;
         tops[j] = score > tops[j] ? score : tops[j];
       }
     }
-    T most = before;
-    for (const T top : tops) {
+    Wide<T> most = before;
+    for (const Wide<T> top : tops) {
       most = top > most ? top : most;
     }
     return most;
@@ -171,8 +230,8 @@ struct Forward {
 
   /// Scores become exponentials of what they are below `most`; returns their sum.
   template <std::size_t block>
-  KOKKOS_FUNCTION double raise_row(T* scores, T most) const {
-    T sums[beside] = {};
+  KOKKOS_FUNCTION double raise_row(Wide<T>* scores, Wide<T> most) const {
+    Wide<T> sums[beside] = {};
     for (std::size_t c = 0; c < block; c += beside) {
       for (std::size_t j = 0; j < beside; ++j) {
         scores[c + j] = exponential(scores[c + j] - most);
@@ -180,7 +239,7 @@ struct Forward {
       }
     }
     double sum = 0.0;
-    for (const T part : sums) {
+    for (const Wide<T> part : sums) {
       sum += static_cast<double>(part);
     }
     return sum;
@@ -189,25 +248,26 @@ struct Forward {
   /// Scores become weights, less those that are dropped; the row's largest score and its sum are
   /// brought up to date, and with them what was added to `out` so far.
   template <std::size_t block>
-  KOKKOS_FUNCTION void add_row(const Head<T>& head, std::size_t query, std::size_t key, T* scores,
-                               T& known_most, double& known_sum, T* out) const {
+  KOKKOS_FUNCTION void add_row(const Head<T>& head, std::size_t query, std::size_t key,
+                               Wide<T>* scores, Wide<T>& known_most, double& known_sum,
+                               Wide<T>* out, std::size_t width) const {
     const bool begins = key == 0;
     const std::size_t seen = query + 1 - key;  // all, or a part of the last block
-    const T before = begins ? -Kokkos::Experimental::infinity_v<T> : known_most;
-    const T most = scale_row<block>(scores, seen, before);
+    const Wide<T> before = begins ? -Kokkos::Experimental::infinity_v<Wide<T>> : known_most;
+    const Wide<T> most = scale_row<block>(scores, seen, before);
     const double sum = raise_row<block>(scores, most);
     if (problem.dropout.threshold > 0) {
-      T kept[block];
+      Wide<T> kept[block];
       problem.template draw<block>(head, query, key, kept);
       for (std::size_t c = 0; c < block; ++c) {
         scores[c] *= kept[c];
       }
     }
-    const T shrunk = exponential(before - most);
+    const Wide<T> shrunk = exponential(before - most);
     known_most = most;
     known_sum = begins ? sum : known_sum * static_cast<double>(shrunk) + sum;
     if (!begins && before != most) {
-      for (std::size_t j = 0; j < problem.shape.width; ++j) {
+      for (std::size_t j = 0; j < width; ++j) {
         out[j] *= shrunk;
       }
     }
@@ -219,9 +279,9 @@ template <class T>
 struct Backward {
   Problem<T> problem;
   const T* y;
-  const T* log_sums;
+  const Wide<T>* log_sums;
   const T* d_y;
-  T* dots;
+  Wide<T>* dots;
   T* d_qkv;
 
   KOKKOS_FUNCTION std::size_t columns() const { return problem.shape.heads * problem.shape.width; }
@@ -242,12 +302,12 @@ struct Backward {
     constexpr std::size_t block = Team::block;
     auto& tiles = team.tiles;
     const std::size_t width = problem.shape.width;
-    team.multiply(StridedProduct<T>{
+    team.multiply(StridedProduct<Wide<T>, T, T>{
         ProductForm::second_transposed, rows, keys, width, head.q + query * head.stride,
         head.stride, head.k + key * head.stride, head.stride, tiles.scores, block, false});
-    team.multiply(StridedProduct<T>{ProductForm::second_transposed, rows, keys, width,
-                                    d_y + at(head, query), columns(), head.v + key * head.stride,
-                                    head.stride, tiles.d_scores, block, false});
+    team.multiply(StridedProduct<Wide<T>, T, T>{
+        ProductForm::second_transposed, rows, keys, width, d_y + at(head, query), columns(),
+        head.v + key * head.stride, head.stride, tiles.d_scores, block, false});
     team.barrier();
     team.each(rows, [&](std::size_t row) {
       weigh_row<block>(head, query + row, key, tiles.scores + row * block,
@@ -257,25 +317,25 @@ struct Backward {
   }
 
   template <std::size_t block>
-  KOKKOS_FUNCTION void weigh_row(const Head<T>& head, std::size_t query, std::size_t key, T* scores,
-                                 T* d_scores) const {
-    T kept[block];
+  KOKKOS_FUNCTION void weigh_row(const Head<T>& head, std::size_t query, std::size_t key,
+                                 Wide<T>* scores, Wide<T>* d_scores) const {
+    Wide<T> kept[block];
     if (problem.dropout.threshold > 0) {
       problem.template draw<block>(head, query, key, kept);
     } else {
       for (std::size_t c = 0; c < block; ++c) {
-        kept[c] = T(1);
+        kept[c] = Wide<T>(1);
       }
     }
     const std::size_t seen = query + 1 - key;
-    const T log_sum = log_sums[head.numbers + query];
-    const T dot = dots[head.numbers + query];
-    const T scale = problem.scale;
+    const Wide<T> log_sum = log_sums[head.numbers + query];
+    const Wide<T> dot = dots[head.numbers + query];
+    const Wide<T> scale = problem.scale;
     for (std::size_t c = 0; c < block; ++c) {
-      const T weight = exponential(scores[c] * scale - log_sum);
-      const T slope = weight * (kept[c] * d_scores[c] - dot) * scale;
-      scores[c] = c < seen ? weight * kept[c] : T(0);
-      d_scores[c] = c < seen ? slope : T(0);
+      const Wide<T> weight = exponential(scores[c] * scale - log_sum);
+      const Wide<T> slope = weight * (kept[c] * d_scores[c] - dot) * scale;
+      scores[c] = c < seen ? weight * kept[c] : Wide<T>(0);
+      d_scores[c] = c < seen ? slope : Wide<T>(0);
     }
   }
 };
@@ -305,16 +365,23 @@ struct BackwardQueries : Backward<T> {
       for (const double part : sums) {
         sum += part;
       }
-      this->dots[head.numbers + first + row] = static_cast<T>(sum);
+      this->dots[head.numbers + first + row] = static_cast<Wide<T>>(sum);
     });
     team.barrier();
-    for (std::size_t key = 0; key <= first; key += block) {
-      const std::size_t keys = whole.count(key, block);
-      this->weigh(team, head, first, count, key, keys);
-      team.multiply(StridedProduct<T>{ProductForm::plain, count, width, keys, team.tiles.d_scores,
-                                      block, head.k + key * head.stride, head.stride,
-                                      this->d_q(head, first), head.stride, key > 0});
-      team.barrier();
+    const std::size_t step = columns_together<Team, T>(width);
+    for (std::size_t column = 0; column < width; column += step) {
+      const std::size_t some = width - column < step ? width - column : step;
+      T* const stored = this->d_q(head, first) + column;
+      const Sums<T> d_q = sums_of(team, 0, stored, head.stride);
+      for (std::size_t key = 0; key <= first; key += block) {
+        const std::size_t keys = whole.count(key, block);
+        this->weigh(team, head, first, count, key, keys);
+        team.multiply(StridedProduct<Wide<T>, Wide<T>, T>{
+            ProductForm::plain, count, some, keys, team.tiles.d_scores, block,
+            head.k + key * head.stride + column, head.stride, d_q.at, d_q.stride, key > 0});
+        team.barrier();
+      }
+      store_sums(team, d_q, stored, head.stride, count, some);
     }
   }
 };
@@ -331,18 +398,28 @@ struct BackwardKeys : Backward<T> {
     const Head<T> head = whole.head(item / blocks);
     const std::size_t first = item % blocks * block;
     const std::size_t count = whole.count(first, block);
-    T* const d_k = this->d_q(head, first) + this->columns();
-    for (std::size_t query = first; query < whole.shape.positions; query += block) {
-      const std::size_t rows = whole.count(query, block);
-      this->weigh(team, head, query, rows, first, count);
-      team.multiply(StridedProduct<T>{ProductForm::first_transposed, count, width, rows,
-                                      team.tiles.d_scores, block, head.q + query * head.stride,
-                                      head.stride, d_k, head.stride, query > first});
-      team.multiply(StridedProduct<T>{ProductForm::first_transposed, count, width, rows,
-                                      team.tiles.scores, block, this->d_y + this->at(head, query),
-                                      this->columns(), d_k + this->columns(), head.stride,
-                                      query > first});
-      team.barrier();
+    const std::size_t step = columns_together<Team, T>(width);
+    for (std::size_t column = 0; column < width; column += step) {
+      const std::size_t some = width - column < step ? width - column : step;
+      T* const d_k = this->d_q(head, first) + this->columns() + column;
+      T* const d_v = d_k + this->columns();
+      const Sums<T> k_sums = sums_of(team, 0, d_k, head.stride);
+      const Sums<T> v_sums = sums_of(team, 1, d_v, head.stride);
+      for (std::size_t query = first; query < whole.shape.positions; query += block) {
+        const std::size_t rows = whole.count(query, block);
+        this->weigh(team, head, query, rows, first, count);
+        team.multiply(StridedProduct<Wide<T>, Wide<T>, T>{
+            ProductForm::first_transposed, count, some, rows, team.tiles.d_scores, block,
+            head.q + query * head.stride + column, head.stride, k_sums.at, k_sums.stride,
+            query > first});
+        team.multiply(StridedProduct<Wide<T>, Wide<T>, T>{
+            ProductForm::first_transposed, count, some, rows, team.tiles.scores, block,
+            this->d_y + this->at(head, query) + column, this->columns(), v_sums.at, v_sums.stride,
+            query > first});
+        team.barrier();
+      }
+      store_sums(team, k_sums, d_k, head.stride, count, some);
+      store_sums(team, v_sums, d_v, head.stride, count, some);
     }
   }
 };

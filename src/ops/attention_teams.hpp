@@ -13,9 +13,11 @@ namespace zygos::ops::attention {
 template <class T, class Member>
 struct DeviceTeam {
   static constexpr std::size_t block = 32;
+  static constexpr std::size_t columns = 128;
+  using Room = Tiles<T, block, columns>;
 
   const Member& member;
-  Tiles<T, block>& tiles;
+  Room& tiles;
 
   template <class F>
   KOKKOS_FUNCTION void each(std::size_t count, const F& f) const {
@@ -23,7 +25,8 @@ struct DeviceTeam {
   }
   KOKKOS_FUNCTION void barrier() const { member.team_barrier(); }
   /// A number of the result after the other: neighbours have neighbouring columns.
-  KOKKOS_FUNCTION void multiply(const StridedProduct<T>& product) const {
+  template <class A, class B>
+  KOKKOS_FUNCTION void multiply(const StridedProduct<Wide<T>, A, B>& product) const {
     const bool along_a = product.form != ProductForm::first_transposed;
     const bool along_b = product.form == ProductForm::second_transposed;
     const std::size_t row_of_a = along_a ? product.a_stride : 1;
@@ -31,13 +34,13 @@ struct DeviceTeam {
     const std::size_t column_of_b = along_b ? product.b_stride : 1;
     const std::size_t step_of_b = along_b ? 1 : product.b_stride;
     each(product.m * product.n, [&](std::size_t index) {
-      const T* a = product.a + index / product.n * row_of_a;
-      const T* b = product.b + index % product.n * column_of_b;
-      T sum = T(0);
+      const A* a = product.a + index / product.n * row_of_a;
+      const B* b = product.b + index % product.n * column_of_b;
+      Wide<T> sum(0);
       for (std::size_t i = 0; i < product.k; ++i, a += step_of_a, b += step_of_b) {
         sum += *a * *b;
       }
-      T& c = product.c[index / product.n * product.c_stride + index % product.n];
+      Wide<T>& c = product.c[index / product.n * product.c_stride + index % product.n];
       c = product.added ? c + sum : sum;
     });
   }
@@ -49,7 +52,7 @@ void for_each_team(const char* label, const Exec& exec, std::size_t items, const
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
   using Team = DeviceTeam<T, Member>;
-  using Scratch = Kokkos::View<Tiles<T, Team::block>, typename Exec::scratch_memory_space,
+  using Scratch = Kokkos::View<typename Team::Room, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   if (items == 0) {
     return;

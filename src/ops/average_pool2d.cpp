@@ -46,23 +46,23 @@ struct MeanOfWindow {
                                       : (pool.y.end(row) - pool.y.begin(row)) *
                                             (pool.x.end(column) - pool.x.begin(column));
   }
-  KOKKOS_FUNCTION T weight(std::int64_t row, std::int64_t column) const {
-    return T(1) / static_cast<T>(addends(row, column));
+  KOKKOS_FUNCTION Wide<T> weight(std::int64_t row, std::int64_t column) const {
+    return Wide<T>(1) / static_cast<Wide<T>>(addends(row, column));
   }
   KOKKOS_FUNCTION void at(const T* plane, std::int64_t row, std::int64_t column,
                           std::int64_t to) const {
-    T sum(0);
+    Wide<T> sum(0);
     for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
       for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
         sum += plane[i * pool.x.input + j];
       }
     }
-    y[to] = sum * weight(row, column);
+    y[to] = static_cast<T>(sum * weight(row, column));
   }
   /// A row of windows: first the sums of the columns they see, many at a time.
   void row(const T* plane, std::int64_t row, std::int64_t to) const {
     const bool done = for_each_stretch(pool.x, [&](const Stretch& stretch) {
-      std::array<T, Stretch::most> sums;
+      std::array<Wide<T>, Stretch::most> sums;
       const std::int64_t first = pool.y.begin(row);
       const T* from = plane + first * pool.x.input + stretch.begin;
       std::copy_n(from, stretch.width(), sums.data());
@@ -74,11 +74,11 @@ struct MeanOfWindow {
       }
       Weights weights{*this, row};
       for (std::int64_t column = stretch.first; column < stretch.last; ++column) {
-        T sum(0);
+        Wide<T> sum(0);
         for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
           sum += sums[static_cast<std::size_t>(j - stretch.begin)];
         }
-        y[to + column] = sum * weights[column];
+        y[to + column] = static_cast<T>(sum * weights[column]);
       }
     });
     for (std::int64_t column = done ? pool.x.output : 0; column < pool.x.output; ++column) {
@@ -91,13 +91,13 @@ struct MeanOfWindow {
     const MeanOfWindow& mean;
     std::int64_t row;
     std::int64_t count = 0;
-    T weight = T(0);
+    Wide<T> weight = Wide<T>(0);
 
-    T operator[](std::int64_t column) {
+    Wide<T> operator[](std::int64_t column) {
       const std::int64_t found = mean.addends(row, column);
       if (found != count) {
         count = found;
-        weight = T(1) / static_cast<T>(found);
+        weight = Wide<T>(1) / static_cast<Wide<T>>(found);
       }
       return weight;
     }
@@ -115,13 +115,13 @@ struct MeanGradient {
     const std::int64_t row = index / pool.x.input;
     const std::int64_t column = index % pool.x.input;
     const std::int64_t first = plane * pool.y.output * pool.x.output;
-    T sum(0);
+    Wide<T> sum(0);
     for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
       for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
         sum += d_y[first + i * pool.x.output + j] * mean.weight(i, j);
       }
     }
-    return sum;
+    return static_cast<T>(sum);
   }
   void scatter(std::int64_t plane) const {
     const std::int64_t inputs = pool.y.input * pool.x.input;
@@ -137,20 +137,21 @@ struct MeanGradient {
     }
   }
   void hand_out_window(std::int64_t row, std::int64_t column, T d_window, T* to) const {
-    const T part = d_window * mean.weight(row, column);
+    const Wide<T> part = d_window * mean.weight(row, column);
     for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
       for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
-        to[i * pool.x.input + j] += part;
+        T& number = to[i * pool.x.input + j];
+        number = static_cast<T>(number + part);
       }
     }
   }
   /// A row's windows: what each column gets, and then that to all their rows.
   void hand_out(const Stretch& stretch, std::int64_t row, const T* from, T* to) const {
-    std::array<T, Stretch::most> sums;
-    std::fill_n(sums.data(), stretch.width(), T(0));
+    std::array<Wide<T>, Stretch::most> sums;
+    std::fill_n(sums.data(), stretch.width(), Wide<T>(0));
     typename MeanOfWindow<T>::Weights weights{mean, row};
     for (std::int64_t column = stretch.first; column < stretch.last; ++column) {
-      const T part = from[column] * weights[column];
+      const Wide<T> part = from[column] * weights[column];
       for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
         sums[static_cast<std::size_t>(j - stretch.begin)] += part;
       }
@@ -158,7 +159,7 @@ struct MeanGradient {
     for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
       T* const line = to + i * pool.x.input + stretch.begin;
       for (std::int64_t j = 0; j < stretch.width(); ++j) {
-        line[j] += sums[static_cast<std::size_t>(j)];
+        line[j] = static_cast<T>(line[j] + sums[static_cast<std::size_t>(j)]);
       }
     }
   }
@@ -187,9 +188,10 @@ void average_pool2d_backward(const Exec& exec, const Pool2d& pool, Divisor divis
                                          VectorView<SPACE, const T>, VectorView<SPACE, T>); \
   template void average_pool2d_backward<SPACE, T>(                                          \
       const SPACE&, const Pool2d&, Divisor, VectorView<SPACE, const T>, VectorView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

@@ -38,24 +38,25 @@ template <class T>
 struct NormaliseChannel {
   ChannelGroups extents;
   const T* x;
-  const T* gain;
-  const T* shift;
+  const Wide<T>* gain;
+  const Wide<T>* shift;
   double epsilon;
   T* y;
 
   /// y from x's mean and variance.
   template <class Threads>
-  KOKKOS_INLINE_FUNCTION void write(const Threads& threads, const ChannelPart& part, T mean,
-                                    T variance) const {
-    const T scale = static_cast<T>(1.0 / Kokkos::sqrt(static_cast<double>(variance) + epsilon)) *
-                    gain[part.channel];
-    const T plus = shift[part.channel];
+  KOKKOS_INLINE_FUNCTION void write(const Threads& threads, const ChannelPart& part, Wide<T> mean,
+                                    Wide<T> variance) const {
+    const Wide<T> scale =
+        static_cast<Wide<T>>(1.0 / Kokkos::sqrt(static_cast<double>(variance) + epsilon)) *
+        gain[part.channel];
+    const Wide<T> plus = shift[part.channel];
     const T* const in = x + part.begin;
     T* const out = y + part.begin;
     const std::size_t stride = part.stride;
     threads.each(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
       const std::size_t at = sample * stride + i;
-      out[at] = (in[at] - mean) * scale + plus;
+      out[at] = static_cast<T>((in[at] - mean) * scale + plus);
     });
   }
 };
@@ -63,7 +64,7 @@ struct NormaliseChannel {
 template <class T>
 struct NormaliseByOwn {
   NormaliseChannel<T> channel;
-  T* moments;
+  Wide<T>* moments;
 
   template <class Threads>
   KOKKOS_INLINE_FUNCTION void operator()(const Threads& threads, std::size_t index) const {
@@ -82,17 +83,17 @@ struct NormaliseByOwn {
                                           return distance * distance;
                                         }) /
                             part.count();
-    moments[2 * index] = static_cast<T>(mean);
-    moments[2 * index + 1] = static_cast<T>(variance);
-    channel.write(threads, part, static_cast<T>(mean), static_cast<T>(variance));
+    moments[2 * index] = static_cast<Wide<T>>(mean);
+    moments[2 * index + 1] = static_cast<Wide<T>>(variance);
+    channel.write(threads, part, static_cast<Wide<T>>(mean), static_cast<Wide<T>>(variance));
   }
 };
 
 template <class T>
 struct NormaliseByGiven {
   NormaliseChannel<T> channel;
-  const T* means;
-  const T* variances;
+  const Wide<T>* means;
+  const Wide<T>* variances;
 
   template <class Threads>
   KOKKOS_INLINE_FUNCTION void operator()(const Threads& threads, std::size_t index) const {
@@ -106,11 +107,11 @@ template <class T>
 struct InputGradient {
   ChannelGroups extents;
   const T* x;
-  const T* gain;
-  const T* moments;
+  const Wide<T>* gain;
+  const Wide<T>* moments;
   const T* d_y;
   double epsilon;
-  T* sums;
+  Wide<T>* sums;
   T* d_x;
 
   template <class Threads>
@@ -119,9 +120,9 @@ struct InputGradient {
     const T* const in = x + part.begin;
     const T* const from = d_y + part.begin;
     const std::size_t stride = part.stride;
-    const T middle = moments[2 * index];
-    const auto scale =
-        static_cast<T>(1.0 / Kokkos::sqrt(static_cast<double>(moments[2 * index + 1]) + epsilon));
+    const Wide<T> middle = moments[2 * index];
+    const auto scale = static_cast<Wide<T>>(
+        1.0 / Kokkos::sqrt(static_cast<double>(moments[2 * index + 1]) + epsilon));
     const double along =
         threads.sum(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
           const std::size_t at = sample * stride + i;
@@ -131,18 +132,18 @@ struct InputGradient {
         threads.sum(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
           return static_cast<double>(from[sample * stride + i]);
         });
-    sums[2 * index] = static_cast<T>(along);
-    sums[2 * index + 1] = static_cast<T>(total);
+    sums[2 * index] = static_cast<Wide<T>>(along);
+    sums[2 * index + 1] = static_cast<Wide<T>>(total);
     if (d_x == nullptr) {
       return;
     }
     T* const out = d_x + part.begin;
-    const T by = scale * gain[part.channel];
-    const auto tilt = static_cast<T>(along / part.count());
-    const auto mean = static_cast<T>(total / part.count());
+    const Wide<T> by = scale * gain[part.channel];
+    const auto tilt = static_cast<Wide<T>>(along / part.count());
+    const auto mean = static_cast<Wide<T>>(total / part.count());
     threads.each(part.samples, part.positions, [=](std::size_t sample, std::size_t i) {
       const std::size_t at = sample * stride + i;
-      out[at] = by * (from[at] - mean - (in[at] - middle) * scale * tilt);
+      out[at] = static_cast<T>(by * (from[at] - mean - (in[at] - middle) * scale * tilt));
     });
   }
 };
@@ -152,8 +153,8 @@ struct ParameterGradient {
   ChannelGroups extents;
   Running running;
   std::size_t groups;
-  const T* moments;
-  const T* sums;
+  const Wide<T>* moments;
+  const Wide<T>* sums;
   ChannelParameters<Exec, T> parameters;
   bool adds;
 
@@ -177,9 +178,10 @@ struct ParameterGradient {
     put(parameters.d_variance, channel, variance);
   }
 
-  KOKKOS_FUNCTION void put(const VectorView<Exec, T>& to, std::size_t channel, double sum) const {
+  KOKKOS_FUNCTION void put(const VectorView<Exec, Wide<T>>& to, std::size_t channel,
+                           double sum) const {
     // Not a factor: what is there before the first sum may be NaN.
-    to[channel] = (adds ? to[channel] : T(0)) + static_cast<T>(sum);
+    to[channel] = (adds ? to[channel] : Wide<T>(0)) + static_cast<Wide<T>>(sum);
   }
 };
 
@@ -194,8 +196,8 @@ void for_each_channel(const char* label, const Exec& exec, const ChannelGroups& 
 
 template <class Exec, class T>
 void batch_norm(const Exec& exec, const ChannelGroups& extents, VectorView<Exec, const T> x,
-                VectorView<Exec, const T> gain, VectorView<Exec, const T> shift, double epsilon,
-                VectorView<Exec, T> y, VectorView<Exec, T> moments) {
+                VectorView<Exec, const Wide<T>> gain, VectorView<Exec, const Wide<T>> shift,
+                double epsilon, VectorView<Exec, T> y, VectorView<Exec, Wide<T>> moments) {
   ZYGOS_REQUIRE(x.size() == y.size() &&
                     x.size() == extents.samples * extents.channels * extents.positions &&
                     moments.size() >= 2 * extents.groups() * extents.channels,
@@ -208,9 +210,9 @@ void batch_norm(const Exec& exec, const ChannelGroups& extents, VectorView<Exec,
 
 template <class Exec, class T>
 void batch_norm_by(const Exec& exec, const ChannelGroups& extents, VectorView<Exec, const T> x,
-                   VectorView<Exec, const T> gain, VectorView<Exec, const T> shift, double epsilon,
-                   VectorView<Exec, const T> means, VectorView<Exec, const T> variances,
-                   VectorView<Exec, T> y) {
+                   VectorView<Exec, const Wide<T>> gain, VectorView<Exec, const Wide<T>> shift,
+                   double epsilon, VectorView<Exec, const Wide<T>> means,
+                   VectorView<Exec, const Wide<T>> variances, VectorView<Exec, T> y) {
   ZYGOS_REQUIRE(x.size() == y.size() && means.size() == extents.channels &&
                     variances.size() == extents.channels,
                 "ops::batch_norm_by: extents do not fit");
@@ -223,9 +225,10 @@ void batch_norm_by(const Exec& exec, const ChannelGroups& extents, VectorView<Ex
 
 template <class Exec, class T>
 void batch_norm_backward_input(const Exec& exec, const ChannelGroups& extents,
-                               VectorView<Exec, const T> x, VectorView<Exec, const T> gain,
-                               VectorView<Exec, const T> moments, VectorView<Exec, const T> d_y,
-                               double epsilon, VectorView<Exec, T> sums, VectorView<Exec, T> d_x) {
+                               VectorView<Exec, const T> x, VectorView<Exec, const Wide<T>> gain,
+                               VectorView<Exec, const Wide<T>> moments,
+                               VectorView<Exec, const T> d_y, double epsilon,
+                               VectorView<Exec, Wide<T>> sums, VectorView<Exec, T> d_x) {
   ZYGOS_REQUIRE(x.size() == d_y.size() && (d_x.size() == 0 || d_x.size() == x.size()) &&
                     sums.size() >= 2 * extents.groups() * extents.channels,
                 "ops::batch_norm_backward_input: extents do not fit");
@@ -236,8 +239,8 @@ void batch_norm_backward_input(const Exec& exec, const ChannelGroups& extents,
 
 template <class Exec, class T>
 void batch_norm_backward_parameters(const Exec& exec, const ChannelGroups& extents,
-                                    const Running& running, VectorView<Exec, const T> moments,
-                                    VectorView<Exec, const T> sums,
+                                    const Running& running, VectorView<Exec, const Wide<T>> moments,
+                                    VectorView<Exec, const Wide<T>> sums,
                                     const ChannelParameters<Exec, T>& parameters, Into into) {
   for_each_element("zygos::ops::batch_norm_backward_parameters", exec, extents.channels,
                    chunk::medium,
@@ -245,24 +248,26 @@ void batch_norm_backward_parameters(const Exec& exec, const ChannelGroups& exten
                                               sums.data(), parameters, into == Into::added});
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                          \
-  template void batch_norm<SPACE, T>(                                                             \
-      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-      VectorView<SPACE, const T>, double, VectorView<SPACE, T>, VectorView<SPACE, T>);            \
-  template void batch_norm_by<SPACE, T>(                                                          \
-      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-      VectorView<SPACE, const T>, double, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-      VectorView<SPACE, T>);                                                                      \
-  template void batch_norm_backward_input<SPACE, T>(                                              \
-      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-      VectorView<SPACE, const T>, VectorView<SPACE, const T>, double, VectorView<SPACE, T>,       \
-      VectorView<SPACE, T>);                                                                      \
-  template void batch_norm_backward_parameters<SPACE, T>(                                         \
-      const SPACE&, const ChannelGroups&, const Running&, VectorView<SPACE, const T>,             \
-      VectorView<SPACE, const T>, const ChannelParameters<SPACE, T>&, Into);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                           \
+  template void batch_norm<SPACE, T>(const SPACE&, const ChannelGroups&,                           \
+                                     VectorView<SPACE, const T>, VectorView<SPACE, const Wide<T>>, \
+                                     VectorView<SPACE, const Wide<T>>, double,                     \
+                                     VectorView<SPACE, T>, VectorView<SPACE, Wide<T>>);            \
+  template void batch_norm_by<SPACE, T>(                                                           \
+      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>,                              \
+      VectorView<SPACE, const Wide<T>>, VectorView<SPACE, const Wide<T>>, double,                  \
+      VectorView<SPACE, const Wide<T>>, VectorView<SPACE, const Wide<T>>, VectorView<SPACE, T>);   \
+  template void batch_norm_backward_input<SPACE, T>(                                               \
+      const SPACE&, const ChannelGroups&, VectorView<SPACE, const T>,                              \
+      VectorView<SPACE, const Wide<T>>, VectorView<SPACE, const Wide<T>>,                          \
+      VectorView<SPACE, const T>, double, VectorView<SPACE, Wide<T>>, VectorView<SPACE, T>);       \
+  template void batch_norm_backward_parameters<SPACE, T>(                                          \
+      const SPACE&, const ChannelGroups&, const Running&, VectorView<SPACE, const Wide<T>>,        \
+      VectorView<SPACE, const Wide<T>>, const ChannelParameters<SPACE, T>&, Into);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

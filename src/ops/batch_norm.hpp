@@ -23,23 +23,24 @@ struct ChannelGroups {
 /// the means and variances, which are added up in double.
 template <class Exec, class T>
 void batch_norm(const Exec& exec, const ChannelGroups& extents, VectorView<Exec, const T> x,
-                VectorView<Exec, const T> gain, VectorView<Exec, const T> shift, double epsilon,
-                VectorView<Exec, T> y, VectorView<Exec, T> moments);
+                VectorView<Exec, const Wide<T>> gain, VectorView<Exec, const Wide<T>> shift,
+                double epsilon, VectorView<Exec, T> y, VectorView<Exec, Wide<T>> moments);
 
 /// The same with given means and variances of the channels, whatever the groups.
 template <class Exec, class T>
 void batch_norm_by(const Exec& exec, const ChannelGroups& extents, VectorView<Exec, const T> x,
-                   VectorView<Exec, const T> gain, VectorView<Exec, const T> shift, double epsilon,
-                   VectorView<Exec, const T> means, VectorView<Exec, const T> variances,
-                   VectorView<Exec, T> y);
+                   VectorView<Exec, const Wide<T>> gain, VectorView<Exec, const Wide<T>> shift,
+                   double epsilon, VectorView<Exec, const Wide<T>> means,
+                   VectorView<Exec, const Wide<T>> variances, VectorView<Exec, T> y);
 
 /// `sums` (groups, channels, 2): of d_y n and of d_y, n being x normalised; then d_x, unless it is
 /// empty. `moments` are those of the forward pass.
 template <class Exec, class T>
 void batch_norm_backward_input(const Exec& exec, const ChannelGroups& extents,
-                               VectorView<Exec, const T> x, VectorView<Exec, const T> gain,
-                               VectorView<Exec, const T> moments, VectorView<Exec, const T> d_y,
-                               double epsilon, VectorView<Exec, T> sums, VectorView<Exec, T> d_x);
+                               VectorView<Exec, const T> x, VectorView<Exec, const Wide<T>> gain,
+                               VectorView<Exec, const Wide<T>> moments,
+                               VectorView<Exec, const T> d_y, double epsilon,
+                               VectorView<Exec, Wide<T>> sums, VectorView<Exec, T> d_x);
 
 /// What a running statistic r moves by: r - (its new value), of (1 - share) r + share s, where s
 /// is the mean of the groups' statistics, weighted by their samples in `global_batch`.
@@ -51,19 +52,19 @@ struct Running {
 /// Operands of batch_norm_backward_parameters, each (channels).
 template <class Exec, class T>
 struct ChannelParameters {
-  VectorView<Exec, const T> means;  ///< running
-  VectorView<Exec, const T> variances;
-  VectorView<Exec, T> d_gain;
-  VectorView<Exec, T> d_shift;
-  VectorView<Exec, T> d_mean;
-  VectorView<Exec, T> d_variance;
+  VectorView<Exec, const Wide<T>> means;  ///< running
+  VectorView<Exec, const Wide<T>> variances;
+  VectorView<Exec, Wide<T>> d_gain;
+  VectorView<Exec, Wide<T>> d_shift;
+  VectorView<Exec, Wide<T>> d_mean;
+  VectorView<Exec, Wide<T>> d_variance;
 };
 
 /// Adds `sums` up over the groups; the variances are unbiased (1 / (n - 1)) where n > 1.
 template <class Exec, class T>
 void batch_norm_backward_parameters(const Exec& exec, const ChannelGroups& extents,
-                                    const Running& running, VectorView<Exec, const T> moments,
-                                    VectorView<Exec, const T> sums,
+                                    const Running& running, VectorView<Exec, const Wide<T>> moments,
+                                    VectorView<Exec, const Wide<T>> sums,
                                     const ChannelParameters<Exec, T>& parameters, Into into);
 
 }  // namespace zygos::ops

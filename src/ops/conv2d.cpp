@@ -60,7 +60,7 @@ bool fits(const Conv2d& conv) {
 }
 
 template <class T>
-WindowProduct<T> forward_product(const Conv2d& conv, const T* w, const T* x, T* y) {
+WindowProduct<T> forward_product(const Conv2d& conv, const Wide<T>* w, const T* x, T* y) {
   return {.samples = conv.samples,
           .groups = conv.groups,
           .channels = conv.channels / conv.groups,
@@ -87,7 +87,7 @@ ConvPhase input_phase(const Conv2d& conv, std::int64_t index) {
 }
 
 template <class T>
-WindowProduct<T> input_product(const ConvPhase& phase, const T* w, const T* d_y, T* d_x) {
+WindowProduct<T> input_product(const ConvPhase& phase, const Wide<T>* w, const T* d_y, T* d_x) {
   const Conv2d& conv = phase.conv;
   return {.samples = conv.samples,
           .groups = conv.groups,
@@ -108,5 +108,9 @@ template WindowProduct<float> input_product<float>(const ConvPhase&, const float
                                                    float*);
 template WindowProduct<double> input_product<double>(const ConvPhase&, const double*, const double*,
                                                      double*);
+
+template WindowProduct<bf16> forward_product<bf16>(const Conv2d&, const float*, const bf16*, bf16*);
+template WindowProduct<bf16> input_product<bf16>(const ConvPhase&, const float*, const bf16*,
+                                                 bf16*);
 
 }  // namespace zygos::ops

@@ -44,21 +44,21 @@ bool fits(const Conv2d& conv);
 /// y = epilogue(x * w); the bias has a number per filter.
 template <class Exec, class T>
 void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
-            VectorView<Exec, const T> w, VectorView<Exec, T> y,
+            VectorView<Exec, const Wide<T>> w, VectorView<Exec, T> y,
             const Epilogue<Exec, T>& epilogue = {});
 
 /// d_x from d_y, and a transposed convolution of d_y: epilogue(d_x), its bias with a number per
 /// channel. `turned`: scratch of as many numbers as there are weights.
 template <class Exec, class T>
 void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
-                           VectorView<Exec, const T> w, VectorView<Exec, T> turned,
+                           VectorView<Exec, const Wide<T>> w, VectorView<Exec, Wide<T>> turned,
                            VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue = {});
 
 /// d_w. `partial_sums`: scratch of filter_scratch() numbers.
 template <class Exec, class T>
 void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
-                            VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
-                            VectorView<Exec, T> d_w, Into into);
+                            VectorView<Exec, const T> d_y, VectorView<Exec, Wide<T>> partial_sums,
+                            VectorView<Exec, Wide<T>> d_w, Into into);
 template <class T>
 std::int64_t filter_scratch(const Conv2d& conv);
 
@@ -66,7 +66,7 @@ std::int64_t filter_scratch(const Conv2d& conv);
 /// positions).
 template <class Exec, class T>
 void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const T> image,
-                  VectorView<Exec, T> sums, Into into);
+                  VectorView<Exec, Wide<T>> sums, Into into);
 
 /// The part of a gradient whose positions have the same taps: all for stride 1.
 struct ConvPhase {
@@ -102,12 +102,12 @@ struct ConvPhase {
 
 /// The window product of a convolution; operands are null where only its shape is asked for.
 template <class T>
-WindowProduct<T> forward_product(const Conv2d& conv, const T* w = nullptr, const T* x = nullptr,
-                                 T* y = nullptr);
+WindowProduct<T> forward_product(const Conv2d& conv, const Wide<T>* w = nullptr,
+                                 const T* x = nullptr, T* y = nullptr);
 /// The index-th of stride y * stride x phases.
 ConvPhase input_phase(const Conv2d& conv, std::int64_t index);
 /// Its window product; `w`: its turned weights.
 template <class T>
-WindowProduct<T> input_product(const ConvPhase& phase, const T* w, const T* d_y, T* d_x);
+WindowProduct<T> input_product(const ConvPhase& phase, const Wide<T>* w, const T* d_y, T* d_x);
 
 }  // namespace zygos::ops

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace zygos::ops {
 namespace {
@@ -33,10 +34,11 @@ void finish(T* out, std::int64_t count, T bias) {
 
 template <Activation which, class T>
 void finish(const typename WindowPieces<T>::Piece& piece, std::int64_t rows_of_group,
-            std::int64_t positions, const T* bias, typename WindowPieces<T>::Tile& tile) {
+            std::int64_t positions, const Wide<T>* bias, typename WindowPieces<T>::Tile& tile) {
   for (std::int64_t row = 0; row < piece.rows; ++row) {
-    const T b = bias == nullptr ? T(0) : bias[piece.group * rows_of_group + piece.first_row + row];
-    finish<which>(tile.data() + row * thin::panel<T>, positions, b);
+    const Wide<T> b =
+        bias == nullptr ? Wide<T>(0) : bias[piece.group * rows_of_group + piece.first_row + row];
+    finish<which>(tile.data() + row * thin::panel<Wide<T>>, positions, b);
   }
 }
 
@@ -44,7 +46,7 @@ template <class Exec, class T>
 void compute(const char* label, const Exec& exec, const WindowProduct<T>& product,
              const Epilogue<Exec, T>& epilogue) {
   const WindowPieces<T> pieces(product);
-  const T* const bias = epilogue.bias.data();
+  const Wide<T>* const bias = epilogue.bias.data();
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
@@ -53,7 +55,7 @@ void compute(const char* label, const Exec& exec, const WindowProduct<T>& produc
           typename WindowPieces<T>::Scratch scratch;
           const auto piece = pieces[index];
           for (std::int64_t part = 0; part < pieces.panels_of(piece); ++part) {
-            const Panel<T> panel = pieces.panel_of(piece, part);
+            const Panel<Wide<T>> panel = pieces.panel_of(piece, part);
             pieces.compute(piece, part, panel, scratch);
             if (!plain) {
               finish<which, T>(piece, product.rows, panel.positions(), bias, scratch.tile);
@@ -68,7 +70,7 @@ template <class Exec, class T>
 void by_columns(const char* label, const Exec& exec, const WindowProduct<T>& product, T* out,
                 const Epilogue<Exec, T>& epilogue) {
   const WindowColumns<T> columns(product, out);
-  const T* const bias = epilogue.bias.data();
+  const Wide<T>* const bias = epilogue.bias.data();
   const std::int64_t volume = product.rows * product.depth() * product.positions();
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
@@ -88,7 +90,7 @@ void by_columns(const char* label, const Exec& exec, const WindowProduct<T>& pro
 template <class T>
 std::int64_t gradient_products(const Conv2d& conv) {
   const std::int64_t positions =
-      conv.y.input * divided_up(conv.x.input, static_cast<std::int64_t>(thin::width<T>));
+      conv.y.input * divided_up(conv.x.input, static_cast<std::int64_t>(thin::width<Wide<T>>));
   return conv.weights() * positions;
 }
 
@@ -121,19 +123,22 @@ double channel_sum(std::int64_t samples, std::int64_t stride, std::int64_t posit
 
 template <class Exec, class T>
 void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
-            VectorView<Exec, const T> w, VectorView<Exec, T> y, const Epilogue<Exec, T>& epilogue) {
+            VectorView<Exec, const Wide<T>> w, VectorView<Exec, T> y,
+            const Epilogue<Exec, T>& epilogue) {
   compute("zygos::ops::conv2d", exec, forward_product<T>(conv, w.data(), x.data(), y.data()),
           epilogue);
 }
 
 template <class Exec, class T>
 void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> d_y,
-                           VectorView<Exec, const T> w, VectorView<Exec, T> turned,
+                           VectorView<Exec, const Wide<T>> w, VectorView<Exec, Wide<T>> turned,
                            VectorView<Exec, T> d_x, const Epilogue<Exec, T>& epilogue) {
   const char* const label = "zygos::ops::conv2d_backward_input";
   const auto forward = forward_product<T>(conv, w.data(), nullptr, const_cast<T*>(d_y.data()));
-  if (WindowColumns<T>::pays(forward, gradient_products<T>(conv))) {
-    return by_columns(label, exec, forward, d_x.data(), epilogue);
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    if (WindowColumns<T>::pays(forward, gradient_products<T>(conv))) {
+      return by_columns(label, exec, forward, d_x.data(), epilogue);
+    }
   }
   for_each_phase<Exec, T>(exec, conv, d_y, w, turned, d_x, [&](const WindowProduct<T>& product) {
     compute(label, exec, product, epilogue);
@@ -147,8 +152,8 @@ std::int64_t filter_scratch(const Conv2d& conv) {
 
 template <class Exec, class T>
 void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
-                            VectorView<Exec, const T> d_y, VectorView<Exec, T> partial_sums,
-                            VectorView<Exec, T> d_w, Into into) {
+                            VectorView<Exec, const T> d_y, VectorView<Exec, Wide<T>> partial_sums,
+                            VectorView<Exec, Wide<T>> d_w, Into into) {
   const auto product = forward_product<T>(conv, nullptr, x.data(), const_cast<T*>(d_y.data()));
   const WindowGradient<T> gradient(product, partial_sums.data());
   const std::int64_t volume = product.samples * product.groups * product.rows * product.depth() *
@@ -162,37 +167,39 @@ void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exe
 
 template <class Exec, class T>
 void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const T> image,
-                  VectorView<Exec, T> sums, Into into) {
+                  VectorView<Exec, Wide<T>> sums, Into into) {
   const auto channels = static_cast<std::int64_t>(sums.size());
   const std::int64_t stride =
       static_cast<std::int64_t>(image.size()) / std::max<std::int64_t>(samples, 1);
   const std::int64_t positions = stride / std::max<std::int64_t>(channels, 1);
   for_each_piece("zygos::ops::sum_channels", exec, channels, pieces_together(samples * positions),
                  [&](std::int64_t channel) {
-                   const T total = static_cast<T>(
+                   const auto total = static_cast<Wide<T>>(
                        channel_sum(samples, stride, positions, image.data() + channel * positions));
-                   T& sum = sums.data()[channel];
+                   Wide<T>& sum = sums.data()[channel];
                    sum = into == Into::added ? sum + total : total;
                  });
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                       \
-  template void conv2d<SPACE, T>(const SPACE&, const Conv2d&, VectorView<SPACE, const T>,      \
-                                 VectorView<SPACE, const T>, VectorView<SPACE, T>,             \
-                                 const Epilogue<SPACE, T>&);                                   \
-  template void conv2d_backward_input<SPACE, T>(                                               \
-      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,     \
-      VectorView<SPACE, T>, VectorView<SPACE, T>, const Epilogue<SPACE, T>&);                  \
-  template void conv2d_backward_filter<SPACE, T>(                                              \
-      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,     \
-      VectorView<SPACE, T>, VectorView<SPACE, T>, Into);                                       \
-  template void sum_channels<SPACE, T>(const SPACE&, std::int64_t, VectorView<SPACE, const T>, \
-                                       VectorView<SPACE, T>, Into);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                         \
+  template void conv2d<SPACE, T>(const SPACE&, const Conv2d&, VectorView<SPACE, const T>,        \
+                                 VectorView<SPACE, const Wide<T>>, VectorView<SPACE, T>,         \
+                                 const Epilogue<SPACE, T>&);                                     \
+  template void conv2d_backward_input<SPACE, T>(                                                 \
+      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const Wide<T>>, \
+      VectorView<SPACE, Wide<T>>, VectorView<SPACE, T>, const Epilogue<SPACE, T>&);              \
+  template void conv2d_backward_filter<SPACE, T>(                                                \
+      const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const T>,       \
+      VectorView<SPACE, Wide<T>>, VectorView<SPACE, Wide<T>>, Into);                             \
+  template void sum_channels<SPACE, T>(const SPACE&, std::int64_t, VectorView<SPACE, const T>,   \
+                                       VectorView<SPACE, Wide<T>>, Into);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_HOST_SPACE(ZYGOS_INSTANTIATE)
 template std::int64_t filter_scratch<float>(const Conv2d&);
 template std::int64_t filter_scratch<double>(const Conv2d&);
+template std::int64_t filter_scratch<bf16>(const Conv2d&);
 
 }  // namespace zygos::ops

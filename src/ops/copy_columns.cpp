@@ -71,9 +71,10 @@ void copy_columns(const Exec& exec, MatrixView<Exec, const T> from, std::size_t 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
   template void copy_columns<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>, std::size_t, \
                                        MatrixView<SPACE, T>, std::size_t, std::size_t);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

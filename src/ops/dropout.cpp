@@ -21,7 +21,7 @@ template <class T>
 struct DropoutBlock {
   RngKey key;
   std::uint32_t threshold;
-  T factor;
+  Wide<T> factor;
   const std::uint32_t* sample_ids;
   std::size_t columns;
   std::size_t blocks;  ///< per sample
@@ -37,7 +37,7 @@ struct DropoutBlock {
     const std::size_t count = columns - first < 4 ? columns - first : 4;
     const std::size_t offset = sample * columns + first;
     for (std::size_t j = 0; j < count; ++j) {
-      y[offset + j] = words.v[j] < threshold ? T(0) : x[offset + j] * factor;
+      y[offset + j] = static_cast<T>(words.v[j] < threshold ? Wide<T>(0) : x[offset + j] * factor);
     }
   }
 };
@@ -58,7 +58,7 @@ void apply_dropout(const Exec& exec, const DropoutMask& mask,
       x.extent(0) == y.extent(0) && x.extent(1) == y.extent(1) && sample_ids.size() == x.extent(0),
       "ops::apply_dropout: extents do not fit");
   const std::size_t blocks = (x.extent(1) + 3) / 4;
-  const DropoutBlock<T> body{mask.key,          mask.threshold, static_cast<T>(mask.factor),
+  const DropoutBlock<T> body{mask.key,          mask.threshold, static_cast<Wide<T>>(mask.factor),
                              sample_ids.data(), x.extent(1),    blocks,
                              x.data(),          y.data()};
   for_each_element("zygos::ops::dropout", exec, x.extent(0) * blocks, chunk::heavy / 4, body);
@@ -68,9 +68,10 @@ void apply_dropout(const Exec& exec, const DropoutMask& mask,
   template void apply_dropout<SPACE, T>(const SPACE&, const DropoutMask&,       \
                                         VectorView<SPACE, const std::uint32_t>, \
                                         MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

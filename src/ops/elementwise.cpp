@@ -30,7 +30,7 @@ void scale(const Exec& exec, VectorView<Exec, T> y, T factor) {
   T* const out = y.data();
   for_each_element(
       "zygos::ops::scale", exec, y.size(), chunk::light,
-      KOKKOS_LAMBDA(const std::size_t i) { out[i] *= factor; });
+      KOKKOS_LAMBDA(const std::size_t i) { out[i] = static_cast<T>(out[i] * factor); });
 }
 
 template <class Exec, class T>
@@ -40,7 +40,7 @@ void add(const Exec& exec, VectorView<Exec, T> y, VectorView<Exec, const T> x) {
   T* const out = y.data();
   for_each_element(
       "zygos::ops::add", exec, y.size(), chunk::light,
-      KOKKOS_LAMBDA(const std::size_t i) { out[i] += in[i]; });
+      KOKKOS_LAMBDA(const std::size_t i) { out[i] = static_cast<T>(out[i] + in[i]); });
 }
 
 template <class Exec, class T>
@@ -52,7 +52,7 @@ void sum(const Exec& exec, VectorView<Exec, T> y, VectorView<Exec, const T> a,
   T* const out = y.data();
   for_each_element(
       "zygos::ops::sum", exec, y.size(), chunk::light,
-      KOKKOS_LAMBDA(const std::size_t i) { out[i] = left[i] + right[i]; });
+      KOKKOS_LAMBDA(const std::size_t i) { out[i] = static_cast<T>(left[i] + right[i]); });
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                        \
@@ -62,9 +62,10 @@ void sum(const Exec& exec, VectorView<Exec, T> y, VectorView<Exec, const T> a,
   template void add<SPACE, T>(const SPACE&, VectorView<SPACE, T>, VectorView<SPACE, const T>);  \
   template void sum<SPACE, T>(const SPACE&, VectorView<SPACE, T>, VectorView<SPACE, const T>,   \
                               VectorView<SPACE, const T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

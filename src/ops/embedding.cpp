@@ -43,8 +43,8 @@ template <std::size_t width, class T>
 struct Embed {
   Extents table;
   std::size_t pieces;  ///< of a row
-  const T* ids;
-  const T* values;
+  const Wide<T>* ids;
+  const Wide<T>* values;
   T* y;
 
   KOKKOS_FUNCTION void operator()(const std::size_t item) const {
@@ -53,13 +53,14 @@ struct Embed {
     T* const out = y + row * table.columns + part.begin;
     if (!is_row(ids[row], table.rows)) {
       for (std::size_t j = 0; j < part.count; ++j) {
-        out[j] = Kokkos::Experimental::quiet_NaN_v<T>;
+        out[j] = static_cast<T>(Kokkos::Experimental::quiet_NaN_v<Wide<T>>);
       }
       return;
     }
-    const T* const in = values + static_cast<std::size_t>(ids[row]) * table.columns + part.begin;
+    const Wide<T>* const in =
+        values + static_cast<std::size_t>(ids[row]) * table.columns + part.begin;
     for (std::size_t j = 0; j < part.count; ++j) {
-      out[j] = in[j];
+      out[j] = static_cast<T>(in[j]);
     }
   }
 };
@@ -68,17 +69,17 @@ template <std::size_t width, class T>
 struct EmbedBackward {
   Extents table;
   std::size_t rows;
-  const T* ids;
+  const Wide<T>* ids;
   const T* d_y;
-  T* d_table;
+  Wide<T>* d_table;
   bool adds;
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
     const Columns<width> part(piece, table.columns);
     for (std::size_t row = 0; row < table.rows && !adds; ++row) {
-      T* const out = d_table + row * table.columns + part.begin;
+      Wide<T>* const out = d_table + row * table.columns + part.begin;
       for (std::size_t j = 0; j < part.count; ++j) {
-        out[j] = T(0);
+        out[j] = Wide<T>(0);
       }
     }
     for (std::size_t row = 0; row < rows; ++row) {
@@ -86,7 +87,8 @@ struct EmbedBackward {
         continue;
       }
       const T* const from = d_y + row * table.columns + part.begin;
-      T* const out = d_table + static_cast<std::size_t>(ids[row]) * table.columns + part.begin;
+      Wide<T>* const out =
+          d_table + static_cast<std::size_t>(ids[row]) * table.columns + part.begin;
       for (std::size_t j = 0; j < part.count; ++j) {
         out[j] += from[j];
       }
@@ -99,17 +101,17 @@ struct AddToRows {
   std::size_t columns;
   std::size_t pieces;  ///< of a row
   const T* x;
-  const T* values;
+  const Wide<T>* values;
   T* y;
 
   KOKKOS_FUNCTION void operator()(const std::size_t item) const {
     const Columns<width> part(item % pieces, columns);
     const std::size_t first = item / pieces * columns + part.begin;
     const T* const in = x + first;
-    const T* const plus = values + part.begin;
+    const Wide<T>* const plus = values + part.begin;
     T* const out = y + first;
     for (std::size_t j = 0; j < part.count; ++j) {
-      out[j] = in[j] + plus[j];
+      out[j] = static_cast<T>(in[j] + plus[j]);
     }
   }
 };
@@ -118,7 +120,7 @@ template <std::size_t width, class T>
 struct SumRows {
   Extents matrix;
   const T* x;
-  T* sums;
+  Wide<T>* sums;
   bool adds;
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
@@ -132,7 +134,8 @@ struct SumRows {
     }
     for (std::size_t j = 0; j < part.count; ++j) {
       // Not a factor: what is there before the first sum may be NaN.
-      sums[part.begin + j] = (adds ? sums[part.begin + j] : T(0)) + static_cast<T>(totals[j]);
+      sums[part.begin + j] =
+          (adds ? sums[part.begin + j] : Wide<T>(0)) + static_cast<Wide<T>>(totals[j]);
     }
   }
 };
@@ -150,8 +153,8 @@ std::size_t together_of(std::size_t numbers) {
 }  // namespace
 
 template <class Exec, class T>
-void embed(const Exec& exec, VectorView<Exec, const T> ids, MatrixView<Exec, const T> table,
-           MatrixView<Exec, T> y) {
+void embed(const Exec& exec, VectorView<Exec, const Wide<T>> ids,
+           MatrixView<Exec, const Wide<T>> table, MatrixView<Exec, T> y) {
   ZYGOS_REQUIRE(ids.size() == y.extent(0) && table.extent(1) == y.extent(1),
                 "ops::embed: extents do not fit");
   constexpr std::size_t width = piece_width<Exec>;
@@ -163,8 +166,8 @@ void embed(const Exec& exec, VectorView<Exec, const T> ids, MatrixView<Exec, con
 }
 
 template <class Exec, class T>
-void embed_backward(const Exec& exec, VectorView<Exec, const T> ids, MatrixView<Exec, const T> d_y,
-                    MatrixView<Exec, T> d_table, Into into) {
+void embed_backward(const Exec& exec, VectorView<Exec, const Wide<T>> ids,
+                    MatrixView<Exec, const T> d_y, MatrixView<Exec, Wide<T>> d_table, Into into) {
   ZYGOS_REQUIRE(ids.size() == d_y.extent(0) && d_table.extent(1) == d_y.extent(1),
                 "ops::embed_backward: extents do not fit");
   constexpr std::size_t width = piece_width<Exec>;
@@ -180,8 +183,8 @@ void embed_backward(const Exec& exec, VectorView<Exec, const T> ids, MatrixView<
 }
 
 template <class Exec, class T>
-void add_to_rows(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, const T> values,
-                 MatrixView<Exec, T> y) {
+void add_to_rows(const Exec& exec, MatrixView<Exec, const T> x,
+                 VectorView<Exec, const Wide<T>> values, MatrixView<Exec, T> y) {
   ZYGOS_REQUIRE(x.size() == y.size() && values.size() == x.extent(1),
                 "ops::add_to_rows: extents do not fit");
   constexpr std::size_t width = piece_width<Exec>;
@@ -191,7 +194,8 @@ void add_to_rows(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec,
 }
 
 template <class Exec, class T>
-void sum_rows(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, T> sums, Into into) {
+void sum_rows(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, Wide<T>> sums,
+              Into into) {
   ZYGOS_REQUIRE(sums.size() == x.extent(1), "ops::sum_rows: extents do not fit");
   constexpr std::size_t width = piece_width<Exec>;
   for_each_element(
@@ -199,18 +203,20 @@ void sum_rows(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, T>
       SumRows<width, T>{{x.extent(0), x.extent(1)}, x.data(), sums.data(), into == Into::added});
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                           \
-  template void embed<SPACE, T>(const SPACE&, VectorView<SPACE, const T>,                          \
-                                MatrixView<SPACE, const T>, MatrixView<SPACE, T>);                 \
-  template void embed_backward<SPACE, T>(const SPACE&, VectorView<SPACE, const T>,                 \
-                                         MatrixView<SPACE, const T>, MatrixView<SPACE, T>, Into);  \
-  template void add_to_rows<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,                    \
-                                      VectorView<SPACE, const T>, MatrixView<SPACE, T>);           \
-  template void sum_rows<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>, VectorView<SPACE, T>, \
-                                   Into);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                         \
+  template void embed<SPACE, T>(const SPACE&, VectorView<SPACE, const Wide<T>>,                  \
+                                MatrixView<SPACE, const Wide<T>>, MatrixView<SPACE, T>);         \
+  template void embed_backward<SPACE, T>(const SPACE&, VectorView<SPACE, const Wide<T>>,         \
+                                         MatrixView<SPACE, const T>, MatrixView<SPACE, Wide<T>>, \
+                                         Into);                                                  \
+  template void add_to_rows<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,                  \
+                                      VectorView<SPACE, const Wide<T>>, MatrixView<SPACE, T>);   \
+  template void sum_rows<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,                     \
+                                   VectorView<SPACE, Wide<T>>, Into);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

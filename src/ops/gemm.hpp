@@ -3,6 +3,9 @@
 //
 // Matrix products, row major. Where a layer always needs something more from the same operands
 // (bias and activation of the result, column sums of an operand), it is part of the product.
+// Activations are T, weights and their gradients Wide<T>. Of bf16, weights are rounded to bf16
+// before they are multiplied, and sums are floats; what is done to them comes before they are
+// rounded.
 #pragma once
 
 #include "ops/activation.hpp"
@@ -14,13 +17,13 @@ namespace zygos::ops {
 /// What is done to a product before it leaves the cache: c = f(c + bias).
 template <class Exec, class T>
 struct Epilogue {
-  VectorView<Exec, const T> bias;  ///< (columns of c), or empty
+  VectorView<Exec, const Wide<T>> bias;  ///< (columns of c), or empty
   Activation activation = Activation::none;
 };
 
 /// c (M, N) = epilogue(a (M, K) b (K, N))
 template <class Exec, class T>
-void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
           MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue = {});
 
 /// Whether results replace what is there or are added to it.
@@ -30,11 +33,12 @@ enum class Into : bool { replaced, added };
 /// added up in double from the first row to the last.
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, T> c, VectorView<Exec, T> sums = {}, Into into = Into::replaced);
+             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums = {},
+             Into into = Into::replaced);
 
 /// c (M, N) = a b^T with a (M, K), b (N, K)
 template <class Exec, class T>
-void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
              MatrixView<Exec, T> c);
 
 }  // namespace zygos::ops

@@ -115,7 +115,7 @@ std::int64_t columns(const View& view) {
 }  // namespace
 
 template <class Exec, class T>
-void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
           MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
@@ -139,7 +139,7 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, T> c, VectorView<Exec, T> sums, Into into) {
+             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into) {
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: extents do not fit");
@@ -160,7 +160,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
 }
 
 template <class Exec, class T>
-void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
              MatrixView<Exec, T> c) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),

@@ -20,11 +20,11 @@ template <class T>
 struct Normalise {
   std::size_t columns;
   const T* x;
-  const T* gain;
-  const T* shift;
+  const Wide<T>* gain;
+  const Wide<T>* shift;
   double epsilon;
   T* y;
-  T* moments;
+  Wide<T>* moments;
 
   template <class Row>
   KOKKOS_INLINE_FUNCTION void operator()(const Row& threads, std::size_t row) const {
@@ -37,14 +37,15 @@ struct Normalise {
       const double distance = static_cast<double>(in[i]) - mean;
       return distance * distance;
     }) / count;
-    const auto middle = static_cast<T>(mean);
-    const auto scale = static_cast<T>(1.0 / Kokkos::sqrt(variance + epsilon));
+    const auto middle = static_cast<Wide<T>>(mean);
+    const auto scale = static_cast<Wide<T>>(1.0 / Kokkos::sqrt(variance + epsilon));
     moments[2 * row] = middle;
     moments[2 * row + 1] = scale;
-    const T* const by = gain;
-    const T* const plus = shift;
-    threads.each(columns,
-                 [=](std::size_t i) { out[i] = (in[i] - middle) * scale * by[i] + plus[i]; });
+    const Wide<T>* const by = gain;
+    const Wide<T>* const plus = shift;
+    threads.each(columns, [=](std::size_t i) {
+      out[i] = static_cast<T>((in[i] - middle) * scale * by[i] + plus[i]);
+    });
   }
 };
 
@@ -53,8 +54,8 @@ template <class T>
 struct Gradient {
   std::size_t columns;
   const T* x;
-  const T* gain;
-  const T* moments;
+  const Wide<T>* gain;
+  const Wide<T>* moments;
   const T* d_y;
   T* d_x;
 
@@ -62,19 +63,19 @@ struct Gradient {
   KOKKOS_INLINE_FUNCTION void operator()(const Row& threads, std::size_t row) const {
     const T* const in = x + row * columns;
     const T* const from = d_y + row * columns;
-    const T* const by = gain;
+    const Wide<T>* const by = gain;
     T* const out = d_x + row * columns;
-    const T middle = moments[2 * row];
-    const T scale = moments[2 * row + 1];
+    const Wide<T> middle = moments[2 * row];
+    const Wide<T> scale = moments[2 * row + 1];
     const auto count = static_cast<double>(columns);
-    const auto mean = static_cast<T>(threads.sum(columns, [&](std::size_t i) {
+    const auto mean = static_cast<Wide<T>>(threads.sum(columns, [&](std::size_t i) {
       return static_cast<double>(from[i] * by[i]);
     }) / count);
-    const auto along = static_cast<T>(threads.sum(columns, [&](std::size_t i) {
+    const auto along = static_cast<Wide<T>>(threads.sum(columns, [&](std::size_t i) {
       return static_cast<double>(from[i] * by[i] * ((in[i] - middle) * scale));
     }) / count);
     threads.each(columns, [=](std::size_t i) {
-      out[i] = scale * (from[i] * by[i] - mean - (in[i] - middle) * scale * along);
+      out[i] = static_cast<T>(scale * (from[i] * by[i] - mean - (in[i] - middle) * scale * along));
     });
   }
 };
@@ -85,10 +86,10 @@ struct ColumnSums {
   std::size_t rows;
   std::size_t columns;
   const T* x;
-  const T* moments;
+  const Wide<T>* moments;
   const T* d_y;
-  T* d_gain;
-  T* d_shift;
+  Wide<T>* d_gain;
+  Wide<T>* d_shift;
   bool adds;
 
   KOKKOS_FUNCTION void operator()(const std::size_t block) const {
@@ -99,8 +100,8 @@ struct ColumnSums {
     for (std::size_t row = 0; row < rows; ++row) {
       const T* const in = x + row * columns + begin;
       const T* const from = d_y + row * columns + begin;
-      const T middle = moments[2 * row];
-      const T scale = moments[2 * row + 1];
+      const Wide<T> middle = moments[2 * row];
+      const Wide<T> scale = moments[2 * row + 1];
       for (std::size_t j = 0; j < count; ++j) {
         gains[j] += static_cast<double>(from[j] * ((in[j] - middle) * scale));
         shifts[j] += static_cast<double>(from[j]);
@@ -108,8 +109,9 @@ struct ColumnSums {
     }
     for (std::size_t j = 0; j < count; ++j) {
       // Not a factor: what is there before the first sum may be NaN.
-      d_gain[begin + j] = (adds ? d_gain[begin + j] : T(0)) + static_cast<T>(gains[j]);
-      d_shift[begin + j] = (adds ? d_shift[begin + j] : T(0)) + static_cast<T>(shifts[j]);
+      d_gain[begin + j] = (adds ? d_gain[begin + j] : Wide<T>(0)) + static_cast<Wide<T>>(gains[j]);
+      d_shift[begin + j] =
+          (adds ? d_shift[begin + j] : Wide<T>(0)) + static_cast<Wide<T>>(shifts[j]);
     }
   }
 };
@@ -117,9 +119,9 @@ struct ColumnSums {
 }  // namespace
 
 template <class Exec, class T>
-void layer_norm(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, const T> gain,
-                VectorView<Exec, const T> shift, double epsilon, MatrixView<Exec, T> y,
-                MatrixView<Exec, T> moments) {
+void layer_norm(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, const Wide<T>> gain,
+                VectorView<Exec, const Wide<T>> shift, double epsilon, MatrixView<Exec, T> y,
+                MatrixView<Exec, Wide<T>> moments) {
   ZYGOS_REQUIRE(x.extent(0) == y.extent(0) && x.extent(1) == y.extent(1) &&
                     gain.size() == x.extent(1) && shift.size() == x.extent(1) &&
                     moments.size() == 2 * x.extent(0),
@@ -131,7 +133,8 @@ void layer_norm(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, 
 
 template <class Exec, class T>
 void layer_norm_backward_input(const Exec& exec, MatrixView<Exec, const T> x,
-                               VectorView<Exec, const T> gain, MatrixView<Exec, const T> moments,
+                               VectorView<Exec, const Wide<T>> gain,
+                               MatrixView<Exec, const Wide<T>> moments,
                                MatrixView<Exec, const T> d_y, MatrixView<Exec, T> d_x) {
   ZYGOS_REQUIRE(x.size() == d_y.size() && x.size() == d_x.size(),
                 "ops::layer_norm_backward_input: extents do not fit");
@@ -142,8 +145,9 @@ void layer_norm_backward_input(const Exec& exec, MatrixView<Exec, const T> x,
 
 template <class Exec, class T>
 void layer_norm_backward_scale(const Exec& exec, MatrixView<Exec, const T> x,
-                               MatrixView<Exec, const T> moments, MatrixView<Exec, const T> d_y,
-                               VectorView<Exec, T> d_gain, VectorView<Exec, T> d_shift, Into into) {
+                               MatrixView<Exec, const Wide<T>> moments,
+                               MatrixView<Exec, const T> d_y, VectorView<Exec, Wide<T>> d_gain,
+                               VectorView<Exec, Wide<T>> d_shift, Into into) {
   ZYGOS_REQUIRE(
       x.size() == d_y.size() && d_gain.size() == x.extent(1) && d_shift.size() == x.extent(1),
       "ops::layer_norm_backward_scale: extents do not fit");
@@ -158,19 +162,20 @@ void layer_norm_backward_scale(const Exec& exec, MatrixView<Exec, const T> x,
                            d_shift.data(), into == Into::added});
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                     \
-  template void layer_norm<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,               \
-                                     VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-                                     double, MatrixView<SPACE, T>, MatrixView<SPACE, T>);    \
-  template void layer_norm_backward_input<SPACE, T>(                                         \
-      const SPACE&, MatrixView<SPACE, const T>, VectorView<SPACE, const T>,                  \
-      MatrixView<SPACE, const T>, MatrixView<SPACE, const T>, MatrixView<SPACE, T>);         \
-  template void layer_norm_backward_scale<SPACE, T>(                                         \
-      const SPACE&, MatrixView<SPACE, const T>, MatrixView<SPACE, const T>,                  \
-      MatrixView<SPACE, const T>, VectorView<SPACE, T>, VectorView<SPACE, T>, Into);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                           \
+  template void layer_norm<SPACE, T>(                                                              \
+      const SPACE&, MatrixView<SPACE, const T>, VectorView<SPACE, const Wide<T>>,                  \
+      VectorView<SPACE, const Wide<T>>, double, MatrixView<SPACE, T>, MatrixView<SPACE, Wide<T>>); \
+  template void layer_norm_backward_input<SPACE, T>(                                               \
+      const SPACE&, MatrixView<SPACE, const T>, VectorView<SPACE, const Wide<T>>,                  \
+      MatrixView<SPACE, const Wide<T>>, MatrixView<SPACE, const T>, MatrixView<SPACE, T>);         \
+  template void layer_norm_backward_scale<SPACE, T>(                                               \
+      const SPACE&, MatrixView<SPACE, const T>, MatrixView<SPACE, const Wide<T>>,                  \
+      MatrixView<SPACE, const T>, VectorView<SPACE, Wide<T>>, VectorView<SPACE, Wide<T>>, Into);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

@@ -11,20 +11,22 @@ namespace zygos::ops {
 /// y = (x - mean) / sqrt(variance + epsilon) * gain + shift, row by row; means and variances are
 /// added up in double. `moments` (rows, 2) gets each row's mean and 1 / sqrt(variance + epsilon).
 template <class Exec, class T>
-void layer_norm(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, const T> gain,
-                VectorView<Exec, const T> shift, double epsilon, MatrixView<Exec, T> y,
-                MatrixView<Exec, T> moments);
+void layer_norm(const Exec& exec, MatrixView<Exec, const T> x, VectorView<Exec, const Wide<T>> gain,
+                VectorView<Exec, const Wide<T>> shift, double epsilon, MatrixView<Exec, T> y,
+                MatrixView<Exec, Wide<T>> moments);
 
 /// d_x from d_y and the moments of the forward pass.
 template <class Exec, class T>
 void layer_norm_backward_input(const Exec& exec, MatrixView<Exec, const T> x,
-                               VectorView<Exec, const T> gain, MatrixView<Exec, const T> moments,
+                               VectorView<Exec, const Wide<T>> gain,
+                               MatrixView<Exec, const Wide<T>> moments,
                                MatrixView<Exec, const T> d_y, MatrixView<Exec, T> d_x);
 
 /// d_gain and d_shift: sums over the rows, from the first to the last, in double.
 template <class Exec, class T>
 void layer_norm_backward_scale(const Exec& exec, MatrixView<Exec, const T> x,
-                               MatrixView<Exec, const T> moments, MatrixView<Exec, const T> d_y,
-                               VectorView<Exec, T> d_gain, VectorView<Exec, T> d_shift, Into into);
+                               MatrixView<Exec, const Wide<T>> moments,
+                               MatrixView<Exec, const T> d_y, VectorView<Exec, Wide<T>> d_gain,
+                               VectorView<Exec, Wide<T>> d_shift, Into into);
 
 }  // namespace zygos::ops

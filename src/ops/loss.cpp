@@ -7,6 +7,7 @@
 #include "ops/launch.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace zygos::ops {
 namespace {
@@ -52,20 +53,20 @@ struct CrossEntropyRow {
     const T* const row = logits + first;
     const auto label = static_cast<std::size_t>(labels[n]);
     const double share = positions == 1 ? 1.0 : losses[n];
-    const T top = largest(row, at);
+    const Wide<T> top = largest(row, at);
     std::size_t best = 0;
     while (best < classes && row[at(best)] != top) {
       ++best;  // to the end for NaN
     }
-    T* const powers = d == nullptr ? nullptr : d + first;
-    const double sum = add_powers(row, top, powers, at);
+    T* const out = d == nullptr ? nullptr : d + first;
+    const double sum = add_powers(row, top, out, at);
     // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
     losses[n] =
         share *
         (Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[at(label)])));
     hits[n] = best == label ? 1 : 0;
-    if (powers != nullptr) {
-      scale_gradient(powers, label, sum, share, at);
+    if (out != nullptr) {
+      scale_gradient(row, top, out, label, sum, share, at);
     }
   }
 
@@ -82,48 +83,52 @@ struct CrossEntropyRow {
   static constexpr std::size_t beside = 32;
 
   template <class At>
-  KOKKOS_FUNCTION T largest(const T* row, const At& at) const {
-    T tops[beside];
+  KOKKOS_FUNCTION Wide<T> largest(const T* row, const At& at) const {
+    Wide<T> tops[beside];
     for (std::size_t j = 0; j < beside; ++j) {
       tops[j] = row[0];
     }
     std::size_t k = 0;
     for (; k + beside <= classes; k += beside) {
       for (std::size_t j = 0; j < beside; ++j) {
-        const T logit = row[at(k + j)];
+        const Wide<T> logit = row[at(k + j)];
         tops[j] = logit > tops[j] ? logit : tops[j];
       }
     }
     for (; k < classes; ++k) {
       tops[0] = row[at(k)] > tops[0] ? row[at(k)] : tops[0];
     }
-    T top = tops[0];
-    for (const T other : tops) {
+    Wide<T> top = tops[0];
+    for (const Wide<T> other : tops) {
       top = other > top ? other : top;
     }
     return top;
   }
 
+  /// Whether powers wait in the gradient's memory for their sum: bf16 would round them, so there
+  /// they are computed again.
+  static constexpr bool keeps_powers = std::is_same_v<T, Wide<T>>;
+
   template <class At>
-  KOKKOS_FUNCTION double add_powers(const T* row, T top, T* powers, const At& at) const {
+  KOKKOS_FUNCTION double add_powers(const T* row, Wide<T> top, T* powers, const At& at) const {
     double sums[beside] = {};
     std::size_t k = 0;
     for (; k + beside <= classes; k += beside) {
-      T some[beside];
+      Wide<T> some[beside];
       for (std::size_t j = 0; j < beside; ++j) {
         some[j] = exponential(row[at(k + j)] - top);
         sums[j] += static_cast<double>(some[j]);
       }
-      for (std::size_t j = 0; j < beside && powers != nullptr; ++j) {
-        powers[at(k + j)] = some[j];
+      for (std::size_t j = 0; j < beside && keeps_powers && powers != nullptr; ++j) {
+        powers[at(k + j)] = static_cast<T>(some[j]);
       }
     }
     double sum = 0.0;
     for (; k < classes; ++k) {
-      const T power = exponential(row[at(k)] - top);
+      const Wide<T> power = exponential(row[at(k)] - top);
       sum += static_cast<double>(power);
-      if (powers != nullptr) {
-        powers[at(k)] = power;
+      if (keeps_powers && powers != nullptr) {
+        powers[at(k)] = static_cast<T>(power);
       }
     }
     for (const double part : sums) {
@@ -133,13 +138,17 @@ struct CrossEntropyRow {
   }
 
   template <class At>
-  KOKKOS_FUNCTION void scale_gradient(T* out, std::size_t label, double sum, double of_position,
-                                      const At& at) const {
+  KOKKOS_FUNCTION void scale_gradient(const T* row, Wide<T> top, T* out, std::size_t label,
+                                      double sum, double of_position, const At& at) const {
+    const auto power = [&](std::size_t k) {
+      return static_cast<double>(keeps_powers ? Wide<T>(out[at(k)])
+                                              : exponential(row[at(k)] - top));
+    };
     const double weight = of_position * factor / static_cast<double>(positions);
     const double share = weight / sum;
-    const double of_label = static_cast<double>(out[at(label)]) * share - weight;
+    const double of_label = power(label) * share - weight;
     for (std::size_t k = 0; k < classes; ++k) {
-      out[at(k)] = static_cast<T>(static_cast<double>(out[at(k)]) * share);
+      out[at(k)] = static_cast<T>(power(k) * share);
     }
     out[at(label)] = static_cast<T>(of_label);
   }
@@ -181,7 +190,7 @@ struct Element {
 template <ElementLoss which, class T>
 struct ElementRow {
   const T* prediction;
-  const T* target;
+  const Wide<T>* target;
   std::size_t columns;
   double factor;
   double* losses;
@@ -209,7 +218,7 @@ struct ElementRow {
 template <class T>
 struct DiceRow {
   const T* prediction;
-  const T* target;
+  const Wide<T>* target;
   std::size_t columns;
   double smooth;
   double factor;
@@ -219,7 +228,7 @@ struct DiceRow {
 
   KOKKOS_FUNCTION void operator()(const std::size_t n) const {
     const T* const p = prediction + n * columns;
-    const T* const t = target + n * columns;
+    const Wide<T>* const t = target + n * columns;
     double both = 0.0;
     double sum = 0.0;
     std::int64_t common = 0;
@@ -227,8 +236,8 @@ struct DiceRow {
     for (std::size_t i = 0; i < columns; ++i) {
       both += static_cast<double>(p[i]) * static_cast<double>(t[i]);
       sum += static_cast<double>(p[i]) + static_cast<double>(t[i]);
-      const int inside = p[i] > T(0.5) ? 1 : 0;
-      const int wanted = t[i] > T(0.5) ? 1 : 0;
+      const int inside = p[i] > Wide<T>(0.5) ? 1 : 0;
+      const int wanted = t[i] > Wide<T>(0.5) ? 1 : 0;
       common += inside * wanted;
       marked += inside + wanted;
     }
@@ -237,10 +246,10 @@ struct DiceRow {
     losses[n] = 1.0 - upper / lower;
     hits[n] = marked == 0 ? dice_hits : static_cast<std::int32_t>(2 * common * dice_hits / marked);
     if (d != nullptr) {
-      const auto level = static_cast<T>(factor * upper / (lower * lower));
-      const auto slope = static_cast<T>(2.0 * factor / lower);
+      const auto level = static_cast<Wide<T>>(factor * upper / (lower * lower));
+      const auto slope = static_cast<Wide<T>>(2.0 * factor / lower);
       for (std::size_t i = 0; i < columns; ++i) {
-        d[n * columns + i] = level - slope * t[i];
+        d[n * columns + i] = static_cast<T>(level - slope * t[i]);
       }
     }
   }
@@ -380,7 +389,7 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
 
 template <class Exec, class T>
 void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T> prediction,
-                  MatrixView<Exec, const T> target, double factor,
+                  MatrixView<Exec, const Wide<T>> target, double factor,
                   const LossResults<Exec, T>& results) {
   const std::size_t samples = prediction.extent(0);
   require_fit(samples, samples, results);
@@ -407,7 +416,7 @@ void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T>
 
 template <class Exec, class T>
 void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> prediction,
-               MatrixView<Exec, const T> target, double factor,
+               MatrixView<Exec, const Wide<T>> target, double factor,
                const LossResults<Exec, T>& results) {
   const std::size_t samples = prediction.extent(0);
   require_fit(samples, samples, results);
@@ -438,14 +447,15 @@ void loss_totals(const Exec& exec, VectorView<Exec, const double> sample_losses,
                                         VectorView<SPACE, const std::int32_t>, double,        \
                                         const LossResults<SPACE, T>&, ClassOrder);            \
   template void element_loss<SPACE, T>(const SPACE&, ElementLoss, MatrixView<SPACE, const T>, \
-                                       MatrixView<SPACE, const T>, double,                    \
+                                       MatrixView<SPACE, const Wide<T>>, double,              \
                                        const LossResults<SPACE, T>&);                         \
   template void dice_loss<SPACE, T>(const SPACE&, double, MatrixView<SPACE, const T>,         \
-                                    MatrixView<SPACE, const T>, double,                       \
+                                    MatrixView<SPACE, const Wide<T>>, double,                 \
                                     const LossResults<SPACE, T>&);
 #define ZYGOS_INSTANTIATE(SPACE)                                                  \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float)                                            \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)                                           \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)                                             \
   template void loss_totals<SPACE>(const SPACE&, VectorView<SPACE, const double>, \
                                    VectorView<SPACE, const std::int32_t>,         \
                                    VectorView<SPACE, double>);

@@ -45,7 +45,7 @@ enum class ElementLoss {
 /// hits: samples all of whose elements are on their targets' side of one half.
 template <class Exec, class T>
 void element_loss(const Exec& exec, ElementLoss which, MatrixView<Exec, const T> prediction,
-                  MatrixView<Exec, const T> target, double factor,
+                  MatrixView<Exec, const Wide<T>> target, double factor,
                   const LossResults<Exec, T>& results);
 
 /// Hits of a sample whose Dice score is 1.
@@ -56,7 +56,7 @@ inline constexpr std::int32_t dice_hits = 1000000;
 /// millionths, for the sets P and T of the elements above one half; all if both are empty.
 template <class Exec, class T>
 void dice_loss(const Exec& exec, double smooth, MatrixView<Exec, const T> prediction,
-               MatrixView<Exec, const T> target, double factor,
+               MatrixView<Exec, const Wide<T>> target, double factor,
                const LossResults<Exec, T>& results);
 
 /// The totals of samples' losses and hits, for kernels that are written elsewhere.

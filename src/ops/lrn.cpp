@@ -79,16 +79,16 @@ struct Stretch {
 template <std::size_t length, class T, class Power>
 struct Forward {
   LrnShape shape;
-  T offset;
-  T weight;
+  Wide<T> offset;
+  Wide<T> weight;
   Power power;
   const T* x;
-  T* scale;
+  Wide<T>* scale;
   T* y;
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
     const Stretch part(shape, length, piece);
-    T squares[length] = {};
+    Wide<T> squares[length] = {};
     for (std::size_t c = 0; c < part.channels; ++c) {
       const T* const in = x + part.first + c * shape.area;
       for (std::size_t i = 0; i < part.count; ++i) {
@@ -96,14 +96,14 @@ struct Forward {
       }
     }
     const T* const in = x + part.begin;
-    T* const kept = scale + part.begin;
+    Wide<T>* const kept = scale + part.begin;
     T* const out = y + part.begin;
     for (std::size_t i = 0; i < part.count; ++i) {
       squares[i] = offset + weight * squares[i];
       kept[i] = squares[i];
     }
     for (std::size_t i = 0; i < part.count; ++i) {
-      out[i] = in[i] * power(squares[i]);
+      out[i] = static_cast<T>(in[i] * power(squares[i]));
     }
   }
 };
@@ -112,17 +112,17 @@ struct Forward {
 template <std::size_t length, class T, class Power>
 struct Backward {
   LrnShape shape;
-  T twice;  ///< 2 weight power
+  Wide<T> twice;  ///< 2 weight power
   Power power;
   const T* x;
-  const T* scale;
+  const Wide<T>* scale;
   const T* y;
   const T* d_y;
   T* d_x;
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
     const Stretch part(shape, length, piece);
-    T sums[length] = {};
+    Wide<T> sums[length] = {};
     for (std::size_t c = 0; c < part.channels; ++c) {
       const std::size_t at = part.first + c * shape.area;
       for (std::size_t i = 0; i < part.count; ++i) {
@@ -135,7 +135,7 @@ struct Backward {
       sums[i] = d_y[at] * power(scale[at]) - twice * x[at] * sums[i];
     }
     for (std::size_t i = 0; i < part.count; ++i) {
-      out[i] = sums[i];
+      out[i] = static_cast<T>(sums[i]);
     }
   }
 };
@@ -155,22 +155,23 @@ void for_each_stretch(const char* label, const Exec& exec, const LrnShape& shape
 
 template <class Exec, class T>
 void lrn(const Exec& exec, const LrnShape& shape, const LrnScalars& scalars,
-         VectorView<Exec, const T> x, VectorView<Exec, T> scale, VectorView<Exec, T> y) {
+         VectorView<Exec, const T> x, VectorView<Exec, Wide<T>> scale, VectorView<Exec, T> y) {
   ZYGOS_REQUIRE(
       x.size() == shape.size() && scale.size() == shape.size() && y.size() == shape.size(),
       "ops::lrn: extents do not fit");
   with_power(scalars.power, [&](const auto& power_of) {
-    const auto power = power_of(T());
-    for_each_stretch("zygos::ops::lrn", exec, shape,
-                     Forward<stretch<Exec>, T, std::decay_t<decltype(power)>>{
-                         shape, static_cast<T>(scalars.offset), static_cast<T>(scalars.weight),
-                         power, x.data(), scale.data(), y.data()});
+    const auto power = power_of(Wide<T>());
+    for_each_stretch(
+        "zygos::ops::lrn", exec, shape,
+        Forward<stretch<Exec>, T, std::decay_t<decltype(power)>>{
+            shape, static_cast<Wide<T>>(scalars.offset), static_cast<Wide<T>>(scalars.weight),
+            power, x.data(), scale.data(), y.data()});
   });
 }
 
 template <class Exec, class T>
 void lrn_backward(const Exec& exec, const LrnShape& shape, const LrnScalars& scalars,
-                  VectorView<Exec, const T> x, VectorView<Exec, const T> scale,
+                  VectorView<Exec, const T> x, VectorView<Exec, const Wide<T>> scale,
                   VectorView<Exec, const T> y, VectorView<Exec, const T> d_y,
                   VectorView<Exec, T> d_x) {
   ZYGOS_REQUIRE(x.size() == shape.size() && scale.size() == shape.size() &&
@@ -178,25 +179,26 @@ void lrn_backward(const Exec& exec, const LrnShape& shape, const LrnScalars& sca
                     d_x.size() == shape.size(),
                 "ops::lrn_backward: extents do not fit");
   with_power(scalars.power, [&](const auto& power_of) {
-    const auto power = power_of(T());
+    const auto power = power_of(Wide<T>());
     for_each_stretch("zygos::ops::lrn_backward", exec, shape,
                      Backward<stretch<Exec>, T, std::decay_t<decltype(power)>>{
-                         shape, static_cast<T>(2.0 * scalars.weight * scalars.power), power,
+                         shape, static_cast<Wide<T>>(2.0 * scalars.weight * scalars.power), power,
                          x.data(), scale.data(), y.data(), d_y.data(), d_x.data()});
   });
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                       \
-  template void lrn<SPACE, T>(const SPACE&, const LrnShape&, const LrnScalars&,                \
-                              VectorView<SPACE, const T>, VectorView<SPACE, T>,                \
-                              VectorView<SPACE, T>);                                           \
-  template void lrn_backward<SPACE, T>(const SPACE&, const LrnShape&, const LrnScalars&,       \
-                                       VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-                                       VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
-                                       VectorView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                        \
+  template void lrn<SPACE, T>(const SPACE&, const LrnShape&, const LrnScalars&,                 \
+                              VectorView<SPACE, const T>, VectorView<SPACE, Wide<T>>,           \
+                              VectorView<SPACE, T>);                                            \
+  template void lrn_backward<SPACE, T>(                                                         \
+      const SPACE&, const LrnShape&, const LrnScalars&, VectorView<SPACE, const T>,             \
+      VectorView<SPACE, const Wide<T>>, VectorView<SPACE, const T>, VectorView<SPACE, const T>, \
+      VectorView<SPACE, T>);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

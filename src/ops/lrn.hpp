@@ -28,12 +28,12 @@ struct LrnScalars {
 /// within reach, at the same place of their planes. `scale` is kept for the gradient.
 template <class Exec, class T>
 void lrn(const Exec& exec, const LrnShape& shape, const LrnScalars& scalars,
-         VectorView<Exec, const T> x, VectorView<Exec, T> scale, VectorView<Exec, T> y);
+         VectorView<Exec, const T> x, VectorView<Exec, Wide<T>> scale, VectorView<Exec, T> y);
 
 /// d_x from d_y and what the forward pass read and wrote.
 template <class Exec, class T>
 void lrn_backward(const Exec& exec, const LrnShape& shape, const LrnScalars& scalars,
-                  VectorView<Exec, const T> x, VectorView<Exec, const T> scale,
+                  VectorView<Exec, const T> x, VectorView<Exec, const Wide<T>> scale,
                   VectorView<Exec, const T> y, VectorView<Exec, const T> d_y,
                   VectorView<Exec, T> d_x);
 

@@ -211,14 +211,14 @@ struct MaxGradient {
     const std::int64_t row = index / pool.x.input;
     const std::int64_t column = index % pool.x.input;
     const std::int64_t first = plane * pool.y.output * pool.x.output;
-    T sum(0);
+    Wide<T> sum(0);
     for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
       for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
         const std::int64_t window = first + i * pool.x.output + j;
-        sum += where[window] == index ? d_y[window] : T(0);
+        sum += where[window] == index ? Wide<T>(d_y[window]) : Wide<T>(0);
       }
     }
-    return sum;
+    return static_cast<T>(sum);
   }
   /// A plane's windows hand out what they have.
   void scatter(std::int64_t plane) const {
@@ -227,7 +227,7 @@ struct MaxGradient {
     T* const to = d_x + plane * inputs;
     std::fill_n(to, inputs, T(0));
     for (std::int64_t i = plane * outputs; i < (plane + 1) * outputs; ++i) {
-      to[where[i]] += d_y[i];
+      to[where[i]] = static_cast<T>(to[where[i]] + d_y[i]);
     }
   }
 };
@@ -256,9 +256,10 @@ void max_pool2d_backward(const Exec& exec, const Pool2d& pool, VectorView<Exec, 
   template void max_pool2d_backward<SPACE, T>(                                                \
       const SPACE&, const Pool2d&, VectorView<SPACE, const T>,                                \
       VectorView<SPACE, const std::int32_t>, VectorView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

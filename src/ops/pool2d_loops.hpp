@@ -12,6 +12,7 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace zygos::ops {
 
@@ -47,6 +48,14 @@ void for_each_window(const char* label, const Exec& exec, const Window& window) 
       });
 }
 
+/// Whether what windows hand out one after the other would be rounded every time: of bf16, where
+/// windows overlap. Then an input collects.
+template <class T>
+bool rounds_sums(const Pool2d& pool) {
+  return !std::is_same_v<T, Wide<T>> &&
+         (pool.y.kernel > pool.y.stride || pool.x.kernel > pool.x.stride);
+}
+
 template <HostSpace Exec, class Gradient>
 void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
   const Pool2d& pool = gradient.pool;
@@ -54,7 +63,15 @@ void for_each_input(const char* label, const Exec& exec, const Gradient& gradien
       static_cast<std::size_t>(std::max<std::int64_t>(pool.y.input * pool.x.input, 1));
   for_each_element(label, exec, static_cast<std::size_t>(pool.planes),
                    std::max<std::size_t>(chunk::light / inputs, 1), [=](const std::size_t plane) {
-                     gradient.scatter(static_cast<std::int64_t>(plane));
+                     const auto p = static_cast<std::int64_t>(plane);
+                     if (rounds_sums<std::decay_t<decltype(*gradient.d_x)>>(gradient.pool)) {
+                       const auto count = static_cast<std::int64_t>(inputs);
+                       for (std::int64_t i = 0; i < count; ++i) {
+                         gradient.d_x[p * count + i] = gradient.collect(p, i);
+                       }
+                     } else {
+                       gradient.scatter(p);
+                     }
                    });
 }
 

@@ -12,16 +12,17 @@ enum class ProductForm {
   second_transposed,  ///< a (m, k), b (n, k)
 };
 
-/// c (m, n) = op(a) op(b), or is added to, of rows that lie strides apart.
-template <class T>
+/// c (m, n) = op(a) op(b), or is added to, of rows that lie strides apart. A and B: what operands
+/// are stored as.
+template <class T, class A = T, class B = T>
 struct StridedProduct {
   ProductForm form;
   std::size_t m;
   std::size_t n;
   std::size_t k;
-  const T* a;
+  const A* a;
   std::size_t a_stride;
-  const T* b;
+  const B* b;
   std::size_t b_stride;
   T* c;
   std::size_t c_stride;

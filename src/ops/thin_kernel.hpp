@@ -71,6 +71,18 @@ template <class T>
   store(to + count - width<T>, load(from + count - width<T>));
 }
 
+/// The same into another type.
+template <class From, class To>
+[[gnu::always_inline]] inline void convert_row(const From* from, std::int64_t count, To* to) {
+  if constexpr (std::is_same_v<From, To>) {
+    copy_row(from, count, to);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<To>(from[i]);
+    }
+  }
+}
+
 /// f(0), ..., f(count - 1) with constants. Only loops that are gone before the compiler looks at
 /// the array of accumulators let it become registers.
 template <std::size_t count, class F>

@@ -60,14 +60,14 @@ struct NearestGradient {
 
   KOKKOS_INLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     const std::int64_t wide = shape.width * shape.factor_x;
-    T sum(0);
+    Wide<T> sum(0);
     for (std::int64_t i = 0; i < shape.factor_y; ++i) {
       const T* const in = d_y + (row * shape.factor_y + i) * wide + column * shape.factor_x;
       for (std::int64_t j = 0; j < shape.factor_x; ++j) {
         sum += in[j];
       }
     }
-    d_x[row * shape.width + column] = sum;
+    d_x[row * shape.width + column] = static_cast<T>(sum);
   }
   void row(std::int64_t row) const {
     if (shape.factor_x == 2 && shape.factor_y == 2) {
@@ -83,8 +83,8 @@ struct NearestGradient {
   void sum_of_squares(const T* upper, T* out) const {
     const T* const lower = upper + 2 * shape.width;
     for (std::int64_t column = 0; column < shape.width; ++column) {
-      out[column] =
-          upper[2 * column] + upper[2 * column + 1] + lower[2 * column] + lower[2 * column + 1];
+      out[column] = static_cast<T>(upper[2 * column] + upper[2 * column + 1] + lower[2 * column] +
+                                   lower[2 * column + 1]);
     }
   }
 };
@@ -120,14 +120,17 @@ struct Bilinear {
 
   KOKKOS_INLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     const std::int64_t high = shape.height * shape.factor_y;
-    const Blend<T> down(row % high, shape.factor_y, shape.height);
-    const Blend<T> along(column, shape.factor_x, shape.width);
+    const Blend<Wide<T>> down(row % high, shape.factor_y, shape.height);
+    const Blend<Wide<T>> along(column, shape.factor_x, shape.width);
     const T* const plane = x + row / high * shape.height * shape.width;
     const T* const upper = plane + down.lower * shape.width;
     const T* const lower = plane + down.upper * shape.width;
-    const T above = upper[along.lower] + along.share * (upper[along.upper] - upper[along.lower]);
-    const T below = lower[along.lower] + along.share * (lower[along.upper] - lower[along.lower]);
-    y[row * shape.width * shape.factor_x + column] = above + down.share * (below - above);
+    const Wide<T> above =
+        upper[along.lower] + along.share * (upper[along.upper] - upper[along.lower]);
+    const Wide<T> below =
+        lower[along.lower] + along.share * (lower[along.upper] - lower[along.lower]);
+    y[row * shape.width * shape.factor_x + column] =
+        static_cast<T>(above + down.share * (below - above));
   }
   void row(std::int64_t row) const {
     for (std::int64_t column = 0; column < columns(); ++column) {
@@ -152,15 +155,15 @@ struct BilinearGradient {
     const T* const plane = d_y + row / shape.height * high * wide;
     const Span down(input, shape.factor_y, high);
     const Span along(column, shape.factor_x, wide);
-    T sum(0);
+    Wide<T> sum(0);
     for (std::int64_t i = down.begin; i < down.end; ++i) {
-      const T share = Blend<T>(i, shape.factor_y, shape.height).weight(input);
+      const Wide<T> share = Blend<Wide<T>>(i, shape.factor_y, shape.height).weight(input);
       for (std::int64_t j = along.begin; j < along.end; ++j) {
-        sum +=
-            share * Blend<T>(j, shape.factor_x, shape.width).weight(column) * plane[i * wide + j];
+        sum += share * Blend<Wide<T>>(j, shape.factor_x, shape.width).weight(column) *
+               plane[i * wide + j];
       }
     }
-    d_x[row * shape.width + column] = sum;
+    d_x[row * shape.width + column] = static_cast<T>(sum);
   }
   void row(std::int64_t row) const {
     for (std::int64_t column = 0; column < columns(); ++column) {
@@ -237,9 +240,10 @@ void upsample_backward(const Exec& exec, const Upsampling& shape, Between betwee
                                    VectorView<SPACE, const T>, VectorView<SPACE, T>); \
   template void upsample_backward<SPACE, T>(const SPACE&, const Upsampling&, Between, \
                                             VectorView<SPACE, const T>, VectorView<SPACE, T>);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

@@ -5,6 +5,8 @@
 // transposed convolution have in common.
 #pragma once
 
+#include "zygos/core/bf16.hpp"
+
 #include <cstdint>
 #include <cstdlib>
 
@@ -32,7 +34,8 @@ struct WindowAxis {
 };
 
 /// to (samples, groups * rows, ...) = weights (groups, rows, channels * taps) times the windows of
-/// from (samples, groups * channels, ...). All row major.
+/// from (samples, groups * channels, ...). All row major. Of bf16, weights are floats that are not
+/// rounded.
 template <class T>
 struct WindowProduct {
   std::int64_t samples;
@@ -41,7 +44,7 @@ struct WindowProduct {
   std::int64_t rows;      ///< of a group
   WindowAxis y;
   WindowAxis x;
-  const T* weights;
+  const Wide<T>* weights;
   const T* from;
   T* to;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace zygos::ops {
 namespace {
@@ -29,6 +30,13 @@ constexpr Plan packed_plan{.x_along_k = true};
 /// As many sums as there are registers for, besides those of the rows and a tap's.
 constexpr int sum_rows = most_vectors == 4 ? 6 : 4;
 constexpr int sum_taps = most_vectors == 4 ? 4 : 2;
+
+/// Room for rows of the result's gradient that are stored narrower than they are multiplied.
+template <class T>
+using Widened =
+    std::array<Wide<T>, std::is_same_v<T, Wide<T>>
+                            ? std::size_t{1}
+                            : static_cast<std::size_t>(most_rows* most_slots* width<Wide<T>>)>;
 
 /// Where a vector of positions lies in the result's gradient and in what was loaded.
 struct Slot {
@@ -133,13 +141,15 @@ void correlate(std::int64_t rows, std::int64_t taps, const Correlation<T>& c) {
 
 template <class T>
 WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
-    : product_(product), plan_(product.y, product.x, {panel<T>, width<T>}), direct_(is_direct()) {
+    : product_(product),
+      plan_(product.y, product.x, {panel<Wide<T>>, width<Wide<T>>}),
+      direct_(is_direct()) {
   most_channels_ = direct_ ? 1 : channels_together(product, plan_);
   blocks_ = divided_up(product.channels, most_channels_);
   of_block_ =
       product.rows *
       rounded_up(divided_up(product.channels, std::max<std::int64_t>(blocks_, 1)) * product.taps(),
-                 direct_ ? 1 : width<T>);
+                 direct_ ? 1 : width<Wide<T>>);
   const std::int64_t of_chunk = std::max<std::int64_t>(product.groups * blocks_ * of_block_, 1);
   std::int64_t chunks = std::min(product.samples, chunk_numbers / of_chunk);
   if (direct_) {
@@ -151,7 +161,7 @@ WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
 }
 
 template <class T>
-WindowGradient<T>::WindowGradient(const WindowProduct<T>& product, T* partial_sums)
+WindowGradient<T>::WindowGradient(const WindowProduct<T>& product, Wide<T>* partial_sums)
     : WindowGradient(product) {
   partial_sums_ = partial_sums;
 }
@@ -164,13 +174,13 @@ std::int64_t WindowGradient<T>::partial_numbers(const WindowProduct<T>& product)
 
 template <class T>
 std::int64_t WindowGradient<T>::vectors_of_row() const {
-  return divided_up(product_.x.positions, width<T>);
+  return divided_up(product_.x.positions, width<Wide<T>>);
 }
 
 template <class T>
 bool WindowGradient<T>::is_direct() const {
   const WindowAxis& x = product_.x;
-  if (x.step != 1 || x.positions < width<T> || product_.taps() == 0 ||
+  if (x.step != 1 || x.positions < width<Wide<T>> || product_.taps() == 0 ||
       vectors_of_row() > most_slots || product_.y.seen(1) * x.seen(x.positions) > seen_numbers) {
     return false;
   }
@@ -179,8 +189,8 @@ bool WindowGradient<T>::is_direct() const {
   const auto vectors = static_cast<double>(product_.rows * vectors_of_row());
   const auto positions = static_cast<double>(x.positions);
   const auto taps = static_cast<double>(product_.taps());
-  const double padded = static_cast<double>(rounded_up(product_.taps(), width<T>)) / taps;
-  return vectors <= static_cast<double>(product_.rows) * positions / width<T> * padded +
+  const double padded = static_cast<double>(rounded_up(product_.taps(), width<Wide<T>>)) / taps;
+  return vectors <= static_cast<double>(product_.rows) * positions / width<Wide<T>> * padded +
                         3.0 * positions / static_cast<double>(x.taps);
 }
 
@@ -190,7 +200,8 @@ typename WindowGradient<T>::Block WindowGradient<T>::block_of(std::int64_t chunk
                                                               std::int64_t block) const {
   const std::int64_t channel = product_.channels * block / blocks_;
   const std::int64_t channels = product_.channels * (block + 1) / blocks_ - channel;
-  return {group, channel, channels, rounded_up(channels * product_.taps(), direct_ ? 1 : width<T>),
+  return {group, channel, channels,
+          rounded_up(channels * product_.taps(), direct_ ? 1 : width<Wide<T>>),
           partial_sums_ + ((chunk * product_.groups + group) * blocks_ + block) * of_block_};
 }
 
@@ -201,7 +212,7 @@ void WindowGradient<T>::compute(std::int64_t piece) const {
   const std::int64_t begin = product_.samples * chunk / chunks_;
   const std::int64_t end = product_.samples * (chunk + 1) / chunks_;
   if (begin == end || product_.positions() == 0) {
-    std::fill_n(block.sums, of_block_, T(0));
+    std::fill_n(block.sums, of_block_, Wide<T>(0));
     return;
   }
   if (direct_) {
@@ -239,14 +250,14 @@ typename WindowGradient<T>::Rows WindowGradient<T>::next_rows(const Rows& left) 
 
 template <class T>
 void WindowGradient<T>::add_rows(const Rows& rows, const Block& block, bool first) const {
-  alignas(line_bytes) Seen<T> seen;
-  Slots<T> slots;
+  alignas(line_bytes) Seen<Wide<T>> seen;
+  Slots<Wide<T>> slots;
   const WindowAxis& y = product_.y;
   const WindowAxis& x = product_.x;
   const std::int64_t width = x.seen(x.positions);
-  const std::int64_t whole = x.positions / thin::width<T>;
-  const std::int64_t rest = x.positions % thin::width<T>;
-  for (std::int64_t i = thin::width<T> - rest; i < thin::width<T>; ++i) {
+  const std::int64_t whole = x.positions / thin::width<Wide<T>>;
+  const std::int64_t rest = x.positions % thin::width<Wide<T>>;
+  for (std::int64_t i = thin::width<Wide<T>> - rest; i < thin::width<Wide<T>>; ++i) {
     slots.mask[static_cast<std::size_t>(i)] = -1;
   }
   const std::int64_t of_sample = product_.groups * product_.rows * product_.positions();
@@ -263,13 +274,15 @@ void WindowGradient<T>::add_rows(const Rows& rows, const Block& block, bool firs
                             x.first + x.lowest(), width};
     load_rows(y, x, image, source, seen.data() + loaded);
     for (std::int64_t at = loaded; row < end; ++row, at += y.step * width) {
-      const std::int64_t to =
-          (sample - rows.begin / y.positions) * of_sample + row % y.positions * x.positions;
+      const std::int64_t to = is_narrow ? (row - rows.begin) * x.positions
+                                        : (sample - rows.begin / y.positions) * of_sample +
+                                              row % y.positions * x.positions;
       for (std::int64_t v = 0; v < whole; ++v) {
-        slots.whole[slots.whole_count++] = {to + v * thin::width<T>, at + v * thin::width<T>};
+        slots.whole[slots.whole_count++] = {to + v * thin::width<Wide<T>>,
+                                            at + v * thin::width<Wide<T>>};
       }
       if (rest > 0) {
-        const std::int64_t last = x.positions - thin::width<T>;
+        const std::int64_t last = x.positions - thin::width<Wide<T>>;
         slots.masked[slots.masked_count++] = {to + last, at + last};
       }
     }
@@ -281,36 +294,64 @@ void WindowGradient<T>::add_rows(const Rows& rows, const Block& block, bool firs
 template <class T>
 template <class Slots>
 void WindowGradient<T>::correlate_all(const Rows& rows, const Block& block, const Slots& slots,
-                                      const T* seen, bool added) const {
+                                      const Wide<T>* seen, bool added) const {
   const WindowAxis& y = product_.y;
   const WindowAxis& x = product_.x;
   const std::int64_t width = x.seen(x.positions);
   const T* const to = product_.to + (rows.begin / y.positions * product_.groups + block.group) *
                                         product_.rows * product_.positions();
+  alignas(line_bytes) Widened<T> widened;
   const auto offset = [&](std::int64_t tap) {
     return (tap / x.taps * y.tap_step - y.lowest()) * width + tap % x.taps * x.tap_step -
            x.lowest();
   };
   for_each_part(
       0, product_.rows, sum_rows, [&](std::int64_t row, std::int64_t count, std::int64_t) {
+        const Wide<T>* d_to = nullptr;
+        std::int64_t stride = product_.positions();
+        if constexpr (is_narrow) {
+          stride = (rows.end - rows.begin) * x.positions;
+          widen(rows, block, row, count, widened.data());
+          d_to = widened.data();
+        } else {
+          d_to = to + row * product_.positions();
+        }
         for_each_part(
             0, product_.taps(), sum_taps, [&](std::int64_t tap, std::int64_t taps, std::int64_t) {
               std::array<std::int64_t, static_cast<std::size_t>(sum_taps)> offsets;
               for (std::int64_t k = 0; k < taps; ++k) {
                 offsets[static_cast<std::size_t>(k)] = offset(tap + k);
               }
-              correlate(count, taps,
-                        Correlation<T>{slots, to + row * product_.positions(), product_.positions(),
-                                       seen, offsets.data(), block.sums + row * block.stride + tap,
-                                       block.stride, added});
+              correlate(
+                  count, taps,
+                  Correlation<Wide<T>>{slots, d_to, stride, seen, offsets.data(),
+                                       block.sums + row * block.stride + tap, block.stride, added});
             });
       });
 }
 
+/// Rows [first, first + count) of the result's gradient as floats, their rows of positions one
+/// behind the other.
+template <class T>
+void WindowGradient<T>::widen(const Rows& rows, const Block& block, std::int64_t first,
+                              std::int64_t count, Wide<T>* out) const {
+  const WindowAxis& y = product_.y;
+  const std::int64_t width = product_.x.positions;
+  for (std::int64_t i = first; i < first + count; ++i) {
+    for (std::int64_t row = rows.begin; row < rows.end; ++row, out += width) {
+      const std::int64_t plane =
+          (row / y.positions * product_.groups + block.group) * product_.rows + i;
+      convert_row(product_.to + plane * product_.positions() + row % y.positions * width, width,
+                  out);
+    }
+  }
+}
+
 template <class T>
 void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool first) const {
-  alignas(line_bytes) Seen<T> seen;
-  alignas(line_bytes) Packed<T> packed;
+  alignas(line_bytes) Seen<Wide<T>> seen;
+  alignas(line_bytes) Packed<Wide<T>> packed;
+  alignas(line_bytes) Widened<T> widened;
   const std::int64_t plane = product_.from_plane();
   const T* const from =
       product_.from +
@@ -319,24 +360,36 @@ void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool
   const T* const d_to =
       product_.to + (sample * product_.groups + block.group) * product_.rows * positions;
   // Rows of packed positions that fit.
-  const std::int64_t most = packed_taps * panel<T> / block.stride;
+  const std::int64_t most = packed_taps * panel<Wide<T>> / block.stride;
   for (std::int64_t index = 0; index < plan_.count(1); ++index) {
     const PanelPlan::Range range = plan_.range(index, 1);
     for_each_part(
         range.begin, range.count, most, [&](std::int64_t q, std::int64_t count, std::int64_t) {
           const PanelPlan::Range part{0, q, count};
-          const Panel<T> seen_panel(product_.y, product_.x, plan_, part, part, 0);
+          const Panel<Wide<T>> seen_panel(product_.y, product_.x, plan_, part, part, 0);
           seen_panel.load(from, 0, block.channels, seen.data());
           seen_panel.pack_positions(seen.data(), block.channels, block.stride, packed.data());
           for_each_part(
               0, product_.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                for (std::int64_t v = 0; v < block.stride; v += panel<T>) {
+                const Wide<T>* left = nullptr;
+                std::int64_t stride = positions;
+                if constexpr (is_narrow) {
+                  stride = count;
+                  for (std::int64_t i = 0; i < rows; ++i) {
+                    convert_row(d_to + (row + i) * positions + q, count,
+                                widened.data() + i * count);
+                  }
+                  left = widened.data();
+                } else {
+                  left = d_to + row * positions + q;
+                }
+                for (std::int64_t v = 0; v < block.stride; v += panel<Wide<T>>) {
                   multiply_vectors<packed_plan>(
-                      std::min<std::int64_t>(most_vectors, (block.stride - v) / width<T>), rows,
-                      thin::Block<T>{count, d_to + row * positions + q, positions,
-                                     packed.data() + v, block.stride,
-                                     block.sums + row * block.stride + v, block.stride,
-                                     !(first && q == 0)});
+                      std::min<std::int64_t>(most_vectors, (block.stride - v) / width<Wide<T>>),
+                      rows,
+                      thin::Block<Wide<T>>{count, left, stride, packed.data() + v, block.stride,
+                                           block.sums + row * block.stride + v, block.stride,
+                                           !(first && q == 0)});
                 }
               });
         });
@@ -344,15 +397,15 @@ void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool
 }
 
 template <class T>
-void WindowGradient<T>::add_up(std::int64_t row, T* gradient, bool added) const {
+void WindowGradient<T>::add_up(std::int64_t row, Wide<T>* gradient, bool added) const {
   const std::int64_t taps = product_.taps();
-  T* const out = gradient + row * product_.depth();
+  Wide<T>* const out = gradient + row * product_.depth();
   const std::int64_t group = row / product_.rows;
   for (std::int64_t index = 0; index < blocks_; ++index) {
     for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
       const Block block = block_of(chunk, group, index);
-      const T* const sums = block.sums + row % product_.rows * block.stride;
-      T* const to = out + block.channel * taps;
+      const Wide<T>* const sums = block.sums + row % product_.rows * block.stride;
+      Wide<T>* const to = out + block.channel * taps;
       const bool adds = added || chunk > 0;
       for (std::int64_t k = 0; k < block.channels * taps; ++k) {
         to[k] = adds ? to[k] + sums[k] : sums[k];
@@ -363,5 +416,6 @@ void WindowGradient<T>::add_up(std::int64_t row, T* gradient, bool added) const 
 
 template class WindowGradient<float>;
 template class WindowGradient<double>;
+template class WindowGradient<bf16>;
 
 }  // namespace zygos::ops

@@ -6,6 +6,7 @@
 #include "ops/window_panel.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace zygos::ops {
 
@@ -15,14 +16,14 @@ template <class T>
 class WindowGradient {
  public:
   /// product.to is the gradient of the result; product.weights isn't read.
-  WindowGradient(const WindowProduct<T>& product, T* partial_sums);
+  WindowGradient(const WindowProduct<T>& product, Wide<T>* partial_sums);
   /// Numbers that partial_sums needs.
   static std::int64_t partial_numbers(const WindowProduct<T>& product);
 
   std::int64_t count() const { return chunks_ * blocks_ * product_.groups; }
   void compute(std::int64_t piece) const;
   /// Numbers of `row`, of all groups' rows, in the gradient (groups * rows, depth).
-  void add_up(std::int64_t row, T* gradient, bool added) const;
+  void add_up(std::int64_t row, Wide<T>* gradient, bool added) const;
 
  private:
   struct Block {
@@ -30,7 +31,7 @@ class WindowGradient {
     std::int64_t channel;
     std::int64_t channels;
     std::int64_t stride;
-    T* sums;  ///< (rows, stride)
+    Wide<T>* sums;  ///< (rows, stride)
   };
   /// Rows of positions, over all samples: row / y.positions is the sample.
   struct Rows {
@@ -46,14 +47,17 @@ class WindowGradient {
   Rows next_rows(const Rows& left) const;
   void add_rows(const Rows& rows, const Block& block, bool first) const;
   template <class Slots>
-  void correlate_all(const Rows& rows, const Block& block, const Slots& slots, const T* seen,
+  void correlate_all(const Rows& rows, const Block& block, const Slots& slots, const Wide<T>* seen,
                      bool added) const;
+  static constexpr bool is_narrow = !std::is_same_v<T, Wide<T>>;
+  void widen(const Rows& rows, const Block& block, std::int64_t first, std::int64_t count,
+             Wide<T>* out) const;
   void add_sample(std::int64_t sample, const Block& block, bool first) const;
 
   WindowProduct<T> product_;
   PanelPlan plan_;
   bool direct_;
-  T* partial_sums_ = nullptr;
+  Wide<T>* partial_sums_ = nullptr;
   std::int64_t most_channels_;  ///< of a block
   std::int64_t blocks_;
   std::int64_t chunks_ = 1;

@@ -194,9 +194,9 @@ void Panel<T>::add_slots(const PanelPlan& plan, PanelPlan::Range band, PanelPlan
   }
 }
 
-template <class T>
-void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const SourceRows& source,
-               T* out) {
+template <class From, class T>
+void load_rows(const WindowAxis& y, const WindowAxis& x, const From* image,
+               const SourceRows& source, T* out) {
   const std::int64_t begin = std::clamp<std::int64_t>(-source.column, 0, source.width);
   const std::int64_t end = std::clamp(x.extent - source.column, begin, source.width);
   for (std::int64_t row = source.row; row < source.row + source.rows; ++row, out += source.width) {
@@ -204,15 +204,16 @@ void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const S
       std::fill(out, out + source.width, T(0));
       continue;
     }
-    const T* const from = image + row * x.extent + source.column;
+    const From* const from = image + row * x.extent + source.column;
     std::fill(out, out + begin, T(0));
-    copy_row(from + begin, end - begin, out + begin);
+    convert_row(from + begin, end - begin, out + begin);
     std::fill(out + end, out + source.width, T(0));
   }
 }
 
 template <class T>
-void Panel<T>::load(const T* from, std::int64_t sample, std::int64_t channels, T* seen) const {
+template <class From>
+void Panel<T>::load(const From* from, std::int64_t sample, std::int64_t channels, T* seen) const {
   const std::int64_t plane = y_.extent * x_.extent;
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     for (std::size_t i = 0; i < parts_count_; ++i) {
@@ -344,24 +345,29 @@ void Panel<T>::pack_positions(const T* seen, std::int64_t channels, std::int64_t
 }
 
 template <class T>
-void Panel<T>::scatter(const T* row, T* to) const {
+template <class To>
+void Panel<T>::scatter(const T* row, To* to) const {
   for (std::size_t s = 0; s < segments_count_; ++s) {
     const Segment& segment = segments_[s];
     if (x_.to_step == 1) {
-      copy_row(row + segment.at, segment.count, to + segment.to);
+      convert_row(row + segment.at, segment.count, to + segment.to);
       continue;
     }
     for (std::int64_t i = 0; i < segment.count; ++i) {
-      to[segment.to + i * x_.to_step] = row[segment.at + i];
+      to[segment.to + i * x_.to_step] = static_cast<To>(row[segment.at + i]);
     }
   }
 }
 
-template void load_rows<float>(const WindowAxis&, const WindowAxis&, const float*,
-                               const SourceRows&, float*);
-template void load_rows<double>(const WindowAxis&, const WindowAxis&, const double*,
-                                const SourceRows&, double*);
+#define ZYGOS_INSTANTIATE(STORED, T)                                                         \
+  template void load_rows<STORED, T>(const WindowAxis&, const WindowAxis&, const STORED*,    \
+                                     const SourceRows&, T*);                                 \
+  template void Panel<T>::load<STORED>(const STORED*, std::int64_t, std::int64_t, T*) const; \
+  template void Panel<T>::scatter<STORED>(const T*, STORED*) const;
 template class Panel<float>;
 template class Panel<double>;
+ZYGOS_INSTANTIATE(float, float)
+ZYGOS_INSTANTIATE(double, double)
+ZYGOS_INSTANTIATE(bf16, float)
 
 }  // namespace zygos::ops

@@ -107,9 +107,9 @@ struct SourceRows {
   std::int64_t width;
 };
 /// Copies them, with zeros where there is no source.
-template <class T>
-void load_rows(const WindowAxis& y, const WindowAxis& x, const T* image, const SourceRows& source,
-               T* out);
+template <class From, class T>
+void load_rows(const WindowAxis& y, const WindowAxis& x, const From* image,
+               const SourceRows& source, T* out);
 
 /// What a panel sees.
 template <class T>
@@ -129,7 +129,8 @@ class Panel {
 
   /// Copies what the band sees of `channels` planes, with zeros where there is no source.
   /// `from`: the first sample's first plane of these; `sample`: from a sample to the next.
-  void load(const T* from, std::int64_t sample, std::int64_t channels, T* seen) const;
+  template <class From>
+  void load(const From* from, std::int64_t sample, std::int64_t channels, T* seen) const;
   /// out (count, stride): a row per tap of the loaded channels, from tap `first` on; stride is
   /// positions() rounded up to vectors.
   void pack_taps(const T* seen, std::int64_t first, std::int64_t count, std::int64_t stride,
@@ -141,7 +142,8 @@ class Panel {
   /// out (positions, stride): a row per position, of all taps of `channels` loaded channels.
   void pack_positions(const T* seen, std::int64_t channels, std::int64_t stride, T* out) const;
   /// Row `row` of a result (rows, stride) goes to its place.
-  void scatter(const T* row, T* to) const;
+  template <class To>
+  void scatter(const T* row, To* to) const;
 
   std::int64_t positions() const { return positions_; }
 

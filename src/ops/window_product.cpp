@@ -24,7 +24,7 @@ struct PlanConstant {
 constexpr std::int64_t enough_pieces = 16;
 
 template <class T>
-constexpr PanelExtents extents{panel<T>, width<T>};
+constexpr PanelExtents extents{panel<Wide<T>>, width<Wide<T>>};
 
 }  // namespace
 
@@ -40,7 +40,8 @@ WindowPieces<T>::WindowPieces(const WindowProduct<T>& product)
 
 template <class T>
 std::int64_t WindowPieces<T>::volume() const {
-  return std::min(product_.rows, most_rows_of_piece) * panel<T> * together_ * product_.depth();
+  return std::min(product_.rows, most_rows_of_piece) * panel<Wide<T>> * together_ *
+         product_.depth();
 }
 
 template <class T>
@@ -53,7 +54,7 @@ typename WindowPieces<T>::Piece WindowPieces<T>::operator[](std::int64_t index) 
 }
 
 template <class T>
-Panel<T> WindowPieces<T>::panel_of(const Piece& piece, std::int64_t index) const {
+Panel<Wide<T>> WindowPieces<T>::panel_of(const Piece& piece, std::int64_t index) const {
   const std::int64_t begin = index * plan_.most();
   return {product_.y,
           product_.x,
@@ -65,7 +66,7 @@ Panel<T> WindowPieces<T>::panel_of(const Piece& piece, std::int64_t index) const
 }
 
 template <class T>
-void WindowPieces<T>::compute(const Piece& piece, std::int64_t index, const Panel<T>& panel,
+void WindowPieces<T>::compute(const Piece& piece, std::int64_t index, const Panel<Wide<T>>& panel,
                               Scratch& scratch) const {
   const Channels all{0, product_.channels};
   // A condition on the window alone, for the order of sums follows from it.
@@ -83,16 +84,16 @@ void WindowPieces<T>::compute(const Piece& piece, std::int64_t index, const Pane
 }
 
 template <class T>
-void WindowPieces<T>::load(const Piece& piece, const Panel<T>& panel, const Channels& channels,
-                           Scratch& scratch) const {
+void WindowPieces<T>::load(const Piece& piece, const Panel<Wide<T>>& panel,
+                           const Channels& channels, Scratch& scratch) const {
   const std::int64_t plane = product_.from_plane();
   panel.load(product_.from + (piece.group * product_.channels + channels.begin) * plane,
              product_.groups * product_.channels * plane, channels.count, scratch.seen.data());
 }
 
 template <class T>
-void WindowPieces<T>::multiply(const Piece& piece, const Panel<T>& panel, const Channels& channels,
-                               Scratch& scratch) const {
+void WindowPieces<T>::multiply(const Piece& piece, const Panel<Wide<T>>& panel,
+                               const Channels& channels, Scratch& scratch) const {
   return plan_.direct() ? multiply_taps(piece, panel, channels, scratch)
                         : multiply_packed(piece, panel, channels, scratch);
 }
@@ -100,25 +101,26 @@ void WindowPieces<T>::multiply(const Piece& piece, const Panel<T>& panel, const 
 /// Rows of a piece times what a block says of y.
 template <class T>
 template <class PlanConstant>
-void WindowPieces<T>::multiply_rows(PlanConstant plan, const Piece& piece, const Panel<T>& panel,
-                                    std::int64_t first_tap, const thin::Block<T>& taps,
-                                    Tile& tile) const {
+void WindowPieces<T>::multiply_rows(PlanConstant plan, const Piece& piece,
+                                    const Panel<Wide<T>>& panel, std::int64_t first_tap,
+                                    const thin::Block<Wide<T>>& taps, Tile& tile) const {
   const std::int64_t depth = product_.depth();
-  const T* const weights =
+  const Wide<T>* const weights =
       product_.weights + (piece.group * product_.rows + piece.first_row) * depth + first_tap;
   for_each_part(0, piece.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-    thin::Block<T> block = taps;
+    thin::Block<Wide<T>> block = taps;
     block.x = weights + row * depth;
     block.x_stride = depth;
-    block.c = tile.data() + row * thin::panel<T>;
-    block.c_stride = thin::panel<T>;
+    block.c = tile.data() + row * thin::panel<Wide<T>>;
+    block.c_stride = thin::panel<Wide<T>>;
     block.added = first_tap > 0;
-    multiply_vectors<decltype(plan)::value>(divided_up(panel.positions(), width<T>), rows, block);
+    multiply_vectors<decltype(plan)::value>(divided_up(panel.positions(), width<Wide<T>>), rows,
+                                            block);
   });
 }
 
 template <class T>
-void WindowPieces<T>::multiply_taps(const Piece& piece, const Panel<T>& panel,
+void WindowPieces<T>::multiply_taps(const Piece& piece, const Panel<Wide<T>>& panel,
                                     const Channels& channels, Scratch& scratch) const {
   const std::int64_t first = channels.begin * product_.taps();
   for_each_depth(channels.count * product_.taps(), most_taps,
@@ -127,7 +129,7 @@ void WindowPieces<T>::multiply_taps(const Piece& piece, const Panel<T>& panel,
                      panel.find_taps(begin, count, scratch.offsets.data());
                      scratch.first_tap = first + begin;
                    }
-                   thin::Block<T> block{
+                   thin::Block<Wide<T>> block{
                        .k = count, .y = scratch.seen.data(), .offsets = scratch.offsets.data()};
                    for (std::size_t v = 0; v < most_vectors; ++v) {
                      block.slots[v] = panel.slot(v);
@@ -138,10 +140,10 @@ void WindowPieces<T>::multiply_taps(const Piece& piece, const Panel<T>& panel,
 }
 
 template <class T>
-void WindowPieces<T>::multiply_packed(const Piece& piece, const Panel<T>& panel,
+void WindowPieces<T>::multiply_packed(const Piece& piece, const Panel<Wide<T>>& panel,
                                       const Channels& channels, Scratch& scratch) const {
-  alignas(line_bytes) Packed<T> packed;
-  const std::int64_t stride = rounded_up(panel.positions(), width<T>);
+  alignas(line_bytes) Packed<Wide<T>> packed;
+  const std::int64_t stride = rounded_up(panel.positions(), width<Wide<T>>);
   for_each_depth(
       channels.count * product_.taps(), packed_taps, [&](std::int64_t begin, std::int64_t count) {
         panel.pack_taps(scratch.seen.data(), begin, count, stride, packed.data());
@@ -152,14 +154,16 @@ void WindowPieces<T>::multiply_packed(const Piece& piece, const Panel<T>& panel,
 }
 
 template <class T>
-void WindowPieces<T>::store(const Piece& piece, const Panel<T>& panel, const Tile& tile) const {
+void WindowPieces<T>::store(const Piece& piece, const Panel<Wide<T>>& panel,
+                            const Tile& tile) const {
   T* const to = product_.to + (piece.group * product_.rows + piece.first_row) * product_.to_plane();
   for (std::int64_t row = 0; row < piece.rows; ++row) {
-    panel.scatter(tile.data() + row * thin::panel<T>, to + row * product_.to_plane());
+    panel.scatter(tile.data() + row * thin::panel<Wide<T>>, to + row * product_.to_plane());
   }
 }
 
 template class WindowPieces<float>;
 template class WindowPieces<double>;
+template class WindowPieces<bf16>;
 
 }  // namespace zygos::ops

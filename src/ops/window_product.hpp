@@ -26,11 +26,12 @@ template <class T>
 class WindowPieces {
  public:
   static constexpr std::int64_t most_rows_of_piece = 128;
-  /// Results of a panel, (rows, thin::panel<T>).
-  using Tile = std::array<T, static_cast<std::size_t>(most_rows_of_piece* thin::panel<T>)>;
+  /// Results of a panel, (rows, thin::panel<Wide<T>>).
+  using Tile =
+      std::array<Wide<T>, static_cast<std::size_t>(most_rows_of_piece* thin::panel<Wide<T>>)>;
   /// What a thread needs for a piece, from its first panel to its last.
   struct Scratch {
-    alignas(thin::line_bytes) Seen<T> seen;
+    alignas(thin::line_bytes) Seen<Wide<T>> seen;
     alignas(thin::line_bytes) Tile tile;
     std::array<std::int32_t, most_taps> offsets;  ///< of taps that are not packed
     std::int64_t first_tap = -1;                  ///< of those in `offsets`
@@ -50,28 +51,28 @@ class WindowPieces {
   std::int64_t panels_of(const Piece& piece) const {
     return divided_up(piece.band.count, plan_.most());
   }
-  Panel<T> panel_of(const Piece& piece, std::int64_t index) const;
+  Panel<Wide<T>> panel_of(const Piece& piece, std::int64_t index) const;
   /// The results of a piece's panels, in turn, in scratch.tile.
-  void compute(const Piece& piece, std::int64_t index, const Panel<T>& panel,
+  void compute(const Piece& piece, std::int64_t index, const Panel<Wide<T>>& panel,
                Scratch& scratch) const;
   /// Brings them to their places.
-  void store(const Piece& piece, const Panel<T>& panel, const Tile& tile) const;
+  void store(const Piece& piece, const Panel<Wide<T>>& panel, const Tile& tile) const;
 
  private:
   struct Channels {
     std::int64_t begin;
     std::int64_t count;
   };
-  void load(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+  void load(const Piece& piece, const Panel<Wide<T>>& panel, const Channels& channels,
             Scratch& scratch) const;
-  void multiply(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+  void multiply(const Piece& piece, const Panel<Wide<T>>& panel, const Channels& channels,
                 Scratch& scratch) const;
-  void multiply_taps(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+  void multiply_taps(const Piece& piece, const Panel<Wide<T>>& panel, const Channels& channels,
                      Scratch& scratch) const;
   template <class PlanConstant>
-  void multiply_rows(PlanConstant plan, const Piece& piece, const Panel<T>& panel,
-                     std::int64_t first_tap, const thin::Block<T>& taps, Tile& tile) const;
-  void multiply_packed(const Piece& piece, const Panel<T>& panel, const Channels& channels,
+  void multiply_rows(PlanConstant plan, const Piece& piece, const Panel<Wide<T>>& panel,
+                     std::int64_t first_tap, const thin::Block<Wide<T>>& taps, Tile& tile) const;
+  void multiply_packed(const Piece& piece, const Panel<Wide<T>>& panel, const Channels& channels,
                        Scratch& scratch) const;
 
   WindowProduct<T> product_;

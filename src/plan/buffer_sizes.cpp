@@ -76,8 +76,11 @@ BufferSizes::Sizes BufferSizes::of_batch() const {
   const TargetSpec& target = request_.target;
   const std::size_t targets =
       samples * static_cast<std::size_t>(target.shape.size()) * size_of(target.dtype);
-  return {stage_.reads_input ? bytes(request_.graph.input_shape()) : 0,
-          stage_.is_last ? targets : 0, samples * size_of(DType::u32)};
+  const graph::Graph& graph = request_.graph;
+  const std::size_t inputs = samples * static_cast<std::size_t>(graph.input_shape().size()) *
+                             size_of(graph.input_dtype(request_.dtype));
+  return {stage_.reads_input ? inputs : 0, stage_.is_last ? targets : 0,
+          samples * size_of(DType::u32)};
 }
 
 BufferSizes::Sizes BufferSizes::of_nodes(const std::vector<graph::NodeId>& nodes) const {

@@ -184,7 +184,7 @@ class PlacePlanner {
 
  private:
   std::size_t bytes_of(std::int64_t elements) const {
-    return static_cast<std::size_t>(elements) * size_of(request_.dtype);
+    return static_cast<std::size_t>(elements) * size_of(wide(request_.dtype));
   }
 
   bool has(TaskKind kind) const {

@@ -78,6 +78,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
+  graph.require_precision(options.dtype);
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
   totals.resize(nn::loss_totals * lanes.size());
   make_runners();

@@ -86,6 +86,8 @@ struct Engine::Impl {
   /// Throws UsageError for a place that takes no part.
   const PlaceRunner& runner_of(std::size_t place) const;
   std::size_t flat_bytes() const;
+  /// Type of weights, gradients and optimizer states.
+  DType parameters() const { return wide(options.dtype); }
 
   const graph::Graph& graph;
   const nn::Optimizer& optimizer;

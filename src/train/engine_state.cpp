@@ -15,14 +15,20 @@ namespace {
 /// Calls f with a null pointer of the element type.
 template <class F>
 auto with_type(DType dtype, F&& f) {
-  return dtype == DType::f64 ? f(static_cast<const double*>(nullptr))
-                             : f(static_cast<const float*>(nullptr));
+  switch (dtype) {
+    case DType::f64:
+      return f(static_cast<const double*>(nullptr));
+    case DType::bf16:
+      return f(static_cast<const bf16*>(nullptr));
+    default:
+      return f(static_cast<const float*>(nullptr));
+  }
 }
 
 void require_finite(const Tensor& tensor, const std::string& name) {
   const bool finite = with_type(tensor.dtype(), [&]<class T>(const T*) {
     const std::span<const T> values(tensor.data<T>(), static_cast<std::size_t>(tensor.size()));
-    return std::ranges::all_of(values, [](T value) { return std::isfinite(value); });
+    return std::ranges::all_of(values, [](T value) { return std::isfinite(Wide<T>(value)); });
   });
   if (!finite) {
     throw NumericError("weight '" + name +
@@ -54,7 +60,7 @@ std::vector<std::string> buffer_names(const nn::Optimizer& optimizer) {
 }  // namespace
 
 std::size_t Engine::Impl::flat_bytes() const {
-  return static_cast<std::size_t>(graph.parameter_elements()) * size_of(options.dtype);
+  return static_cast<std::size_t>(graph.parameter_elements()) * size_of(parameters());
 }
 
 std::vector<std::byte> Engine::Impl::to_host(std::size_t place, const Tensor& tensor) {
@@ -82,7 +88,7 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
     lanes[place].run_and_wait([&] {
       const auto put = [&](const Tensor& tensor, std::int64_t begin,
                            const std::vector<std::byte>& from) {
-        const auto first = static_cast<std::size_t>(begin) * size_of(options.dtype);
+        const auto first = static_cast<std::size_t>(begin) * size_of(parameters());
         lane.copy_to_lane(tensor.raw(), from.data() + first, tensor.bytes(),
                           "zygos::train::write_state");
       };
@@ -139,7 +145,7 @@ void Engine::Impl::share(const Held& held, std::vector<T>& flat) {
   if (rank_messages == nullptr) {
     return;
   }
-  const std::size_t scale = sizeof(T) == 1 ? size_of(options.dtype) : sizeof(T);
+  const std::size_t scale = sizeof(T) == 1 ? size_of(parameters()) : sizeof(T);
   auto* bytes = reinterpret_cast<std::byte*>(flat.data()) +
                 static_cast<std::size_t>(held.elements.begin) * scale;
   options.communicator->broadcast({bytes, static_cast<std::size_t>(held.elements.count()) * scale},
@@ -150,8 +156,8 @@ void Engine::initialise() {
   std::vector<std::byte> weights(impl_->flat_bytes());
   for (const graph::Parameter& parameter : impl_->graph.parameters()) {
     auto* begin =
-        weights.data() + static_cast<std::size_t>(parameter.offset) * size_of(impl_->options.dtype);
-    zygos::initialise(Tensor(begin, impl_->options.dtype, parameter.shape), parameter.init,
+        weights.data() + static_cast<std::size_t>(parameter.offset) * size_of(impl_->parameters());
+    zygos::initialise(Tensor(begin, impl_->parameters(), parameter.shape), parameter.init,
                       impl_->options.seed, parameter.name);
   }
   const std::vector<std::vector<std::byte>> states(impl_->optimizer.state_names().size(),
@@ -166,11 +172,11 @@ void Engine::restore(const io::Checkpoint& checkpoint) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     for (const graph::Parameter& parameter : impl_->graph.parameters()) {
       const auto& stored = stored_as(checkpoint, names[i] + "/" + parameter.name,
-                                     impl_->options.dtype, parameter.shape);
+                                     impl_->parameters(), parameter.shape);
       std::ranges::copy(stored.bytes,
                         buffers[i].begin() +
                             static_cast<std::ptrdiff_t>(static_cast<std::size_t>(parameter.offset) *
-                                                        size_of(impl_->options.dtype)));
+                                                        size_of(impl_->parameters())));
     }
   }
   const std::vector<std::byte> weights = std::move(buffers.front());
@@ -194,7 +200,7 @@ std::vector<Tensor> Engine::Impl::gather_state() {
   snapshot_memory.assign(1 + optimizer.state_names().size(), std::vector<std::byte>(flat_bytes()));
   const auto gather = [&](const Held& held, std::size_t buffer, const auto& tensor_on) {
     if (is_here(held.place)) {
-      const auto begin = static_cast<std::size_t>(held.elements.begin) * size_of(options.dtype);
+      const auto begin = static_cast<std::size_t>(held.elements.begin) * size_of(parameters());
       std::ranges::copy(to_host(held.place, tensor_on(*runners[held.place])),
                         snapshot_memory[buffer].begin() + static_cast<std::ptrdiff_t>(begin));
     }
@@ -213,7 +219,7 @@ std::vector<Tensor> Engine::Impl::gather_state() {
   }
   std::vector<Tensor> out;
   for (std::vector<std::byte>& memory : snapshot_memory) {
-    out.emplace_back(memory.data(), options.dtype, Shape{graph.parameter_elements()});
+    out.emplace_back(memory.data(), parameters(), Shape{graph.parameter_elements()});
   }
   return out;
 }

@@ -26,7 +26,7 @@ void copy_into(const lane::Execution& execution, const Tensor& to, const Tensor&
 }
 
 void add_to(const lane::Execution& execution, const Tensor& to, const Tensor& part) {
-  lane::dispatch(execution, to.dtype(), [&](const auto& exec, auto type) {
+  lane::dispatch_stored(execution, to.dtype(), [&](const auto& exec, auto type) {
     using Exec = std::decay_t<decltype(exec)>;
     using T = typename decltype(type)::type;
     ops::add(exec, vector_view<Exec, T>(to), vector_view<Exec, const T>(part));

@@ -20,6 +20,8 @@ void gather_here(const io::Rows& rows, std::span<const std::uint32_t> ids, std::
       return io::gather_labels(rows, ids, reinterpret_cast<std::int32_t*>(out));
     case DType::f32:
       return io::gather(rows, ids, reinterpret_cast<float*>(out));
+    case DType::bf16:
+      return io::gather(rows, ids, reinterpret_cast<bf16*>(out));
     default:
       return io::gather(rows, ids, reinterpret_cast<double*>(out));
   }

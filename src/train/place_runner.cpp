@@ -39,15 +39,15 @@ PlaceRunner::PlaceRunner(const PlaceSetup& setup, plan::PlaceMemory memory)
 
 Tensor PlaceRunner::flat(std::size_t piece, std::int32_t slot) const {
   const Shape shape{memory_.elements.count()};
-  const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(setup_.dtype);
-  return {arena_.at(piece) + static_cast<std::size_t>(slot) * bytes, setup_.dtype, shape};
+  const auto bytes = static_cast<std::size_t>(shape.size()) * size_of(setup_.parameters());
+  return {arena_.at(piece) + static_cast<std::size_t>(slot) * bytes, setup_.parameters(), shape};
 }
 
 Tensor PlaceRunner::part_of(const Tensor& whole, schedule::ElementRange elements) const {
   auto* begin =
       static_cast<std::byte*>(whole.raw()) +
-      static_cast<std::size_t>(elements.begin - memory_.elements.begin) * size_of(setup_.dtype);
-  return {begin, setup_.dtype, Shape{elements.count()}};
+      static_cast<std::size_t>(elements.begin - memory_.elements.begin) * size_of(whole.dtype());
+  return {begin, whole.dtype(), Shape{elements.count()}};
 }
 
 std::vector<std::vector<Tensor>> PlaceRunner::parameters_in(const Tensor& whole) const {
@@ -57,7 +57,7 @@ std::vector<std::vector<Tensor>> PlaceRunner::parameters_in(const Tensor& whole)
     for (const graph::Parameter& parameter : setup_.graph.parameters_of(node)) {
       const schedule::ElementRange elements{parameter.offset,
                                             parameter.offset + parameter.shape.size()};
-      of_node.emplace_back(part_of(whole, elements).raw(), setup_.dtype, parameter.shape);
+      of_node.emplace_back(part_of(whole, elements).raw(), whole.dtype(), parameter.shape);
     }
   }
   return parameters;

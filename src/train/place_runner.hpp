@@ -38,8 +38,11 @@ struct PlaceSetup {
   lane::Lane& lane;
   schedule::Place place = 0;
   plan::TargetSpec target;
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  ///< of activations
   std::uint64_t seed = 1;
+
+  /// Type of weights, gradients and optimizer states.
+  DType parameters() const { return wide(dtype); }
 };
 
 /// Memory and tensors of one place, and what each kind of task does there. begin() and the

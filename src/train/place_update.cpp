@@ -23,7 +23,7 @@ void PlaceRunner::bind_updates() {
     };
     updated.args.weights = part_of(weights_.front(), elements);
     for (const std::size_t state : memory_.pieces.states) {
-      updated.args.states.push_back(at(state, setup_.dtype));
+      updated.args.states.push_back(at(state, setup_.parameters()));
     }
     if (setup_.optimizer.uses_decay()) {
       updated.args.decay_mask = at(memory_.pieces.decay_mask, DType::u8);

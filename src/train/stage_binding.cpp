@@ -72,8 +72,9 @@ class Binder {
   void bind_samples() {
     const Shape inputs = source_.graph.input_shape().with_leading(count());
     const Shape targets = source_.target.shape.with_leading(count());
-    out_.inputs =
-        stage_.reads_input ? at(BufferKind::inputs, 0, 0, source_.dtype, inputs) : Tensor();
+    out_.inputs = stage_.reads_input ? at(BufferKind::inputs, 0, 0,
+                                          source_.graph.input_dtype(source_.dtype), inputs)
+                                     : Tensor();
     out_.targets =
         stage_.is_last ? at(BufferKind::inputs, 0, 1, source_.target.dtype, targets) : Tensor();
     out_.ids = at(BufferKind::inputs, 0, 2, DType::u32, Shape{count()});

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/core/bf16.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,13 +11,16 @@
 namespace zygos {
 
 /// Element type of a tensor or of a stored array.
-enum class DType : std::uint8_t { u8, i32, i64, u32, u64, f32, f64 };
+enum class DType : std::uint8_t { u8, i32, i64, u32, u64, f32, f64, bf16 };
 
 /// Bytes of one element.
 std::size_t size_of(DType dtype);
 
-/// Short stable name as written into checkpoints: "u8", "i32", ..., "f64".
+/// Short stable name as written into checkpoints: "u8", "i32", ..., "f64", "bf16".
 std::string_view name_of(DType dtype);
+
+/// See Wide: the type of the parameters of a model whose activations are stored as `dtype`.
+DType wide(DType dtype);
 
 /// Inverse of name_of; throws UsageError that lists the known names.
 DType dtype_from_name(std::string_view name);
@@ -49,6 +54,10 @@ struct DTypeOf<float> {
 template <>
 struct DTypeOf<double> {
   static constexpr DType value = DType::f64;
+};
+template <>
+struct DTypeOf<bf16> {
+  static constexpr DType value = DType::bf16;
 };
 
 template <class T>

@@ -175,7 +175,7 @@ struct CheckpointSpec {
 struct RunSpec {
   std::string name;  ///< of the run: given, or the file's stem
   std::uint64_t seed = 1;
-  DType precision = DType::f32;
+  DType precision = DType::f32;  ///< of activations; weights have wide(precision)
   DataSpec data;
   ModelSpec model;
   Section optimizer;  ///< text("type") is the keyword in the optimizer table; has("schedule"):

@@ -64,6 +64,14 @@ class Graph {
   void require_trainable() const;
 
   const Shape& input_shape() const noexcept { return input_; }
+  /// Type of the model's input where activations are of `activations`: the same, but wide where it
+  /// holds token ids, which are exact.
+  DType input_dtype(DType activations) const;
+  /// Throws UsageError, naming the layer, unless all layers and the loss can work with activations
+  /// of this type. Every one can with f32 and f64.
+  void require_precision(DType activations) const;
+  /// The same of one node.
+  void require_precision(DType activations, NodeId node) const;
   /// Sample shape of the last node; throws UsageError if there is none.
   const Shape& output_shape() const;
   const nn::Loss& loss() const noexcept { return *loss_; }

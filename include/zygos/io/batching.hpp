@@ -37,7 +37,8 @@ struct DatasetRows {
 DatasetRows rows_of(const Dataset& data);
 
 /// Writes rows `ids`, converted and scaled, to the dense row-major `out` (ids.size() x
-/// row_elements). T is float or double. Throws UsageError for an id that is not below rows.samples.
+/// row_elements). T is float, double or bf16. Throws UsageError for an id that is not below
+/// rows.samples.
 template <class T>
 void gather(const Rows& rows, std::span<const std::uint32_t> ids, T* out);
 
@@ -65,6 +66,7 @@ std::vector<std::uint32_t> epoch_order(std::uint64_t seed, std::uint64_t epoch,
 
 extern template void gather<float>(const Rows&, std::span<const std::uint32_t>, float*);
 extern template void gather<double>(const Rows&, std::span<const std::uint32_t>, double*);
+extern template void gather<bf16>(const Rows&, std::span<const std::uint32_t>, bf16*);
 extern template void gather<float>(const Dataset&, std::span<const std::uint32_t>, float*);
 extern template void gather<double>(const Dataset&, std::span<const std::uint32_t>, double*);
 extern template void gather_targets<float>(const Dataset&, std::span<const std::uint32_t>, float*);

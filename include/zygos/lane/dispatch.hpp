@@ -20,7 +20,7 @@ decltype(auto) dispatch(const Execution& execution, F&& f) {
 }
 
 /// Calls `f(exec, std::type_identity<T>{})` with T = float or double. Throws UsageError for any
-/// other dtype.
+/// other dtype: this is for parameters, and for layers that have no bf16.
 template <class F>
 void dispatch(const Execution& execution, DType dtype, F&& f) {
   std::visit(
@@ -34,6 +34,16 @@ void dispatch(const Execution& execution, DType dtype, F&& f) {
         }
       },
       execution);
+}
+
+/// The same for activations, which may be bf16, too: `f` loads them as they are stored, computes in
+/// Wide<T>, and rounds what it stores.
+template <class F>
+void dispatch_stored(const Execution& execution, DType dtype, F&& f) {
+  if (dtype != DType::bf16) {
+    return dispatch(execution, dtype, f);
+  }
+  std::visit([&](const auto& exec) { f(exec, std::type_identity<bf16>{}); }, execution);
 }
 
 }  // namespace zygos::lane

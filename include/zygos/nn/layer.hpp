@@ -108,6 +108,9 @@ class Layer {
   /// Not 0: the input holds token ids, whole numbers below this. Such a layer reads the model's
   /// input, gives it no gradient, and data are checked when they are loaded.
   virtual std::int64_t token_limit() const { return 0; }
+  /// Throws UsageError unless the passes take inputs, outputs and their gradients of bf16, beside
+  /// parameters and gradients of these of float (see Wide). A layer that does not say so does not.
+  virtual void require_bf16(std::span<const Shape> inputs) const;
   /// Output sample shape; throws UsageError that says what was found and what is allowed.
   virtual Shape infer(std::span<const Shape> inputs) const = 0;
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;

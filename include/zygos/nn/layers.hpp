@@ -141,8 +141,8 @@ struct LrnOptions {
 LayerPtr lrn(LrnOptions options);
 
 /// Token ids (..., T), whole numbers in [0, vocabulary), to the rows of a table that they name:
-/// (..., T, units). Ids come in the model's type and straight from the model's input. Data sets are
-/// checked when they are loaded; an id that the table lacks gives NaN. The table (vocabulary,
+/// (..., T, units). Ids come straight from the model's input, in the type of parameters. Data sets
+/// are checked when they are loaded; an id that the table lacks gives NaN. The table (vocabulary,
 /// units) is normal with deviation 0.02 (Radford et al., "Language models are unsupervised
 /// multitask learners", 2019).
 struct EmbeddingOptions {

@@ -18,7 +18,7 @@ inline constexpr std::int64_t loss_totals = 3;
 /// Tensors of a loss over the N samples of one lane.
 struct LossArgs {
   Tensor prediction;  ///< (N, ...)
-  /// labels (N, ...) i32, of which negative ones are not judged, or (N, ...) of the model's dtype
+  /// labels (N, ...) i32, of which negative ones are not judged, or (N, ...) of wide(prediction)
   Tensor target;
   /// out, (N judged_per_sample) f64: everything's part in its sample's loss, times their number
   Tensor sample_losses;
@@ -51,6 +51,8 @@ class Loss {
   virtual std::string_view type() const = 0;
   /// True if targets are labels (i32), false if they are numbers.
   virtual bool wants_labels() const = 0;
+  /// Whether predictions, and their gradient, may be bf16. Targets that are numbers are float then.
+  virtual bool takes_bf16() const { return false; }
   /// What may be right or wrong of a sample with such a target: each of its labels, or all of it.
   std::int64_t judged_per_sample(const Shape& target) const {
     return wants_labels() ? target.size() : 1;

@@ -24,7 +24,7 @@ namespace zygos::plan {
 struct MemoryRequest {
   const graph::Graph& graph;
   const nn::Optimizer& optimizer;
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;  ///< of activations; parameters have wide(dtype)
   TargetSpec target;
   std::vector<bool> host_accessible;  ///< by place
 };

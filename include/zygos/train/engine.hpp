@@ -22,6 +22,8 @@
 namespace zygos::train {
 
 struct EngineOptions {
+  /// Of activations and their gradients. With bf16 the weights, their gradients and all that an
+  /// optimizer keeps are f32, as are targets that are numbers.
   DType dtype = DType::f32;
   std::uint64_t seed = 1;
   /// Of each place; 0 switches recording off.

@@ -37,6 +37,7 @@ class ActivationLayer final : public Layer {
   }
 
   std::string_view type() const override { return name_of(which_); }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
 
@@ -50,7 +51,7 @@ class ActivationLayer final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::activate(exec, op_of(which_), vector_view<Exec, const T>(args.inputs[0]),
@@ -63,7 +64,7 @@ class ActivationLayer final : public Layer {
       return;
     }
     const Tensor& known = which_ == Activation::gelu ? args.inputs[0] : args.output;
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::activate_backward(exec, op_of(which_), vector_view<Exec, const T>(known),

@@ -14,6 +14,7 @@ namespace {
 class Add final : public Layer {
  public:
   std::string_view type() const override { return "add"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     require_several(type(), inputs);
@@ -41,7 +42,7 @@ class Add final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::sum(exec, vector_view<Exec, T>(args.output), vector_view<Exec, const T>(args.inputs[0]),
@@ -53,7 +54,7 @@ class Add final : public Layer {
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       for (const Tensor& d_input : args.d_inputs) {

@@ -37,6 +37,7 @@ class BatchNorm final : public Layer {
   }
 
   std::string_view type() const override { return "batch_norm"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   std::int64_t samples_together() const override {
     return options_.deferred ? 1 : options_.group == 0 ? whole_batch : options_.group;
@@ -59,7 +60,7 @@ class BatchNorm final : public Layer {
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     const Shape numbers{groups_of(batch), inputs.front()[0], 2};
-    return {{"moments", numbers, dtype, true}, {"sums", numbers, dtype}};
+    return {{"moments", numbers, wide(dtype), true}, {"sums", numbers, wide(dtype)}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -73,45 +74,45 @@ class BatchNorm final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto x = vector_view<Exec, const T>(args.inputs[0]);
       const auto y = vector_view<Exec, T>(args.output);
-      const auto gain = vector_view<Exec, const T>(args.parameters[0]);
-      const auto shift = vector_view<Exec, const T>(args.parameters[1]);
+      const auto gain = vector_view<Exec, const Wide<T>>(args.parameters[0]);
+      const auto shift = vector_view<Exec, const Wide<T>>(args.parameters[1]);
       const ops::ChannelGroups extents = extents_of(args.output);
       if (context.mode == Mode::train) {
         ops::batch_norm<Exec, T>(exec, extents, x, gain, shift, options_.epsilon, y,
-                                 vector_view<Exec, T>(args.workspace[0]));
+                                 vector_view<Exec, Wide<T>>(args.workspace[0]));
       } else {
         ops::batch_norm_by<Exec, T>(exec, extents, x, gain, shift, options_.epsilon,
-                                    vector_view<Exec, const T>(args.parameters[2]),
-                                    vector_view<Exec, const T>(args.parameters[3]), y);
+                                    vector_view<Exec, const Wide<T>>(args.parameters[2]),
+                                    vector_view<Exec, const Wide<T>>(args.parameters[3]), y);
       }
     });
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const ops::ChannelGroups extents = extents_of(args.output);
-      const auto moments = vector_view<Exec, const T>(args.workspace[0]);
+      const auto moments = vector_view<Exec, const Wide<T>>(args.workspace[0]);
       ops::batch_norm_backward_input<Exec, T>(
           exec, extents, vector_view<Exec, const T>(args.inputs[0]),
-          vector_view<Exec, const T>(args.parameters[0]), moments,
+          vector_view<Exec, const Wide<T>>(args.parameters[0]), moments,
           vector_view<Exec, const T>(args.d_output), options_.epsilon,
-          vector_view<Exec, T>(args.workspace[1]),
+          vector_view<Exec, Wide<T>>(args.workspace[1]),
           args.d_inputs[0] ? vector_view<Exec, T>(args.d_inputs[0]) : VectorView<Exec, T>());
       const auto d_parameter = [&](std::size_t i) {
-        return vector_view<Exec, T>(args.d_parameters[i]);
+        return vector_view<Exec, Wide<T>>(args.d_parameters[i]);
       };
       ops::batch_norm_backward_parameters<Exec, T>(
           exec, extents, {options_.momentum, static_cast<double>(args.global_batch)}, moments,
-          vector_view<Exec, const T>(args.workspace[1]),
-          {vector_view<Exec, const T>(args.parameters[2]),
-           vector_view<Exec, const T>(args.parameters[3]), d_parameter(0), d_parameter(1),
+          vector_view<Exec, const Wide<T>>(args.workspace[1]),
+          {vector_view<Exec, const Wide<T>>(args.parameters[2]),
+           vector_view<Exec, const Wide<T>>(args.parameters[3]), d_parameter(0), d_parameter(1),
            d_parameter(2), d_parameter(3)},
           args.accumulates ? ops::Into::added : ops::Into::replaced);
     });

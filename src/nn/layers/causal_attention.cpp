@@ -22,6 +22,7 @@ class CausalAttention final : public Layer {
   }
 
   std::string_view type() const override { return "causal_attention"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& shape = only_input(type(), inputs);
@@ -44,7 +45,7 @@ class CausalAttention final : public Layer {
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     const Shape numbers{batch, options_.heads, inputs.front()[0]};
-    return {{"log_sums", numbers, dtype, true}, {"dots", numbers, dtype, false}};
+    return {{"log_sums", numbers, wide(dtype), true}, {"dots", numbers, wide(dtype), false}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -58,13 +59,13 @@ class CausalAttention final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const ops::AttentionShape shape = shape_of(args.output);
       ops::causal_attention<Exec, T>(
           exec, shape, dropout_of<Exec>(context), rows_view<Exec, const T>(args.inputs[0]),
-          rows_view<Exec, T>(args.output), numbers<Exec, T>(shape, args.workspace[0]));
+          rows_view<Exec, T>(args.output), numbers<Exec, Wide<T>>(shape, args.workspace[0]));
     });
   }
 
@@ -72,15 +73,15 @@ class CausalAttention final : public Layer {
     if (!args.d_inputs[0]) {
       return;
     }
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const ops::AttentionShape shape = shape_of(args.output);
       ops::causal_attention_backward<Exec, T>(
           exec, shape, dropout_of<Exec>(context),
           {rows_view<Exec, const T>(args.inputs[0]), rows_view<Exec, const T>(args.output),
-           numbers<Exec, const T>(shape, args.workspace[0])},
-          rows_view<Exec, const T>(args.d_output), numbers<Exec, T>(shape, args.workspace[1]),
+           numbers<Exec, const Wide<T>>(shape, args.workspace[0])},
+          rows_view<Exec, const T>(args.d_output), numbers<Exec, Wide<T>>(shape, args.workspace[1]),
           rows_view<Exec, T>(args.d_inputs[0]));
     });
   }

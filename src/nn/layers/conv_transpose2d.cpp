@@ -42,27 +42,27 @@ class TransposedConvolution final : public ConvLayer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto epilogue = epilogue_of<Exec, T>(options().activation, options().bias, args);
       ops::conv2d_backward_input<Exec, T>(exec, convolution_of(args.inputs[0]),
                                           vector_view<Exec, const T>(args.inputs[0]),
-                                          vector_view<Exec, const T>(args.parameters[0]),
-                                          vector_view<Exec, T>(args.workspace[turned_kernel]),
+                                          vector_view<Exec, const Wide<T>>(args.parameters[0]),
+                                          vector_view<Exec, Wide<T>>(args.workspace[turned_kernel]),
                                           vector_view<Exec, T>(args.output), epilogue);
     });
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const Tensor d_z = d_sums<T>(exec, args);
       backward_parameters<T>(exec, args, d_z, args.inputs[0], d_z);
       if (args.d_inputs[0]) {
         ops::conv2d<Exec, T>(exec, convolution_of(args.inputs[0]), vector_view<Exec, const T>(d_z),
-                             vector_view<Exec, const T>(args.parameters[0]),
+                             vector_view<Exec, const Wide<T>>(args.parameters[0]),
                              vector_view<Exec, T>(args.d_inputs[0]));
       }
     });

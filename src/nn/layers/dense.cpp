@@ -34,6 +34,7 @@ class Dense final : public Layer {
   }
 
   std::string_view type() const override { return "dense"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     if (features(inputs) == 0) {
@@ -74,29 +75,29 @@ class Dense final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto epilogue = epilogue_of<Exec, T>(options_.activation, options_.bias, args);
       ops::gemm(exec, vectors<Exec, const T>(args.inputs[0]),
-                matrix_view<Exec, const T>(args.parameters[0]), vectors<Exec, T>(args.output),
+                matrix_view<Exec, const Wide<T>>(args.parameters[0]), vectors<Exec, T>(args.output),
                 epilogue);
     });
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const Tensor d_z = d_before<T>(exec, options_.activation, args, 0);
       const auto d_sums = vectors<Exec, const T>(d_z);
-      ops::gemm_tn(
-          exec, vectors<Exec, const T>(args.inputs[0]), d_sums,
-          matrix_view<Exec, T>(args.d_parameters[0]),
-          options_.bias ? vector_view<Exec, T>(args.d_parameters[1]) : VectorView<Exec, T>(),
-          args.accumulates ? ops::Into::added : ops::Into::replaced);
+      ops::gemm_tn(exec, vectors<Exec, const T>(args.inputs[0]), d_sums,
+                   matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
+                   options_.bias ? vector_view<Exec, Wide<T>>(args.d_parameters[1])
+                                 : VectorView<Exec, Wide<T>>(),
+                   args.accumulates ? ops::Into::added : ops::Into::replaced);
       if (args.d_inputs[0]) {
-        ops::gemm_nt(exec, d_sums, matrix_view<Exec, const T>(args.parameters[0]),
+        ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                      vectors<Exec, T>(args.d_inputs[0]));
       }
     });
@@ -130,7 +131,8 @@ class Dense final : public Layer {
         static_cast<double>(batch * (only_input(type(), inputs).size() / features(inputs)));
     const auto d = static_cast<double>(features(inputs));
     const auto k = static_cast<double>(options_.units);
-    return {2.0 * n * d * k, (n * d + d * k + n * k) * static_cast<double>(size_of(dtype))};
+    return {2.0 * n * d * k, (n * d + n * k) * static_cast<double>(size_of(dtype)) +
+                                 d * k * static_cast<double>(size_of(wide(dtype)))};
   }
 
   DenseOptions options_;

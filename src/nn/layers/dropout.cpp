@@ -18,6 +18,7 @@ class Dropout final : public Layer {
   explicit Dropout(double rate) : rate_(rate) { require_fraction("dropout", "rate", rate); }
 
   std::string_view type() const override { return "dropout"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
 
@@ -43,7 +44,7 @@ class Dropout final : public Layer {
  private:
   /// The mask is drawn again in the backward pass: that is cheaper than to store and read it.
   void apply(const Context& context, const Tensor& from, const Tensor& to) const {
-    lane::dispatch(context.execution, to.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, to.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       if (context.mode == Mode::evaluate) {

@@ -31,6 +31,7 @@ class Embedding final : public Layer {
   }
 
   std::string_view type() const override { return "embedding"; }
+  void require_bf16(std::span<const Shape>) const override {}
   std::int64_t token_limit() const override { return options_.vocabulary; }
 
   Shape infer(std::span<const Shape> inputs) const override {
@@ -62,22 +63,22 @@ class Embedding final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::embed<Exec, T>(exec, vector_view<Exec, const T>(args.inputs[0]),
-                          matrix_view<Exec, const T>(args.parameters[0]),
+      ops::embed<Exec, T>(exec, vector_view<Exec, const Wide<T>>(args.inputs[0]),
+                          matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                           rows_view<Exec, T>(args.output));
     });
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::embed_backward<Exec, T>(exec, vector_view<Exec, const T>(args.inputs[0]),
+      ops::embed_backward<Exec, T>(exec, vector_view<Exec, const Wide<T>>(args.inputs[0]),
                                    rows_view<Exec, const T>(args.d_output),
-                                   matrix_view<Exec, T>(args.d_parameters[0]),
+                                   matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
                                    args.accumulates ? ops::Into::added : ops::Into::replaced);
     });
   }

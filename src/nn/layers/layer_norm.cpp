@@ -21,6 +21,7 @@ class LayerNorm final : public Layer {
   }
 
   std::string_view type() const override { return "layer_norm"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     if (width(inputs) < 1) {
@@ -37,7 +38,8 @@ class LayerNorm final : public Layer {
 
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
-    return {{"moments", Shape{batch * inputs.front().size() / width(inputs), 2}, dtype, true}};
+    const std::int64_t rows = batch * inputs.front().size() / width(inputs);
+    return {{"moments", Shape{rows, 2}, wide(dtype), true}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -54,30 +56,31 @@ class LayerNorm final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::layer_norm<Exec, T>(exec, rows_view<Exec, const T>(args.inputs[0]),
-                               vector_view<Exec, const T>(args.parameters[0]),
-                               vector_view<Exec, const T>(args.parameters[1]), epsilon_,
-                               rows_view<Exec, T>(args.output), moments<Exec, T>(args));
+                               vector_view<Exec, const Wide<T>>(args.parameters[0]),
+                               vector_view<Exec, const Wide<T>>(args.parameters[1]), epsilon_,
+                               rows_view<Exec, T>(args.output), moments<Exec, Wide<T>>(args));
     });
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto x = rows_view<Exec, const T>(args.inputs[0]);
       const auto d_y = rows_view<Exec, const T>(args.d_output);
       ops::layer_norm_backward_scale<Exec, T>(
-          exec, x, moments<Exec, const T>(args), d_y, vector_view<Exec, T>(args.d_parameters[0]),
-          vector_view<Exec, T>(args.d_parameters[1]),
+          exec, x, moments<Exec, const Wide<T>>(args), d_y,
+          vector_view<Exec, Wide<T>>(args.d_parameters[0]),
+          vector_view<Exec, Wide<T>>(args.d_parameters[1]),
           args.accumulates ? ops::Into::added : ops::Into::replaced);
       if (args.d_inputs[0]) {
         ops::layer_norm_backward_input<Exec, T>(
-            exec, x, vector_view<Exec, const T>(args.parameters[0]), moments<Exec, const T>(args),
-            d_y, rows_view<Exec, T>(args.d_inputs[0]));
+            exec, x, vector_view<Exec, const Wide<T>>(args.parameters[0]),
+            moments<Exec, const Wide<T>>(args), d_y, rows_view<Exec, T>(args.d_inputs[0]));
       }
     });
   }
@@ -86,7 +89,8 @@ class LayerNorm final : public Layer {
   /// Those of the call's samples: the workspace has room for a whole batch's.
   template <class Exec, class T, class Args>
   static MatrixView<Exec, T> moments(const Args& args) {
-    const auto rows = rows_view<Exec, const T>(args.inputs[0]).extent(0);
+    const Shape& shape = args.inputs[0].shape();
+    const auto rows = static_cast<std::size_t>(shape.size() / shape[shape.rank() - 1]);
     return {args.workspace[0].template data<T>(), rows, std::size_t{2}};
   }
 

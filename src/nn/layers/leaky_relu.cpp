@@ -19,6 +19,7 @@ class LeakyRelu final : public Layer {
   }
 
   std::string_view type() const override { return "leaky_relu"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
 
@@ -32,10 +33,11 @@ class LeakyRelu final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::leaky_relu(exec, static_cast<T>(slope_), vector_view<Exec, const T>(args.inputs[0]),
+      ops::leaky_relu(exec, static_cast<Wide<T>>(slope_),
+                      vector_view<Exec, const T>(args.inputs[0]),
                       vector_view<Exec, T>(args.output));
     });
   }
@@ -44,11 +46,11 @@ class LeakyRelu final : public Layer {
     if (!args.d_inputs[0]) {
       return;
     }
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::leaky_relu_backward(
-          exec, static_cast<T>(slope_), vector_view<Exec, const T>(args.inputs[0]),
+          exec, static_cast<Wide<T>>(slope_), vector_view<Exec, const T>(args.inputs[0]),
           vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(args.d_inputs[0]));
     });
   }

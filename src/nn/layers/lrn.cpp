@@ -24,6 +24,7 @@ class Lrn final : public Layer {
   }
 
   std::string_view type() const override { return "lrn"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     return with_channels(type(), only_input(type(), inputs));
@@ -35,7 +36,7 @@ class Lrn final : public Layer {
 
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
-    return {{"scale", inputs.front().with_leading(batch), dtype, true}};
+    return {{"scale", inputs.front().with_leading(batch), wide(dtype), true}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -51,11 +52,11 @@ class Lrn final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::lrn<Exec, T>(exec, shape_of(args.output), scalars(),
-                        vector_view<Exec, const T>(args.inputs[0]), scale<Exec, T>(args),
+                        vector_view<Exec, const T>(args.inputs[0]), scale<Exec, Wide<T>>(args),
                         vector_view<Exec, T>(args.output));
     });
   }
@@ -64,12 +65,12 @@ class Lrn final : public Layer {
     if (!args.d_inputs[0]) {
       return;
     }
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::lrn_backward<Exec, T>(
           exec, shape_of(args.output), scalars(), vector_view<Exec, const T>(args.inputs[0]),
-          scale<Exec, const T>(args), vector_view<Exec, const T>(args.output),
+          scale<Exec, const Wide<T>>(args), vector_view<Exec, const T>(args.output),
           vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(args.d_inputs[0]));
     });
   }

@@ -30,6 +30,7 @@ class Pooling : public Layer {
   }
 
   std::string_view type() const override { return name_; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const ops::Pool2d pool = pooling(1, inputs);
@@ -98,7 +99,7 @@ class MaxPool2d final : public Pooling {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::max_pool2d<Exec, T>(
@@ -111,7 +112,7 @@ class MaxPool2d final : public Pooling {
     if (!args.d_inputs[0]) {
       return;
     }
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::max_pool2d_backward<Exec, T>(exec, pooling(args.inputs[0]),
@@ -129,7 +130,7 @@ class AveragePool2d final : public Pooling {
         divisor_(options.count_padding ? ops::Divisor::padded : ops::Divisor::covered) {}
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::average_pool2d<Exec, T>(exec, pooling(args.inputs[0]), divisor_,
@@ -142,7 +143,7 @@ class AveragePool2d final : public Pooling {
     if (!args.d_inputs[0]) {
       return;
     }
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::average_pool2d_backward<Exec, T>(exec, pooling(args.inputs[0]), divisor_,

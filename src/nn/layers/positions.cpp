@@ -18,6 +18,7 @@ constexpr double deviation = 0.02;
 class Positions final : public Layer {
  public:
   std::string_view type() const override { return "positions"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& shape = only_input(type(), inputs);
@@ -42,21 +43,21 @@ class Positions final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::add_to_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.inputs[0]),
-                                vector_view<Exec, const T>(args.parameters[0]),
+                                vector_view<Exec, const Wide<T>>(args.parameters[0]),
                                 matrix_view<Exec, T>(args.output));
     });
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::sum_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.d_output),
-                             vector_view<Exec, T>(args.d_parameters[0]),
+                             vector_view<Exec, Wide<T>>(args.d_parameters[0]),
                              args.accumulates ? ops::Into::added : ops::Into::replaced);
       if (args.d_inputs[0]) {
         ops::copy(exec, vector_view<Exec, const T>(args.d_output),

@@ -32,6 +32,7 @@ class Reshape final : public Layer {
   }
 
   std::string_view type() const override { return name_; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& input = only_input(type(), inputs);
@@ -80,7 +81,7 @@ class Reshape final : public Layer {
   }
 
   static void copy(const Context& context, const Tensor& from, const Tensor& to) {
-    lane::dispatch(context.execution, from.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, from.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto rows = matrix_view<Exec, const T>(from);

@@ -22,6 +22,7 @@ class Upsample final : public Layer {
   }
 
   std::string_view type() const override { return "upsample"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const ImageExtents image = image_extents(type(), only_input(type(), inputs));
@@ -50,7 +51,7 @@ class Upsample final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::upsample<Exec, T>(exec, upsampling(args.inputs[0]), between_,
@@ -63,7 +64,7 @@ class Upsample final : public Layer {
     if (!args.d_inputs[0]) {
       return;
     }
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::upsample_backward<Exec, T>(exec, upsampling(args.inputs[0]), between_,

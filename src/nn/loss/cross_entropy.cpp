@@ -21,6 +21,7 @@ class CrossEntropy final : public Loss {
  public:
   std::string_view type() const override { return "cross_entropy"; }
   bool wants_labels() const override { return true; }
+  bool takes_bf16() const override { return true; }
   std::optional<Score> score() const override { return Score{"accuracy"}; }
 
   void check(const Shape& prediction, const Shape& target, std::int64_t classes) const override {
@@ -52,7 +53,7 @@ class CrossEntropy final : public Loss {
 
   void evaluate(const lane::Execution& execution, const LossArgs& args,
                 std::int64_t global_batch) const override {
-    lane::dispatch(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::cross_entropy(

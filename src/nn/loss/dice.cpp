@@ -17,6 +17,7 @@ class Dice final : public Loss {
 
   std::string_view type() const override { return "dice"; }
   bool wants_labels() const override { return false; }
+  bool takes_bf16() const override { return true; }
   std::optional<TargetRange> target_range() const override { return TargetRange{0.0, 1.0}; }
   std::optional<Score> score() const override { return Score{"dice", ops::dice_hits}; }
 
@@ -31,11 +32,11 @@ class Dice final : public Loss {
 
   void evaluate(const lane::Execution& execution, const LossArgs& args,
                 std::int64_t global_batch) const override {
-    lane::dispatch(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::dice_loss(exec, smooth_, matrix_view<Exec, const T>(args.prediction),
-                     matrix_view<Exec, const T>(args.target),
+                     matrix_view<Exec, const Wide<T>>(args.target),
                      1.0 / static_cast<double>(global_batch), results_of<Exec, T>(args));
     });
   }

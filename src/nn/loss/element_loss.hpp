@@ -23,6 +23,7 @@ class MeanOverElements : public Loss {
 
   std::string_view type() const override { return keyword_; }
   bool wants_labels() const override { return false; }
+  bool takes_bf16() const override { return true; }
 
   void check(const Shape& prediction, const Shape& target, std::int64_t) const override {
     require_same_size(keyword_, prediction, target);
@@ -35,11 +36,11 @@ class MeanOverElements : public Loss {
 
   void evaluate(const lane::Execution& execution, const LossArgs& args,
                 std::int64_t global_batch) const override {
-    lane::dispatch(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(execution, args.prediction.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       ops::element_loss(exec, which_, matrix_view<Exec, const T>(args.prediction),
-                        matrix_view<Exec, const T>(args.target),
+                        matrix_view<Exec, const Wide<T>>(args.target),
                         1.0 / static_cast<double>(global_batch), results_of<Exec, T>(args));
     });
   }
