@@ -104,21 +104,41 @@ Case random_case(const std::string& text, std::vector<Shape> inputs) {
 
 /// Odd extents and large ones: several tiles, blocks and chunks.
 std::vector<Case> large_layers() {
-  return {random_case("{type: dense, units: 130}", {Shape{67, 301}}),
-          random_case("{type: dense, units: 70, activation: tanh}", {Shape{33, 1100}}),
-          random_case("{type: dense, units: 9, flatten: false, bias: false}", {Shape{5, 7, 130}}),
-          random_case("{type: dense, units: 300, activation: relu}", {Shape{600, 65}}),
-          random_case("gelu", {Shape{37, 129}}),
-          random_case("tanh", {Shape{300, 70}}),
-          random_case("{type: leaky_relu, slope: 0.25}", {Shape{300, 70}}),
-          random_case("{type: dropout, rate: 0.3}", {Shape{65, 203}}),
-          random_case("layer_norm", {Shape{65, 203}}),
-          random_case("add", {Shape{129, 203}, Shape{129, 203}}),
-          random_case("concat", {Shape{65, 7}, Shape{65, 203}}),
-          random_case("positions", {Shape{9, 33, 70}}),
-          random_case("{type: embedding, vocabulary: 700, units: 33}", {Shape{19, 65}}),
-          random_case("{type: causal_attention, heads: 2}", {Shape{3, 130, 120}}),
-          random_case("{type: causal_attention, heads: 1, dropout: 0.2}", {Shape{2, 70, 3 * 300}})};
+  return {
+      random_case("{type: dense, units: 130}", {Shape{67, 301}}),
+      random_case("{type: dense, units: 70, activation: tanh}", {Shape{33, 1100}}),
+      random_case("{type: dense, units: 9, flatten: false, bias: false}", {Shape{5, 7, 130}}),
+      random_case("{type: dense, units: 300, activation: relu}", {Shape{600, 65}}),
+      random_case("gelu", {Shape{37, 129}}),
+      random_case("tanh", {Shape{300, 70}}),
+      random_case("{type: leaky_relu, slope: 0.25}", {Shape{300, 70}}),
+      random_case("{type: dropout, rate: 0.3}", {Shape{65, 203}}),
+      random_case("layer_norm", {Shape{65, 203}}),
+      random_case("add", {Shape{129, 203}, Shape{129, 203}}),
+      random_case("concat", {Shape{65, 7}, Shape{65, 203}}),
+      random_case("positions", {Shape{9, 33, 70}}),
+      random_case("{type: embedding, vocabulary: 700, units: 33}", {Shape{19, 65}}),
+      random_case("{type: conv2d, filters: 13, kernel: 3, padding: 1, activation: tanh}",
+                  {Shape{5, 7, 19, 23}}),
+      random_case("{type: conv2d, filters: 6, kernel: [5, 3], stride: 2, groups: 2}",
+                  {Shape{17, 4, 31, 18}}),
+      random_case("{type: conv2d, filters: 3, kernel: 3}", {Shape{3, 3, 40, 70}}),
+      random_case(
+          "{type: conv_transpose2d, filters: 5, kernel: 4, stride: 2, padding: 1, activation: "
+          "sigmoid}",
+          {Shape{5, 6, 9, 11}}),
+      random_case("{type: max_pool2d, kernel: 3, stride: 2, padding: 1}", {Shape{5, 7, 19, 23}}),
+      random_case("{type: max_pool2d, kernel: 2}", {Shape{5, 7, 18, 40}}),
+      random_case("{type: average_pool2d, kernel: 3, stride: 1, padding: 1}",
+                  {Shape{5, 7, 19, 23}}),
+      random_case("{type: average_pool2d, kernel: 2}", {Shape{5, 7, 18, 40}}),
+      random_case("{type: upsample, factor: 3}", {Shape{5, 7, 9, 13}}),
+      random_case("{type: upsample, factor: 2, mode: bilinear}", {Shape{5, 7, 9, 13}}),
+      random_case("batch_norm", {Shape{33, 7, 5, 9}}),
+      random_case("{type: batch_norm, group: 8}", {Shape{33, 300}}),
+      random_case("{type: lrn, size: 3}", {Shape{5, 11, 6, 7}}),
+      random_case("{type: causal_attention, heads: 2}", {Shape{3, 130, 120}}),
+      random_case("{type: causal_attention, heads: 1, dropout: 0.2}", {Shape{2, 70, 3 * 300}})};
 }
 
 struct Results {

@@ -80,14 +80,7 @@ struct Operands {
 enum class Way { own, tiled };
 const std::vector<Way> ways{Way::own, Way::tiled};
 
-using Spaces = lane::Execution;
-template <class Execution>
-struct SpacesOf;
-template <class... Execs>
-struct SpacesOf<std::variant<Execs...>> {
-  using type = std::tuple<Execs...>;
-};
-using AllSpaces = SpacesOf<Spaces>::type;
+using testing::AllSpaces;
 
 }  // namespace
 

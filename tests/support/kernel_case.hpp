@@ -31,10 +31,12 @@ struct CasesOf;
 template <class... Execs>
 struct CasesOf<std::variant<Execs...>> {
   using type = std::tuple<Case<Execs, float>..., Case<Execs, double>...>;
+  using spaces = std::tuple<Execs...>;
 };
 
 /// For TEMPLATE_LIST_TEST_CASE.
 using KernelCases = CasesOf<lane::Execution>::type;
+using AllSpaces = CasesOf<lane::Execution>::spaces;
 
 /// An instance; OpenMP with three threads, so that work does not divide evenly.
 template <class Exec>
@@ -114,6 +116,12 @@ std::vector<double> rounded(std::vector<double> values) {
   return values;
 }
 
+/// What a rounding to the type errs by; of float and double twice that.
+template <class T>
+inline constexpr double epsilon_of = static_cast<double>(std::numeric_limits<T>::epsilon());
+template <>
+inline constexpr double epsilon_of<bf16> = 1.0 / 256.0;
+
 /// Empty if every value lies within `tolerance` (of the type's epsilon, times the larger of
 /// magnitude and 1) of its reference; else what differs.
 template <class T>
@@ -122,7 +130,7 @@ std::string difference(const std::vector<T>& found, const std::vector<double>& e
   if (found.size() != expected.size()) {
     return "sizes differ: " + std::to_string(found.size()) + ", " + std::to_string(expected.size());
   }
-  const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double epsilon = epsilon_of<T>;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double bound = tolerance * epsilon * std::max(1.0, std::abs(expected[i]));
     if (!(std::abs(static_cast<double>(found[i]) - expected[i]) <= bound)) {
