@@ -106,6 +106,7 @@ std::vector<std::int32_t> edges_of(const Array& stored, const std::string& where
         return ends_of<std::uint32_t>(stored, where, nodes);
       case DType::u64:
         return ends_of<std::uint64_t>(stored, where, nodes);
+      case DType::bf16:
       case DType::f32:
       case DType::f64:
         break;
