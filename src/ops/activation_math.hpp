@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ops/activation.hpp"
+#include "ops/error_function.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -47,7 +48,7 @@ KOKKOS_INLINE_FUNCTION T activated(T x) {
   } else if constexpr (which == Activation::sigmoid) {
     return T(1) / (T(1) + Kokkos::exp(-x));
   } else if constexpr (which == Activation::gelu) {
-    return T(0.5) * x * (T(1) + Kokkos::erf(x * T(0.70710678118654752440)));
+    return T(0.5) * x * (T(1) + error_function(x * T(0.70710678118654752440)));
   } else {
     return x;
   }
@@ -63,8 +64,8 @@ KOKKOS_INLINE_FUNCTION T slope(T known) {
   } else if constexpr (which == Activation::sigmoid) {
     return known * (T(1) - known);
   } else if constexpr (which == Activation::gelu) {
-    const T cumulative = T(0.5) * (T(1) + Kokkos::erf(known * T(0.70710678118654752440)));
-    const T density = T(0.39894228040143267794) * Kokkos::exp(T(-0.5) * known * known);
+    const T cumulative = T(0.5) * (T(1) + error_function(known * T(0.70710678118654752440)));
+    const T density = T(0.39894228040143267794) * exponential(T(-0.5) * known * known);
     return cumulative + known * density;
   } else {
     return T(1);
