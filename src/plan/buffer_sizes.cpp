@@ -35,14 +35,21 @@ BufferLayout packed(std::vector<Spell> spells) {
   return layout;
 }
 
+std::vector<std::size_t> sizes_of(const std::vector<Spell>& spells) {
+  std::vector<std::size_t> sizes;
+  std::ranges::transform(spells, std::back_inserter(sizes), &Spell::bytes);
+  return sizes;
+}
+
 }  // namespace
 
 BufferSizes::BufferSizes(const MemoryRequest& request, const StageTensors& stage,
-                         schedule::SampleRange samples, std::int64_t chunk)
+                         schedule::SampleRange samples, std::int64_t chunk, bool trains)
     : request_(request),
       stage_(stage),
       samples_(samples.count()),
-      slices_(schedule::slices_of(samples, chunk)) {}
+      slices_(schedule::slices_of(samples, chunk)),
+      trains_(trains) {}
 
 std::size_t BufferSizes::bytes(const Shape& sample) const {
   return static_cast<std::size_t>(samples_ * sample.size()) * size_of(request_.dtype);
@@ -60,7 +67,7 @@ BufferLayout BufferSizes::of(const schedule::Buffer& buffer) const {
     case BufferKind::input_gradients:
       return one_behind_the_other(of_nodes(stage_.input_gradients));
     case BufferKind::activations:
-      return one_behind_the_other(of_activations());
+      return of_activations();
     case BufferKind::output_gradients:
       return one_behind_the_other(of_losses());
     case BufferKind::scratch:
@@ -103,19 +110,26 @@ BufferSizes::Sizes BufferSizes::workspace(graph::NodeId id, bool kept,
   return sizes;
 }
 
-BufferSizes::Sizes BufferSizes::of_activations() const {
-  Sizes sizes;
+BufferLayout BufferSizes::of_activations() const {
+  const auto nodes = request_.graph.nodes();
+  const auto last = last_readers();
+  // Where a task may stop at a node with several slices under way, each needs all that it made.
+  const bool all_stay = trains_ || slices_.size() > 1;
+  std::vector<Spell> spells;
   for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
     if (position(stage_.outputs, id) < 0) {
-      sizes.push_back(bytes(request_.graph.nodes()[static_cast<std::size_t>(id)].output_shape));
+      spells.push_back({bytes(nodes[static_cast<std::size_t>(id)].output_shape), id,
+                        last[static_cast<std::size_t>(id - stage_.nodes.begin)], 0});
     }
   }
   for (const schedule::SampleRange& slice : slices_) {
     for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
-      std::ranges::copy(workspace(id, true, slice), std::back_inserter(sizes));
+      for (const std::size_t size : workspace(id, true, slice)) {
+        spells.push_back({size, id, id, 0});
+      }
     }
   }
-  return sizes;
+  return all_stay ? one_behind_the_other(sizes_of(spells)) : packed(std::move(spells));
 }
 
 BufferSizes::Sizes BufferSizes::of_losses() const {

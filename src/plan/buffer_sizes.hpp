@@ -21,11 +21,12 @@ struct BufferLayout {
   std::size_t bytes = 0;
 };
 
-/// Sizes of the tensors of a place's buffers, for `samples` samples in `slices`.
+/// Sizes of the tensors of a place's buffers, for `samples` samples in `slices`. `trains`: backward
+/// follows, and needs all that forward made.
 class BufferSizes {
  public:
   BufferSizes(const MemoryRequest& request, const StageTensors& stage,
-              schedule::SampleRange samples, std::int64_t chunk);
+              schedule::SampleRange samples, std::int64_t chunk, bool trains);
 
   /// In the order in which the engine binds them:
   ///   inputs, staging   model inputs, targets, ids (0 where the stage has no use for them)
@@ -35,7 +36,7 @@ class BufferSizes {
   ///   output_gradients  one per node of the list; last stage: losses and hits of the samples, too
   ///   scratch, slot 0   gradients of the outputs inside the stage, of inputs that are added, and
   ///                     workspace; slot 1: workspace
-  /// Tensors of scratch share memory where no node needs both.
+  /// Tensors of scratch share memory where no node needs both; without backward activations, too.
   BufferLayout of(const schedule::Buffer& buffer) const;
 
  private:
@@ -43,7 +44,7 @@ class BufferSizes {
   std::size_t bytes(const Shape& sample) const;
   Sizes of_batch() const;
   Sizes of_nodes(const std::vector<graph::NodeId>& nodes) const;
-  Sizes of_activations() const;
+  BufferLayout of_activations() const;
   Sizes of_losses() const;
   BufferLayout of_backward_scratch() const;
   BufferLayout of_forward_scratch() const;
@@ -56,6 +57,7 @@ class BufferSizes {
   const StageTensors& stage_;
   std::int64_t samples_;
   std::vector<schedule::SampleRange> slices_;
+  bool trains_;
 };
 
 }  // namespace zygos::plan

@@ -59,14 +59,22 @@ void note_access(PlannedBuffer& buffer, const schedule::Schedule& schedule, sche
   buffer.last.push_back(id);
 }
 
+/// False of a schedule for evaluation.
+bool has_backward_tasks(const schedule::Schedule& schedule, schedule::Place place) {
+  return std::ranges::any_of(schedule.tasks, [&](const schedule::Task& task) {
+    return task.place == place && task.kind == TaskKind::backward;
+  });
+}
+
 /// The buffers of one place with their sizes and uses, not yet put anywhere.
 class Collector {
  public:
   Collector(const MemoryRequest& request, const schedule::Schedule& schedule, schedule::Place place,
             const StageTensors& stage)
       : request_(request), schedule_(schedule), place_(place), holds_prediction_(stage.is_last) {
+    const bool trains = has_backward_tasks(schedule, place);
     for (const schedule::SampleRange& samples : schedule.micro_batches) {
-      sizes_.emplace_back(request, stage, samples, schedule.chunk);
+      sizes_.emplace_back(request, stage, samples, schedule.chunk, trains);
     }
   }
 
@@ -223,8 +231,9 @@ class PlacePlanner {
           lane.add(Category::stash, "weights slot " + std::to_string(slot), flat));
     }
     add_constants();
-    pieces.gradients = lane.add(Category::gradients, "gradients",
-                                flat * static_cast<std::size_t>(out_.tree.slots));
+    const auto gradients = has(TaskKind::backward) ? out_.tree.slots : 0;
+    pieces.gradients =
+        lane.add(Category::gradients, "gradients", flat * static_cast<std::size_t>(gradients));
     out_.updated = updated_elements(schedule_, place_);
     std::int64_t updated = 0;
     for (const schedule::ElementRange& elements : out_.updated) {

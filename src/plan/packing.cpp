@@ -30,32 +30,24 @@ std::size_t first_gap(std::vector<const One*> taken, std::size_t bytes) {
   return offset;
 }
 
-/// In the given order; `shares(earlier, later)` says whether the later one may have memory of the
-/// earlier.
-template <class One, class Shares>
-std::size_t first_fit(const std::vector<One*>& order, const Shares& shares) {
-  std::size_t total = 0;
-  std::vector<const One*> placed;
-  for (One* one : order) {
-    std::vector<const One*> taken;
-    std::ranges::copy_if(placed, std::back_inserter(taken),
-                         [&](const One* other) { return !shares(*other, *one); });
-    one->offset = first_gap(std::move(taken), one->bytes);
-    total = std::max(total, one->offset + one->bytes);
-    placed.push_back(one);
-  }
-  return total;
-}
-
 }  // namespace
 
 std::size_t pack(const std::vector<PlannedBuffer*>& buffers,
                  const schedule::HappensBefore& before) {
   std::vector<PlannedBuffer*> order = buffers;
   std::ranges::stable_sort(order, {}, [](const PlannedBuffer* buffer) { return buffer->first; });
-  return first_fit(order, [&](const PlannedBuffer& earlier, const PlannedBuffer& later) {
-    return ends_before(earlier, later, before);
-  });
+  std::size_t total = 0;
+  std::vector<const PlannedBuffer*> placed;
+  for (PlannedBuffer* buffer : order) {
+    std::vector<const PlannedBuffer*> taken;
+    std::ranges::copy_if(placed, std::back_inserter(taken), [&](const PlannedBuffer* other) {
+      return !ends_before(*other, *buffer, before);
+    });
+    buffer->offset = first_gap(std::move(taken), buffer->bytes);
+    total = std::max(total, buffer->offset + buffer->bytes);
+    placed.push_back(buffer);
+  }
+  return total;
 }
 
 std::size_t pack(std::vector<Spell>& spells) {
@@ -64,9 +56,15 @@ std::size_t pack(std::vector<Spell>& spells) {
   std::ranges::stable_sort(order, [](const Spell* one, const Spell* other) {
     return std::pair(one->first, other->bytes) < std::pair(other->first, one->bytes);
   });
-  return first_fit(order, [](const Spell& earlier, const Spell& later) {
-    return earlier.last < later.first;
-  });
+  std::size_t total = 0;
+  std::vector<const Spell*> taken;
+  for (Spell* spell : order) {
+    std::erase_if(taken, [&](const Spell* other) { return other->last < spell->first; });
+    spell->offset = first_gap(taken, spell->bytes);
+    total = std::max(total, spell->offset + spell->bytes);
+    taken.push_back(spell);
+  }
+  return total;
 }
 
 std::size_t pack_apart(const std::vector<PlannedBuffer*>& buffers) {

@@ -291,6 +291,7 @@ Engine::Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::
 Engine::~Engine() = default;
 
 StepReport Engine::step(const Batch& batch, std::uint64_t step) {
+  impl_->require_training();
   const StepReport report =
       impl_->round(batch, {&batch, step, nn::Mode::train, impl_->rate_factor(step)});
   if (!std::isfinite(report.loss)) {

@@ -15,6 +15,13 @@ bool all_finite(const std::vector<double>& values) {
 
 }  // namespace
 
+void Engine::Impl::require_training() const {
+  if (!trains()) {
+    throw UsageError(
+        "this schedule has no backward pass: it evaluates, and has neither steps nor gradients");
+  }
+}
+
 void Engine::Impl::check_batch(const Batch& batch) const {
   if (batch.samples() < 1 || batch.samples() > schedule.batch) {
     throw UsageError("a batch of " + std::to_string(batch.samples()) +

@@ -10,6 +10,7 @@
 
 #include "zygos/train/engine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -29,6 +30,14 @@ struct Engine::Impl {
   /// Whose lane a place is: a rank's, -1 where there is only this process.
   int owner_of(std::size_t place) const;
   bool is_here(std::size_t place) const { return !lanes[place].is_remote(); }
+  /// False for a schedule without a backward pass.
+  bool trains() const {
+    return std::ranges::any_of(schedule.tasks, [](const schedule::Task& task) {
+      return task.kind == schedule::TaskKind::backward;
+    });
+  }
+  /// Throws UsageError if it does not train.
+  void require_training() const;
 
   // engine.cpp: one round
   StepReport round(const Batch& batch, const StepInputs& inputs);
@@ -58,6 +67,7 @@ struct Engine::Impl {
   double ahead_of_first();
 
   // engine_state.cpp
+  /// A state without bytes is zero.
   void write_state(const std::vector<std::byte>& flat_weights,
                    const std::vector<std::vector<std::byte>>& flat_states);
   std::vector<std::byte> to_host(std::size_t place, const Tensor& tensor);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "train/engine_impl.hpp"
+#include "train/flat_ops.hpp"
 
 #include "zygos/io/hash.hpp"
 #include "zygos/tensor/initialiser.hpp"
@@ -95,7 +96,11 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
       put(runner.weights(), runner.elements().begin, flat_weights);
       for (const PlaceRunner::Updated& updated : runner.updated()) {
         for (std::size_t i = 0; i < flat_states.size(); ++i) {
-          put(updated.args.states[i], updated.elements.begin, flat_states[i]);
+          if (flat_states[i].empty()) {
+            fill_with_zeros(lane.execution(), updated.args.states[i]);
+          } else {
+            put(updated.args.states[i], updated.elements.begin, flat_states[i]);
+          }
         }
       }
       runner.write_decay_mask();
@@ -160,9 +165,8 @@ void Engine::initialise() {
     zygos::initialise(Tensor(begin, impl_->parameters(), parameter.shape), parameter.init,
                       impl_->options.seed, parameter.name);
   }
-  const std::vector<std::vector<std::byte>> states(impl_->optimizer.state_names().size(),
-                                                   std::vector<std::byte>(impl_->flat_bytes()));
-  impl_->write_state(weights, states);
+  impl_->write_state(weights,
+                     std::vector<std::vector<std::byte>>(impl_->optimizer.state_names().size()));
 }
 
 void Engine::restore(const io::Checkpoint& checkpoint) {
@@ -271,6 +275,7 @@ void Engine::Impl::add_doubles(const Held& held, const Tensor& tensor, std::vect
 }
 
 std::vector<double> Engine::gradient() {
+  impl_->require_training();
   auto flat = impl_->flat_zeros();
   for (const Impl::Held& held : impl_->held_gradients()) {
     if (impl_->is_here(held.place)) {
@@ -293,6 +298,7 @@ std::vector<double> Engine::weights() {
 }
 
 std::vector<double> Engine::gradient(std::size_t place) {
+  impl_->require_training();
   auto flat = impl_->flat_zeros();
   const PlaceRunner& runner = impl_->runner_of(place);
   impl_->add_doubles({place, runner.elements()}, runner.gradient(), flat);

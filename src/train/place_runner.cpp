@@ -63,17 +63,25 @@ std::vector<std::vector<Tensor>> PlaceRunner::parameters_in(const Tensor& whole)
   return parameters;
 }
 
+bool PlaceRunner::trains() const {
+  return std::ranges::any_of(setup_.schedule.tasks, [&](const Task& one) {
+    return one.place == setup_.place && one.kind == TaskKind::backward;
+  });
+}
+
 void PlaceRunner::bind_parameters() {
   const auto& pieces = memory_.pieces;
   for (const std::size_t piece : pieces.weights) {
     weights_.push_back(flat(piece));
     parameters_.push_back(parameters_in(weights_.back()));
   }
-  for (std::int32_t slot = 0; slot < memory_.tree.slots; ++slot) {
-    gradient_slots_.push_back(flat(pieces.gradients, slot));
-    d_parameters_.push_back(parameters_in(gradient_slots_.back()));
+  if (trains()) {
+    for (std::int32_t slot = 0; slot < memory_.tree.slots; ++slot) {
+      gradient_slots_.push_back(flat(pieces.gradients, slot));
+      d_parameters_.push_back(parameters_in(gradient_slots_.back()));
+    }
+    gradients_ = gradient_slots_.front();
   }
-  gradients_ = gradient_slots_.front();
   reduced_ = flat(pieces.reduced);
   incoming_ = flat(pieces.incoming);
   bind_updates();

@@ -84,6 +84,8 @@ class PlaceRunner {
   double judged_sum() const { return sum_of_totals(2); }
   /// Of the parameters in elements(), as is the gradient.
   const Tensor& weights() const noexcept { return weights_.front(); }
+  /// Whether there is a backward pass: otherwise there are no gradients.
+  bool trains() const;
   /// Of the last step, reduced if the schedule reduces.
   const Tensor& gradient() const noexcept { return has_reduced_ ? reduced_ : gradients_; }
   schedule::ElementRange elements() const noexcept { return memory_.elements; }

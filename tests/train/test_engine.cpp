@@ -67,6 +67,60 @@ TEST_CASE("A split at 21 ratios gives the unsplit gradient to 1e-5 in float", "[
   gradients_agree_at_21_ratios(DType::f32, 1e-5);
 }
 
+TEST_CASE("A schedule for evaluation gives the same loss in less memory, and takes no steps",
+          "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  const auto schedule = run.split(15);
+  const auto training = run.engine(schedule);
+  const auto evaluating = run.engine(schedule.for_evaluation());
+
+  const auto expected = training->evaluate(run.batch());
+  const auto found = evaluating->evaluate(run.batch());
+
+  CHECK(found.loss == expected.loss);
+  CHECK(found.hits == expected.hits);
+  CHECK(evaluating->weights_hash() == training->weights_hash());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const memory::Usage& less = evaluating->memory()[i].usage;
+    CHECK(less[memory::Category::gradients] == 0);
+    CHECK(less[memory::Category::optimizer_state] == 0);
+    CHECK(less[memory::Category::weights] > 0);
+  }
+  CHECK_THROWS_AS(evaluating->step(run.batch(), 1), UsageError);
+  CHECK_THROWS_AS(evaluating->gradient(), UsageError);
+  CHECK_THROWS_AS(evaluating->gradient(0), UsageError);
+}
+
+// What no later layer reads makes room.
+TEST_CASE(
+    "Evaluation of a branching chain gives the loss of training's engine, also in strict mode",
+    "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("fc1", test::tanh_layer(31));
+  graph.add("fc2", test::tanh_layer(31));
+  graph.add("sum", nn::add(), test::Names{"fc2", "fc1"});
+  graph.add("fc3", test::tanh_layer(64));
+  graph.add("fc4", test::tanh_layer(31));
+  graph.add("late", nn::add(), test::Names{"fc4", "sum"});
+  graph.add("fc5", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
+  run.use(graph);
+  for (const std::int64_t chunk : {0, 5}) {
+    plan::Problem problem = run.problem();
+    problem.chunk = chunk;
+    const auto schedule =
+        policies::coarse_split({.share = {}, .samples = 15})->schedule(problem, nullptr);
+    const auto training = run.engine(schedule);
+    const auto evaluating = run.engine(schedule.for_evaluation());
+    const auto activations = [](const train::Engine& engine) {
+      return engine.memory()[0].usage[memory::Category::activations];
+    };
+    CAPTURE(chunk);
+    CHECK(evaluating->evaluate(run.batch()).loss == training->evaluate(run.batch()).loss);
+    CHECK(activations(*evaluating) < activations(*training));
+  }
+}
+
 TEST_CASE("Both replicas hold the same bits after a hundred split steps", "[train][engine]") {
   for (const DType dtype : {DType::f32, DType::f64}) {
     SmallRun run(test::host_and_device(), dtype);

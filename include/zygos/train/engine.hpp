@@ -54,7 +54,9 @@ struct LaneUsage {
   std::size_t bytes = 0;  ///< of the block
 };
 
-/// Executes a schedule step by step on the lanes. All memory is allocated by the constructor.
+/// Executes a schedule step by step on the lanes. All memory is allocated by the constructor. A
+/// schedule without a backward pass (Schedule::for_evaluation()) takes no memory for training:
+/// evaluate() is all that such an engine does, and step() and gradient() throw UsageError.
 ///
 /// Every queue of a place has a thread of its own. Steps are separated by a barrier, so buffers of
 /// consecutive steps never overlap. A task that throws stops every place at its next task; the
