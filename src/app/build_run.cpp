@@ -190,12 +190,12 @@ void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
 }
 
 /// All but Kokkos and the lanes.
-RunSetup parts_of(const CheckedDeck& checked) {
+RunSetup parts_of(const CheckedDeck& checked, std::int64_t most_batches) {
   const deck::RunSpec& spec = checked.spec;
   RunSetup setup;
   setup.name = spec.name;
   setup.resolved_deck = checked.deck.resolved();
-  RunData data = load_data(spec, checked.deck.findings());
+  RunData data = load_data(spec, checked.deck.findings(), most_batches * spec.train.batch);
   setup.training = std::move(data.training);
   setup.test = std::move(data.test);
   refuse_large_batch(checked, setup.training);
@@ -223,7 +223,7 @@ RunSetup parts_of(const CheckedDeck& checked) {
 }  // namespace
 
 BuildOptions build_options(const Invocation& invocation) {
-  return {invocation.threads, invocation.kokkos_arguments};
+  return {invocation.threads, invocation.kokkos_arguments, 0};
 }
 
 RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
@@ -237,7 +237,7 @@ RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options, cons
   const auto lanes = agree_on_lanes(
       ranks.together([&] { return lanes_of(checked, options, owners, ranks); }), owners, ranks);
   RunSetup setup = ranks.together([&] {
-    RunSetup made = parts_of(checked);
+    RunSetup made = parts_of(checked, options.most_batches);
     made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
     made.lanes = make_lanes(lanes, owners, ranks.rank());
     refuse_unfit_policy(checked, made);

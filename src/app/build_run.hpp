@@ -21,6 +21,7 @@ namespace zygos::app {
 struct BuildOptions {
   std::optional<int> threads;  ///< of the host lane
   std::vector<std::string> kokkos_arguments;
+  std::int64_t most_batches = 0;  ///< unless 0: enough training samples for so many, no test set
 };
 BuildOptions build_options(const Invocation& invocation);
 

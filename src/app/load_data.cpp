@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace zygos::app {
@@ -88,10 +89,16 @@ bool is_in_memory(const deck::DataSpec& spec) {
   return bytes_of(spec.train) + (spec.test ? bytes_of(*spec.test) : 0) <= machine / 2;
 }
 
+io::LoadOptions load_options(const deck::DataSpec& spec, std::int64_t classes, std::int64_t most) {
+  return {.classes = classes,
+          .input_scale = spec.scale,
+          .input_offset = spec.offset,
+          .most_samples = most};
+}
+
 io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files,
-                       std::int64_t classes) {
-  const io::LoadOptions options{
-      .classes = classes, .input_scale = spec.scale, .input_offset = spec.offset};
+                       std::int64_t classes, std::int64_t most = 0) {
+  const io::LoadOptions options = load_options(spec, classes, most);
   if (spec.format == deck::DataFormat::idx) {
     return io::load_idx(files.inputs, files.targets, options);
   }
@@ -138,12 +145,16 @@ io::Dataset draw_synthetic(const deck::DataSpec& spec, std::int64_t first, std::
   return data;
 }
 
+std::int64_t enough(std::int64_t samples, std::int64_t most) {
+  return most > 0 ? std::min(samples, most) : samples;
+}
+
 /// Training samples, and test samples from the same stream further on.
 template <class Draw>
 RunData drawn(const deck::DataSpec& spec, std::int64_t samples, std::int64_t test_samples,
-              const Draw& draw) {
-  RunData result{draw(spec, 0, samples), std::nullopt};
-  if (test_samples > 0) {
+              std::int64_t most, const Draw& draw) {
+  RunData result{draw(spec, 0, enough(samples, most)), std::nullopt};
+  if (test_samples > 0 && most == 0) {
     result.test = draw(spec, samples, test_samples);
   }
   return result;
@@ -164,7 +175,7 @@ RunData read_text(const deck::TextSpec& spec) {
   return {std::move(data.training), std::move(data.validation)};
 }
 
-RunData draw_tokens(const deck::TokenSpec& spec) {
+RunData draw_tokens(const deck::TokenSpec& spec, std::int64_t most) {
   const auto draw = [&](std::int64_t first, std::int64_t samples) {
     return io::make_token_chain({.samples = samples,
                                  .first = first,
@@ -172,19 +183,18 @@ RunData draw_tokens(const deck::TokenSpec& spec) {
                                  .vocabulary = spec.vocabulary,
                                  .seed = spec.seed});
   };
-  RunData result{draw(0, spec.samples), std::nullopt};
-  if (spec.test_samples > 0) {
+  RunData result{draw(0, enough(spec.samples, most)), std::nullopt};
+  if (spec.test_samples > 0 && most == 0) {
     result.test = draw(spec.samples, spec.test_samples);
   }
   return result;
 }
 
-RunData read_cifar10(const deck::DataSpec& spec) {
-  const io::LoadOptions options{
-      .classes = 0, .input_scale = spec.scale, .input_offset = spec.offset};
+RunData read_cifar10(const deck::DataSpec& spec, std::int64_t most) {
+  const io::LoadOptions options = load_options(spec, 0, most);
   const io::Cifar10Files files = io::find_cifar10(spec.folder);
   RunData result{io::load_cifar10(files.training, options), std::nullopt};
-  if (!files.test.empty()) {
+  if (!files.test.empty() && most == 0) {
     result.test = io::load_cifar10(files.test, options);
   }
   return result;
@@ -192,30 +202,30 @@ RunData read_cifar10(const deck::DataSpec& spec) {
 
 }  // namespace
 
-RunData load_data(const deck::RunSpec& spec, deck::Findings findings) {
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most) {
   const deck::DataSpec& data = spec.data;
   require_files(data, findings);
   if (data.format == deck::DataFormat::glyphs) {
-    return drawn(data, data.glyphs.samples, data.glyphs.test_samples, draw_glyphs);
+    return drawn(data, data.glyphs.samples, data.glyphs.test_samples, most, draw_glyphs);
   }
   if (data.format == deck::DataFormat::synthetic) {
-    return drawn(data, data.synthetic.samples, data.synthetic.test_samples, draw_synthetic);
+    return drawn(data, data.synthetic.samples, data.synthetic.test_samples, most, draw_synthetic);
   }
   if (data.format == deck::DataFormat::cifar10) {
-    return read_cifar10(data);
+    return read_cifar10(data, most);
   }
   if (data.format == deck::DataFormat::text) {
     return read_text(data.text);
   }
   if (data.format == deck::DataFormat::tokens) {
-    return draw_tokens(data.tokens);
+    return draw_tokens(data.tokens, most);
   }
   if (data.format == deck::DataFormat::graph ||
       data.format == deck::DataFormat::power_law_graph) {
     return load_graph(data);
   }
-  RunData result{read_files(data, data.train, data.classes), std::nullopt};
-  if (data.test) {
+  RunData result{read_files(data, data.train, data.classes, most), std::nullopt};
+  if (data.test && most == 0) {
     // A label that training never saw is an error in the test set, not a further class.
     result.test = read_files(data, *data.test, result.training.classes);
   }

@@ -15,7 +15,8 @@ struct RunData {
 };
 
 /// Reads or makes what the deck's section `data` says. Throws DataError for a bad file, a deck
-/// error at the key's place for a file that is not there.
-RunData load_data(const deck::RunSpec& spec, deck::Findings findings);
+/// error at the key's place for a file that is not there. `most`, unless 0: enough is so many
+/// training samples, and no test set.
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most = 0);
 
 }  // namespace zygos::app

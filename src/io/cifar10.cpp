@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
 #include <system_error>
@@ -49,11 +50,11 @@ struct Records {
   throw DataError(file.string() + ": byte " + std::to_string(byte) + ": " + message);
 }
 
-/// Appends a file's records.
-void read_records(const fs::path& file, std::int64_t classes, Records& all) {
+/// Appends a file's records until there are `most`.
+void read_records(const fs::path& file, std::int64_t classes, std::size_t most, Records& all) {
   ByteSource source(file);
   std::array<std::byte, record_bytes> record{};
-  for (std::uint64_t at = 0;; at += record_bytes) {
+  for (std::uint64_t at = 0; all.labels.size() < most; at += record_bytes) {
     const std::size_t got = source.read(record);
     if (got == 0 && at > 0) {
       return;
@@ -108,9 +109,11 @@ Cifar10Files find_cifar10(const fs::path& folder) {
 Dataset load_cifar10(std::span<const fs::path> files, const LoadOptions& options) {
   require_options(options);
   const std::int64_t classes = options.classes > 0 ? options.classes : label_count;
+  const std::size_t most = options.most_samples > 0 ? static_cast<std::size_t>(options.most_samples)
+                                                    : std::numeric_limits<std::size_t>::max();
   Records records;
   for (const fs::path& file : files) {
-    read_records(file, std::min(classes, label_count), records);
+    read_records(file, std::min(classes, label_count), most, records);
   }
   const auto count = static_cast<std::int64_t>(records.labels.size());
   std::vector<std::int32_t> labels;

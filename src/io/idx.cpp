@@ -70,7 +70,8 @@ class IdxFile {
   std::string where_element(std::int64_t index) const {
     return where(header_.bytes + static_cast<std::uint64_t>(index) * header_.type.bytes);
   }
-  Array read_elements();
+  /// `most`: of the first extent, 0: all.
+  Array read_elements(std::int64_t most = 0);
 
  private:
   [[noreturn]] void fail(std::uint64_t byte, const std::string& message) const {
@@ -233,10 +234,12 @@ void convert(const Type& type, std::span<const std::byte> raw, std::byte* out) {
   }
 }
 
-Array IdxFile::read_elements() {
-  const auto count = static_cast<std::size_t>(header_.shape.size());
+Array IdxFile::read_elements(std::int64_t most) {
+  const std::int64_t all = header_.shape[0];
+  const std::int64_t wanted = most > 0 ? std::min(most, all) : all;
+  const auto count = static_cast<std::size_t>(header_.shape.size() / all * wanted);
   auto memory = allocate_bytes(count * size_of(header_.type.dtype), file_.string());
-  const auto payload = static_cast<std::size_t>(header_.payload);
+  const std::size_t payload = count * header_.type.bytes;
   std::size_t done = 0;
   if (header_.type.dtype == DType::u8) {
     done = source_->read({memory.get(), payload});
@@ -257,8 +260,11 @@ Array IdxFile::read_elements() {
   if (done < payload) {
     fail_short(done);
   }
-  require_end();
-  return {header_.type.dtype, header_.shape, std::move(memory)};
+  if (wanted == all) {
+    require_end();
+  }
+  return {header_.type.dtype, header_.shape.without_leading().with_leading(wanted),
+          std::move(memory)};
 }
 
 void require_label_header(const IdxFile& file) {
@@ -274,13 +280,17 @@ void require_label_header(const IdxFile& file) {
   }
 }
 
+Array read_numbers(IdxFile& file, std::int64_t most) {
+  Array array = file.read_elements(most);
+  require_finite(array, [&](std::int64_t index) { return file.where_element(index); });
+  return array;
+}
+
 }  // namespace
 
 Array read_idx(const std::filesystem::path& file) {
   IdxFile idx(file);
-  Array array = idx.read_elements();
-  require_finite(array, [&](std::int64_t index) { return idx.where_element(index); });
-  return array;
+  return read_numbers(idx, 0);
 }
 
 Dataset load_idx(const std::filesystem::path& images, const std::filesystem::path& labels,
@@ -294,9 +304,12 @@ Dataset load_idx(const std::filesystem::path& images, const std::filesystem::pat
                              [&](std::int64_t index) { return label_file.where_element(index); });
   Dataset data;
   data.name = images.string();
-  data.inputs = with_sample_extent(read_idx(images));
-  require_same_count(data.inputs, images.string(), integers, labels.string());
+  IdxFile image_file(images);
+  const Array promised{image_file.header().type.dtype, image_file.header().shape, nullptr};
+  require_same_count(promised, images.string(), integers, labels.string());
+  data.inputs = with_sample_extent(read_numbers(image_file, options.most_samples));
   data.targets = std::move(checked.array);
+  data.targets.shape = Shape{data.inputs.samples()};
   data.classes = checked.classes;
   data.input_scale = input_scale(options, data.inputs.dtype);
   data.input_offset = options.input_offset;

@@ -32,6 +32,12 @@ test::Bytes record(std::uint8_t label) {
   return bytes;
 }
 
+LoadOptions at_most(std::int64_t samples) {
+  LoadOptions options;
+  options.most_samples = samples;
+  return options;
+}
+
 auto says(const std::string& part) { return MessageMatches(ContainsSubstring(part)); }
 
 }  // namespace
@@ -60,6 +66,8 @@ TEST_CASE("Records of several files follow each other as planes and labels") {
   CHECK(pixels[3072] == 0);
   CHECK(pixels[2 * 3072 + 7] == 16);
   CHECK(held_out.targets.as<std::int32_t>()[0] == 5);
+  CHECK(load_cifar10(files.training, at_most(1)).size() == 1);
+  CHECK(load_cifar10(files.training, at_most(3)).size() == 3);
 }
 
 TEST_CASE("What is no CIFAR-10 is refused with the byte and the record") {

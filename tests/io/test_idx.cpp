@@ -32,6 +32,12 @@ std::vector<T> values(const Array& array) {
   return {array.as<T>().begin(), array.as<T>().end()};
 }
 
+zygos::io::LoadOptions at_most(std::int64_t samples) {
+  zygos::io::LoadOptions options;
+  options.most_samples = samples;
+  return options;
+}
+
 class Files {
  public:
   std::filesystem::path write(const std::string& name, const Bytes& bytes) const {
@@ -128,6 +134,22 @@ TEST_CASE("Images and labels make a data set") {
   CHECK(values<std::int32_t>(data.targets) == std::vector<std::int32_t>{4, 0});
   CHECK(data.classes == 5);
   CHECK(data.input_scale == 1.0 / 255.0);
+}
+
+TEST_CASE("Reading stops at as many samples as are wanted, with the classes of all labels") {
+  const Files files;
+  const auto images = files.write("images", idx_bytes(0x08, {3, 2}, {1, 2, 3, 4, 5, 6}));
+  const auto labels = files.write("labels", idx_bytes(0x08, {3}, {1, 0, 7}));
+  const auto more = files.write("more", idx_bytes(0x08, {4}, {1, 0, 7, 1}));
+
+  const Dataset two = zygos::io::load_idx(images, labels, at_most(2));
+
+  CHECK(two.inputs.shape == Shape{2, 2});
+  CHECK(values<std::uint8_t>(two.inputs) == std::vector<std::uint8_t>{1, 2, 3, 4});
+  CHECK(values<std::int32_t>(two.targets) == std::vector<std::int32_t>{1, 0});
+  CHECK(two.classes == 8);
+  CHECK(zygos::io::load_idx(images, labels, at_most(9)).size() == 3);
+  CHECK_THROWS_AS(zygos::io::load_idx(images, more, at_most(2)), zygos::DataError);
 }
 
 TEST_CASE("What the user says of a data set wins over what its files suggest") {

@@ -69,6 +69,7 @@ struct LoadOptions {
   std::int64_t classes = 0;           ///< 0: the largest label + 1
   std::optional<double> input_scale;  ///< without: 1/255 for bytes (pixels), 1 for anything else
   double input_offset = 0.0;
+  std::int64_t most_samples = 0;  ///< IDX and CIFAR-10: stop after so many; 0: all there are
 };
 
 /// Uninitialised bytes, aligned for every element type. Throws MemoryError that names `what`.
