@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/build_run.hpp"
 #include "app/commands.hpp"
+#include "app/ops_report.hpp"
 #include "app/placement.hpp"
 #include "app/run_plan.hpp"
 #include "app/run_report.hpp"
@@ -20,6 +21,9 @@
 namespace zygos::app {
 
 namespace {
+
+/// Steps take them by turns: what a data set holds beyond them is neither read nor timed.
+constexpr std::int64_t batches = 8;
 
 std::int64_t steps_of(const Invocation& invocation) { return invocation.steps.value_or(100); }
 
@@ -137,31 +141,47 @@ nlohmann::json timing_json(const Timing& timing, const Invocation& invocation,
           {"parameters", setup.graph->parameter_count()}};
 }
 
-}  // namespace
-
-ExitCode run_bench(const Invocation& invocation, Console& console) {
-  RunSetup setup =
-      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
-  say_setup(setup, console);
-  if (setup.training.source != nullptr) {
-    // Steps are timed, and no disk.
-    constexpr std::int64_t batches = 8;
-    const auto count = std::min(batches * setup.trainer.batch, setup.training.size());
-    setup.training = io::samples_in_memory(setup.training, 0, count);
-  }
-  const schedule::Schedule schedule = plan_schedule(setup, console).schedule;
+/// Wall seconds of the steps asked for.
+std::vector<double> step_seconds(const RunSetup& setup, const schedule::Schedule& schedule,
+                                 const Invocation& invocation) {
   train::EngineOptions options = setup.engine_options();
   options.trace_capacity = 0;
   options.time_every_task = false;
-  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, schedule, setup.target,
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes,
+                       invocation.forward ? schedule.for_evaluation() : schedule, setup.target,
                        options);
   engine.initialise();
   StepTimer timer(setup, engine, invocation.forward);
   timer.time(invocation.warmup);
-  const Timing timing = timing_of(timer.time(steps_of(invocation)), setup, invocation.forward);
+  return timer.time(steps_of(invocation));
+}
+
+}  // namespace
+
+ExitCode run_bench(const Invocation& invocation, Console& console) {
+  BuildOptions build = build_options(invocation);
+  build.most_batches = batches;
+  RunSetup setup = build_run(load_deck(invocation.target, invocation.overrides), build);
+  say_setup(setup, console);
+  if (setup.training.source != nullptr) {
+    // Steps are timed, and no disk.
+    const auto count = std::min(batches * setup.trainer.batch, setup.training.size());
+    setup.training = io::samples_in_memory(setup.training, 0, count);
+  }
+  const schedule::Schedule schedule = plan_schedule(setup, console).schedule;
+  const Timing timing =
+      timing_of(step_seconds(setup, schedule, invocation), setup, invocation.forward);
   console.say(timing_text(timing, invocation) + "; " + placement_text(*setup.graph, schedule));
+  nlohmann::json result = timing_json(timing, invocation, setup, schedule);
+  if (invocation.ops) {
+    const auto lanes = measure_lane_ops(setup, schedule, console.sink());
+    for (const LaneOps& lane : lanes) {
+      console.say(ops_text(lane));
+    }
+    result.update(ops_json(lanes));
+  }
   if (console.wants_json()) {
-    console.json(timing_json(timing, invocation, setup, schedule));
+    console.json(result);
   }
   return ExitCode::done;
 }

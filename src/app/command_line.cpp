@@ -75,6 +75,9 @@ void add_bench(CLI::App& command, Invocation& to) {
       ->check(count_or_none)
       ->type_name("N");
   command.add_flag("--forward", to.forward, "Time the forward pass only");
+  command
+      .add_flag("--ops", to.ops, "Also time every layer, and print it beside the roof of its lane")
+      ->excludes("--forward");
 }
 
 void add_compare(CLI::App& command, Invocation& to) {

@@ -26,6 +26,7 @@ struct Invocation {
   std::optional<std::int64_t> steps{};  ///< bench, compare
   std::int64_t warmup = 10;             ///< bench
   bool forward = false;                 ///< bench
+  bool ops = false;                     ///< bench
   std::int64_t workers = 8;             ///< simulate
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init

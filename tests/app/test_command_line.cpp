@@ -33,6 +33,7 @@ TEST_CASE("overrides follow the deck and options may stand anywhere") {
 
 TEST_CASE("options keep apart what commands they belong to") {
   CHECK(parse({"bench", "a.yaml", "--steps", "7", "--forward", "--warmup", "0"}).invocation);
+  CHECK(parse({"bench", "a.yaml", "--ops"}).invocation->ops);
   CHECK(parse({"train", "a.yaml", "--fresh", "--run-dir", "x"}).invocation);
   CHECK(parse({"train", "a.yaml", "--steps", "7"}).code == ExitCode::usage);
   CHECK(parse({"check", "a.yaml", "--fresh"}).code == ExitCode::usage);
@@ -51,6 +52,7 @@ TEST_CASE("a bad command line is refused with exit code 2 and a hint") {
       {"train", "a.yaml", "--nonsense"},
       {"bench", "a.yaml", "--steps", "0"},
       {"bench", "a.yaml", "--steps", "-1"},
+      {"bench", "a.yaml", "--ops", "--forward"},
       {"init", "x", "transformer"},
       {"train", "a.yaml", "--color", "green"},
   };

@@ -71,6 +71,46 @@ TEST_CASE("bench times steps and forward passes") {
   CHECK(steps["lanes"][0]["samples"] == 32);
 }
 
+TEST_CASE("bench --ops says of every op what it reaches of its lane's roof") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json said =
+      json_of({"bench", "tiny.yaml", "--steps", "3", "--ops", "--json"}, scratch.path());
+  const Outcome people = zygos_run({"bench", "tiny.yaml", "--steps", "3", "--ops"}, scratch.path());
+
+  REQUIRE(said["roofs"].size() == 2);
+  CHECK(said["roofs"][1]["lane"] == "device");
+  for (const nlohmann::json& roof : said["roofs"]) {
+    for (const char* field : {"gemm_gflops", "gbytes_per_s", "step_s", "step_of_gemm"}) {
+      CHECK(roof[field] > 0.0);
+    }
+  }
+  // On each lane two layers in both directions, loss and update.
+  REQUIRE(said["ops"].size() == 12);
+  for (const nlohmann::json& op : said["ops"]) {
+    for (const char* field : {"median_s", "flops", "bytes", "gflops", "gbytes_per_s", "of_roof"}) {
+      CHECK(op[field] > 0.0);
+    }
+  }
+  CHECK(said["ops"][3]["name"] == "out");
+  CHECK(said["ops"][3]["type"] == "dense");
+  CHECK(said["ops"][3]["pass"] == "backward");
+  CHECK(said["median_step_s"] > 0.0);
+  CHECK_THAT(people.out, ContainsSubstring("of roof") && ContainsSubstring("dense (2)") &&
+                             ContainsSubstring("of the product's rate"));
+}
+
+TEST_CASE("bench reads eight batches of the training set and no test set") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const Outcome people =
+      zygos_run({"bench", "tiny.yaml", "--steps", "1", "train.batch=20"}, scratch.path());
+
+  CHECK_THAT(people.out, ContainsSubstring("160 training samples\n"));
+}
+
 TEST_CASE("eval repeats the test result of the end of the run") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
