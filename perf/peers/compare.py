@@ -26,6 +26,7 @@ from processes import ROOT, Failed, finished, measured
 from torch_environment import environment, libtorch_program
 
 PEERS = pathlib.Path(__file__).resolve().parent
+BEGIN, END = "<!-- compare.py: begin -->", "<!-- compare.py: end -->"
 
 # A deck may be run on one host lane with all threads, or split between a host lane and an emulated
 # device that share them; the same number of threads works either way.
@@ -172,6 +173,16 @@ def row_or_reason(name, options, python, empty):
         return f"| {name} | failed |" + " |" * 10, False
 
 
+def put(file, lines):
+    """Writes the lines between the marks in the file, or at its end if it has none."""
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    before, mark, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2] if mark else "\n"
+    if not mark:
+        before = text.rstrip("\n") + "\n\n"
+    file.write_text(before + "\n".join([BEGIN, *lines, END]) + after, encoding="utf-8")
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -183,7 +194,7 @@ def arguments():
                         help="folder of CIFAR-10's binary version; without it its case is left out")
     parser.add_argument("--zygos", default=str(ROOT / "build" / "host" / "bin" / "zygos"))
     parser.add_argument("--write", type=pathlib.Path,
-                        help="append the table to this file, row by row as cases end")
+                        help="put the table into this file as cases end, in place of the one there")
     options = parser.parse_args()
     if not pathlib.Path(options.zygos).exists():
         sys.exit(f"{options.zygos} does not exist; run ./bootstrap run info first, or give --zygos")
@@ -195,18 +206,16 @@ def main():
     python = environment()
     empty, version = empty_processes(options, python)
 
-    def tell(lines):
-        print("\n".join(lines), flush=True)
-        if options.write:
-            with options.write.open("a", encoding="utf-8") as out:
-                out.write("\n".join(lines) + "\n")
-
-    tell(["", *head(options, empty, version)])
+    lines = head(options, empty, version)
+    print("\n".join(lines), flush=True)
     good = True
     for name in options.case or list(CASES):
         line, fine = row_or_reason(name, options, python, empty)
-        tell([line])
+        print(line, flush=True)
+        lines.append(line)
         good = good and fine
+        if options.write:
+            put(options.write, lines)
     sys.exit(0 if good else 1)
 
 

@@ -26,7 +26,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--forward", action="store_true")
     parser.add_argument("--compile", action="store_true",
-                        help="model and loss as one graph, and the optimizer as another, by Inductor")
+                        help="model with loss, and optimizer, by torch.compile")
     return parser.parse_args()
 
 

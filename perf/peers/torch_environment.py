@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch in an environment of its own under the cache folder, and a program against its C++ side."""
+"""PyTorch in an environment of its own under the cache folder, and a program against libtorch."""
 
 import hashlib
 import os
