@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace zygos::ops {
@@ -36,6 +37,23 @@ std::vector<double> random_ids(const Extents& shape) {
         random_integer(0, static_cast<std::int64_t>(shape.vocabulary) - 1, 5, i)));
   }
   return ids;
+}
+
+/// Rows of the table by id, and the gradient of the table, from the definition.
+std::pair<std::vector<double>, std::vector<double>> looked_up(std::size_t columns,
+                                                              const std::vector<double>& ids,
+                                                              const std::vector<double>& table,
+                                                              const std::vector<double>& d_y) {
+  std::vector<double> y;
+  std::vector<double> d_table(table.size(), 0.0);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      const std::size_t from = static_cast<std::size_t>(ids[i]) * columns + j;
+      y.push_back(table[from]);
+      d_table[from] += d_y[i * columns + j];
+    }
+  }
+  return {y, d_table};
 }
 
 }  // namespace
@@ -94,15 +112,8 @@ TEMPLATE_LIST_TEST_CASE("Rows of a table and their gradient equal their definiti
     const auto id_values = random_ids(shape);
     const auto table_values = rounded<T>(random_values(shape.vocabulary * shape.columns, 1));
     const auto d_y_values = rounded<T>(random_values(shape.rows * shape.columns, 2));
-    std::vector<double> expected_y;
-    std::vector<double> expected_d_table(table_values.size(), 0.0);
-    for (std::size_t i = 0; i < shape.rows; ++i) {
-      for (std::size_t j = 0; j < shape.columns; ++j) {
-        const std::size_t from = static_cast<std::size_t>(id_values[i]) * shape.columns + j;
-        expected_y.push_back(table_values[from]);
-        expected_d_table[from] += d_y_values[i * shape.columns + j];
-      }
-    }
+    auto [expected_y, expected_d_table] =
+        looked_up(shape.columns, id_values, table_values, d_y_values);
     const Buffer<Exec, T> ids(id_values);
     const Buffer<Exec, T> table(table_values);
     const Buffer<Exec, T> d_y(d_y_values);

@@ -61,6 +61,41 @@ struct Reference {
   std::vector<double> y, d_x, d_gain, d_shift;
 };
 
+/// What the kernels read and write for one shape.
+template <class Exec, class T>
+struct Run {
+  explicit Run(const Extents& shape_)
+      : shape(shape_),
+        x_values(rounded<T>(random_values(shape.rows * shape.columns, 1))),
+        gain_values(rounded<T>(random_values(shape.columns, 2))),
+        shift_values(rounded<T>(random_values(shape.columns, 3))),
+        d_y_values(rounded<T>(random_values(shape.rows * shape.columns, 4))) {}
+
+  void forward(const Exec& exec) {
+    layer_norm<Exec, T>(exec, matrix(x), gain.const_vector(), shift.const_vector(), epsilon,
+                        y.matrix(shape.rows, shape.columns), moments.matrix(shape.rows, 2));
+  }
+  void backward_input(const Exec& exec) {
+    layer_norm_backward_input<Exec, T>(exec, matrix(x), gain.const_vector(),
+                                       moments.const_matrix(shape.rows, 2), matrix(d_y),
+                                       d_x.matrix(shape.rows, shape.columns));
+  }
+  void backward_scale(const Exec& exec, Into into) {
+    layer_norm_backward_scale<Exec, T>(exec, matrix(x), moments.const_matrix(shape.rows, 2),
+                                       matrix(d_y), d_gain.vector(), d_shift.vector(), into);
+  }
+  MatrixView<Exec, const T> matrix(const Buffer<Exec, T>& buffer) const {
+    return buffer.const_matrix(shape.rows, shape.columns);
+  }
+
+  Extents shape;
+  std::vector<double> x_values, gain_values, shift_values, d_y_values;
+  Buffer<Exec, T> x{x_values}, gain{gain_values}, shift{shift_values}, d_y{d_y_values};
+  Buffer<Exec, T> y{x_values.size()}, moments{2 * shape.rows}, d_x{x_values.size()};
+  Buffer<Exec, T> d_gain{std::vector<double>(shape.columns, 7.0)};
+  Buffer<Exec, T> d_shift{std::vector<double>(shape.columns, 7.0)};
+};
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("A normalised vector is what a pencil says", "", testing::KernelCases) {
@@ -90,53 +125,30 @@ TEMPLATE_LIST_TEST_CASE("Normalisation and its gradients equal their definition"
   const Exec exec = make_exec<Exec>();
   for (const Extents& shape : shapes) {
     CAPTURE(shape.rows, shape.columns);
-    const std::size_t rows = shape.rows;
-    const std::size_t columns = shape.columns;
-    const auto x_values = rounded<T>(random_values(rows * columns, 1));
-    const auto gain_values = rounded<T>(random_values(columns, 2));
-    const auto shift_values = rounded<T>(random_values(columns, 3));
-    const auto d_y_values = rounded<T>(random_values(rows * columns, 4));
-    Reference expected(shape, x_values, gain_values, shift_values, d_y_values);
-    const Buffer<Exec, T> x(x_values);
-    const Buffer<Exec, T> gain(gain_values);
-    const Buffer<Exec, T> shift(shift_values);
-    const Buffer<Exec, T> d_y(d_y_values);
-    const Buffer<Exec, T> y(rows * columns);
-    const Buffer<Exec, T> moments(2 * rows);
-    const Buffer<Exec, T> d_x(rows * columns);
-    const Buffer<Exec, T> d_gain(std::vector<double>(columns, 7.0));
-    const Buffer<Exec, T> d_shift(std::vector<double>(columns, 7.0));
-    const auto kept = [&] { return moments.const_matrix(rows, 2); };
+    Run<Exec, T> run(shape);
+    Reference expected(shape, run.x_values, run.gain_values, run.shift_values, run.d_y_values);
 
-    layer_norm<Exec, T>(exec, x.const_matrix(rows, columns), gain.const_vector(),
-                        shift.const_vector(), epsilon, y.matrix(rows, columns),
-                        moments.matrix(rows, 2));
-    layer_norm_backward_input<Exec, T>(exec, x.const_matrix(rows, columns), gain.const_vector(),
-                                       kept(), d_y.const_matrix(rows, columns),
-                                       d_x.matrix(rows, columns));
-    layer_norm_backward_scale<Exec, T>(exec, x.const_matrix(rows, columns), kept(),
-                                       d_y.const_matrix(rows, columns), d_gain.vector(),
-                                       d_shift.vector(), Into::replaced);
+    run.forward(exec);
+    run.backward_input(exec);
+    run.backward_scale(exec, Into::replaced);
     exec.fence("zygos::test");
     // Two numbers that lie close are far apart once they are normalised.
-    CHECK(difference(y.values(), expected.y, 300.0) == "");
-    CHECK(difference(d_x.values(), expected.d_x, 3000.0) == "");
-    CHECK(difference(d_gain.values(), expected.d_gain, 300.0) == "");
-    CHECK(difference(d_shift.values(), expected.d_shift, 8.0) == "");
+    CHECK(difference(run.y.values(), expected.y, 300.0) == "");
+    CHECK(difference(run.d_x.values(), expected.d_x, 3000.0) == "");
+    CHECK(difference(run.d_gain.values(), expected.d_gain, 300.0) == "");
+    CHECK(difference(run.d_shift.values(), expected.d_shift, 8.0) == "");
 
-    layer_norm_backward_scale<Exec, T>(exec, x.const_matrix(rows, columns), kept(),
-                                       d_y.const_matrix(rows, columns), d_gain.vector(),
-                                       d_shift.vector(), Into::added);
+    run.backward_scale(exec, Into::added);
     exec.fence("zygos::test");
     for (double& value : expected.d_shift) {
       value *= 2.0;
     }
-    CHECK(difference(d_shift.values(), expected.d_shift, 8.0) == "");
-    CHECK(y.guards_intact());
-    CHECK(moments.guards_intact());
-    CHECK(d_x.guards_intact());
-    CHECK(d_gain.guards_intact());
-    CHECK(d_shift.guards_intact());
+    CHECK(difference(run.d_shift.values(), expected.d_shift, 8.0) == "");
+    CHECK(run.y.guards_intact());
+    CHECK(run.moments.guards_intact());
+    CHECK(run.d_x.guards_intact());
+    CHECK(run.d_gain.guards_intact());
+    CHECK(run.d_shift.guards_intact());
   }
 }
 

@@ -54,6 +54,24 @@ void for_each_pair(const Pool2d& p, const F& f) {
   }
 }
 
+/// What each output's sum is divided by.
+std::vector<double> divisors_of(const Pool2d& pool, Divisor divisor) {
+  std::vector<double> counts(outputs(pool), 0.0);
+  if (divisor == Divisor::covered) {
+    for_each_pair(pool, [&](std::size_t, std::size_t o) { counts[o] += 1.0; });
+    return counts;
+  }
+  const auto side = [](const PoolAxis& axis, std::int64_t at) {
+    return std::min(axis.kernel, axis.input + 2 * axis.padding - at * axis.stride);
+  };
+  for (std::size_t o = 0; o < counts.size(); ++o) {
+    const auto q = static_cast<std::int64_t>(o) % (pool.y.output * pool.x.output);
+    counts[o] =
+        static_cast<double>(side(pool.y, q / pool.x.output) * side(pool.x, q % pool.x.output));
+  }
+  return counts;
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("The largest of a window and where it is are what a pencil says", "",
@@ -124,18 +142,7 @@ TEMPLATE_LIST_TEST_CASE("Pooling for the mean equals its definition", "", testin
       CAPTURE(pool.planes, pool.y.input, pool.x.input);
       const auto x_values = rounded<T>(random_values(inputs(pool), 1));
       const auto d_y_values = rounded<T>(random_values(outputs(pool), 2));
-      std::vector<double> counts(outputs(pool), 0.0);
-      for_each_pair(pool, [&](std::size_t, std::size_t o) { counts[o] += 1.0; });
-      if (divisor == Divisor::padded) {
-        for (std::size_t o = 0; o < counts.size(); ++o) {
-          const auto q = static_cast<std::int64_t>(o) % (pool.y.output * pool.x.output);
-          const auto side = [](const PoolAxis& axis, std::int64_t at) {
-            return std::min(axis.kernel, axis.input + 2 * axis.padding - at * axis.stride);
-          };
-          counts[o] = static_cast<double>(side(pool.y, q / pool.x.output) *
-                                          side(pool.x, q % pool.x.output));
-        }
-      }
+      const std::vector<double> counts = divisors_of(pool, divisor);
       std::vector<double> mean(outputs(pool), 0.0);
       std::vector<double> gradient(inputs(pool), 0.0);
       for_each_pair(pool, [&](std::size_t i, std::size_t o) {
