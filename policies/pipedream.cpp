@@ -58,15 +58,9 @@ class PipeDream final : public train::Policy {
                    {.micro_batches = options_.micro_batches,
                     .in_flight = plan::for_pipedream(options_.micro_batches)},
                    options_.replicas);
-    if (problem.clips && layout.depth() > 1) {
-      refuse(
-          "each stage updates after every micro-batch, before earlier stages have its gradient, "
-          "but optimizer.clip_norm needs the norm of all layers' gradient first: stages would wait "
-          "for each other at every micro-batch. Use pipedream_2bw, one_f_one_b or gpipe, or leave "
-          "clip_norm out");
-    }
     const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
     check_replicas(layout);
+    check_norm(problem, layout);
     schedule::ScheduleBuilder builder(
         pipeline_outline(keyword_text, problem, layout, pieces, pieces));
     std::vector<Program> programs(problem.places.size());
@@ -125,6 +119,16 @@ class PipeDream final : public train::Policy {
             "vertical_sync counts the updates of all stages alike, and stages of several lanes "
             "update less often; leave out replicas or vertical_sync");
       }
+    }
+  }
+
+  static void check_norm(const plan::Problem& problem, const PipelineLayout& layout) {
+    if (problem.clips && layout.depth() > 1) {
+      refuse(
+          "each stage updates after every micro-batch, before earlier stages have its gradient, "
+          "but optimizer.clip_norm needs the norm of all layers' gradient first: stages would wait "
+          "for each other at every micro-batch. Use pipedream_2bw, one_f_one_b or gpipe, or leave "
+          "clip_norm out");
     }
   }
 

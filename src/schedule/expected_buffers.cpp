@@ -63,13 +63,7 @@ class Finder {
         by_part(BufferKind::squares, task_.elements, out_.writes);
         break;
       case TaskKind::update:
-        taken_gradients();
-        parameters(BufferKind::weights, task_.elements, 0, out_.writes);
-        parameters(BufferKind::optimizer_state, task_.elements, 0, out_.writes);
-        out_.reads.insert(out_.reads.end(), out_.writes.begin(), out_.writes.end());
-        if (task_.clips) {
-          out_.reads.push_back({BufferKind::norm, task_.place, 0, 0, 0});
-        }
+        update();
         break;
       case TaskKind::stash:
         weights(0, out_.reads);
@@ -125,6 +119,16 @@ class Finder {
     write(BufferKind::scratch);
     if (stage_.sends_gradients) {
       write(BufferKind::input_gradients);
+    }
+  }
+
+  void update() {
+    taken_gradients();
+    parameters(BufferKind::weights, task_.elements, 0, out_.writes);
+    parameters(BufferKind::optimizer_state, task_.elements, 0, out_.writes);
+    out_.reads.insert(out_.reads.end(), out_.writes.begin(), out_.writes.end());
+    if (task_.clips) {
+      out_.reads.push_back({BufferKind::norm, task_.place, 0, 0, 0});
     }
   }
 

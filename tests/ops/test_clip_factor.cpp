@@ -22,6 +22,7 @@ using testing::random_values;
 using testing::rounded;
 
 using Integers = std::vector<std::int64_t>;
+using Sums = std::vector<double>;
 
 std::size_t index(std::int64_t number) { return static_cast<std::size_t>(number); }
 
@@ -63,27 +64,27 @@ TEMPLATE_LIST_TEST_CASE("Squares are added up piece by piece as a pencil says", 
   const std::vector<double> values{3.0, -4.0, 100.0, 1.0, 2.0};
   // The third value is in no piece; the second sum has no piece.
   const Integers pieces{0, 1, 1, 2, 3, 5};
-  using Sums = std::vector<double>;
-  CHECK(sums_for<Exec, T>(exec, values, pieces, {0, 2, 2, 3}) == Sums{25.0, 0.0, 5.0});
-  CHECK(sums_for<Exec, T>(exec, values, {1, 2, 3, 5}, {7, 8, 9}) == Sums{16.0, 5.0});
-  CHECK(sums_for<Exec, T>(exec, {}, {}, {0, 0}) == Sums{0.0});
-  CHECK(sums_for<Exec, T>(exec, {}, {}, {0}).empty());
+  CHECK(sums_for<Exec, T>(exec, values, pieces, Integers{0, 2, 2, 3}) == Sums{25.0, 0.0, 5.0});
+  CHECK(sums_for<Exec, T>(exec, values, Integers{1, 2, 3, 5}, Integers{7, 8, 9}) ==
+        Sums{16.0, 5.0});
+  CHECK(sums_for<Exec, T>(exec, Sums{}, Integers{}, Integers{0, 0}) == Sums{0.0});
+  CHECK(sums_for<Exec, T>(exec, Sums{}, Integers{}, Integers{0}).empty());
 }
 
 TEMPLATE_LIST_TEST_CASE("A gradient is scaled down to its norm as a pencil says", "",
                         testing::KernelCases) {
   const auto exec = make_exec<typename TestType::Exec>();
-  CHECK(factor_for(exec, 1.0, {9.0, 16.0}) == 0.2);
-  CHECK(factor_for(exec, 5.0, {25.0}) == 1.0);
-  CHECK(factor_for(exec, 7.0, {9.0, 0.0, 16.0}) == 1.0);
-  CHECK(factor_for(exec, 7.0, {}) == 1.0);
+  CHECK(factor_for(exec, 1.0, Sums{9.0, 16.0}) == 0.2);
+  CHECK(factor_for(exec, 5.0, Sums{25.0}) == 1.0);
+  CHECK(factor_for(exec, 7.0, Sums{9.0, 0.0, 16.0}) == 1.0);
+  CHECK(factor_for(exec, 7.0, Sums{}) == 1.0);
 }
 
 TEMPLATE_LIST_TEST_CASE("What is not finite stays in sight", "", testing::KernelCases) {
   const auto exec = make_exec<typename TestType::Exec>();
-  CHECK(factor_for(exec, 1.0, {9.0, std::nan("")}) == 1.0);
+  CHECK(factor_for(exec, 1.0, Sums{9.0, std::nan("")}) == 1.0);
   // Infinity times zero is no number.
-  CHECK(factor_for(exec, 1.0, {9.0, std::numeric_limits<double>::infinity()}) == 0.0);
+  CHECK(factor_for(exec, 1.0, Sums{9.0, std::numeric_limits<double>::infinity()}) == 0.0);
 }
 
 TEMPLATE_LIST_TEST_CASE(

@@ -120,6 +120,12 @@ schedule::Schedule accumulating(const plan::Problem& problem, std::int64_t parts
   return std::move(builder).build();
 }
 
+double clip_factor(const std::vector<double>& gradient, double most) {
+  const double length =
+      std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
+  return length > most ? most / length : 1.0;
+}
+
 /// The rule's weights after `steps` steps.
 std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::uint64_t steps) {
   const std::int64_t samples = batch / rule.updates;
@@ -150,9 +156,7 @@ std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::ui
           static_cast<std::size_t>(update * samples), static_cast<std::size_t>(samples));
       engine->step(part, step);
       const std::vector<double> gradient = engine->gradient();
-      const double length =
-          std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
-      const double factor = length > rule.clip_norm ? rule.clip_norm / length : 1.0;
+      const double factor = clip_factor(gradient, rule.clip_norm);
       std::vector<double> next = history.back();
       for (std::size_t i = 0; i < next.size(); ++i) {
         // Rounded: no fused multiply-add.
