@@ -6,11 +6,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace zygos::train {
 namespace {
 
+/// Nothing is learnt while times are measured, so nothing can diverge before a run has begun.
+class Standstill final : public nn::RateSchedule {
+ public:
+  std::string_view type() const override { return "standstill"; }
+  double factor(const nn::RateMoment&) const override { return 0.0; }
+};
+
 EngineOptions measuring(EngineOptions options) {
+  options.rates = std::make_shared<Standstill>();
   options.time_every_task = true;
   options.trace_capacity = std::max<std::size_t>(options.trace_capacity, std::size_t{1} << 14);
   return options;

@@ -51,6 +51,13 @@ TEST_CASE("A profile knows what policies take whose gradients are clipped", "[tr
   }
 }
 
+TEST_CASE("A profile is measured whatever the learning rate", "[train][profiler]") {
+  test::SmallRun run(test::host_and_device());
+  run.optimizer = nn::sgd({.learning_rate = 1e300});
+  CHECK_NOTHROW(train::measure_profile(request_for(run)));
+  CHECK_NOTHROW(train::measure_gain(request_for(run), run.split(13)));
+}
+
 TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a single",
           "[train][profiler]") {
   auto specs = test::host_and_device();
