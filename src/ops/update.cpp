@@ -5,6 +5,8 @@
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
 
+#include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace zygos::ops {
@@ -151,21 +153,98 @@ struct RmspropElement {
   }
 };
 
+template <class T>
+KOKKOS_INLINE_FUNCTION bool is_bad(T value) {
+  return !(Kokkos::abs(value) <= Kokkos::Experimental::finite_max_v<T>);
+}
+
+template <class T>
+bool any_is_bad(const T* values, std::size_t count) {
+  // Of the width of an element, so that the loop vectorises.
+  std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t> found = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    found += is_bad(values[i]) ? 1 : 0;
+  }
+  return found != 0;
+}
+
+/// element(i) for all of a chunk but where the gradient is bad. It is looked at just before it is
+/// used, so that it comes from memory once.
+template <class T, class Element>
+void update_chunk(const Element& element, const T* gradient, std::int32_t* bad, std::size_t begin,
+                  std::size_t end) {
+  if (!any_is_bad(gradient + begin, end - begin)) {
+    return detail::run_range(element, begin, end);
+  }
+  Kokkos::atomic_store(bad, 1);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!is_bad(gradient[i])) {
+      element(i);
+    }
+  }
+}
+
+template <HostSpace Exec, class T, class Element>
+void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
+                     const Element& element) {
+  const std::size_t weights = buffers.weights.size();
+  if (buffers.bad.size() == 0) {
+    return for_each_element(label, exec, weights, chunk::medium, element);
+  }
+  const T* const gradient = buffers.gradient.data();
+  std::int32_t* const bad = buffers.bad.data();
+  if (weights <= chunk::medium) {
+    return update_chunk(element, gradient, bad, 0, weights);
+  }
+  const std::size_t chunks = (weights + chunk::medium - 1) / chunk::medium;
+  Kokkos::parallel_for(
+      label, Kokkos::RangePolicy<Exec>(exec, 0, chunks), [=](const std::size_t chunk) {
+        const std::size_t begin = chunk * chunk::medium;
+        update_chunk(element, gradient, bad, begin, std::min(weights, begin + chunk::medium));
+      });
+}
+
+template <class T, class Element>
+struct CheckedElement {
+  Element element;
+  const T* gradient;
+  std::int32_t* bad;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    if (is_bad(gradient[i])) {
+      Kokkos::atomic_store(bad, 1);
+    } else {
+      element(i);
+    }
+  }
+};
+
+template <DeviceSpace Exec, class T, class Element>
+void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
+                     const Element& element) {
+  if (buffers.bad.size() == 0) {
+    return for_each_element(label, exec, buffers.weights.size(), chunk::medium, element);
+  }
+  for_each_element(
+      label, exec, buffers.weights.size(), chunk::medium,
+      CheckedElement<T, Element>{element, buffers.gradient.data(), buffers.bad.data()});
+}
+
 template <bool with_momentum, bool with_decay, class Exec, class T>
 void launch_sgd(const Exec& exec, const SgdScalars& scalars,
                 const UpdateBuffers<Exec, T>& buffers) {
-  for_each_element("zygos::ops::sgd", exec, buffers.weights.size(), chunk::medium,
-                   SgdElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
-                       static_cast<T>(scalars.rate), static_cast<T>(scalars.momentum),
-                       static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
-                       gradient_of(buffers), buffers.mask.data()});
+  for_each_weight("zygos::ops::sgd", exec, buffers,
+                  SgdElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
+                      static_cast<T>(scalars.rate), static_cast<T>(scalars.momentum),
+                      static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
+                      gradient_of(buffers), buffers.mask.data()});
 }
 
 template <Decay kind, class Exec, class T>
 void launch_adam(const Exec& exec, const AdamScalars& scalars,
                  const UpdateBuffers<Exec, T>& buffers) {
-  for_each_element(
-      "zygos::ops::adam", exec, buffers.weights.size(), chunk::medium,
+  for_each_weight(
+      "zygos::ops::adam", exec, buffers,
       AdamElement<kind, T, GradientOf<Exec, T>>{
           static_cast<T>(scalars.step_size), static_cast<T>(scalars.beta1),
           static_cast<T>(scalars.beta2), static_cast<T>(1.0 - scalars.beta1),
@@ -177,18 +256,18 @@ void launch_adam(const Exec& exec, const AdamScalars& scalars,
 template <bool with_decay, class Exec, class T>
 void launch_adagrad(const Exec& exec, const AdagradScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
-  for_each_element("zygos::ops::adagrad", exec, buffers.weights.size(), chunk::medium,
-                   AdagradElement<with_decay, T, GradientOf<Exec, T>>{
-                       static_cast<T>(scalars.rate), static_cast<T>(scalars.epsilon),
-                       static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
-                       gradient_of(buffers), buffers.mask.data()});
+  for_each_weight("zygos::ops::adagrad", exec, buffers,
+                  AdagradElement<with_decay, T, GradientOf<Exec, T>>{
+                      static_cast<T>(scalars.rate), static_cast<T>(scalars.epsilon),
+                      static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
+                      gradient_of(buffers), buffers.mask.data()});
 }
 
 template <bool with_momentum, bool with_decay, class Exec, class T>
 void launch_rmsprop(const Exec& exec, const RmspropScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
-  for_each_element(
-      "zygos::ops::rmsprop", exec, buffers.weights.size(), chunk::medium,
+  for_each_weight(
+      "zygos::ops::rmsprop", exec, buffers,
       RmspropElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
           static_cast<T>(scalars.rate), static_cast<T>(scalars.alpha),
           static_cast<T>(1.0 - scalars.alpha), static_cast<T>(scalars.epsilon),

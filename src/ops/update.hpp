@@ -54,6 +54,9 @@ struct UpdateBuffers {
   VectorView<Exec, T> second;  ///< adam: second moment; rmsprop: velocity, empty without momentum
   VectorView<Exec, const std::uint8_t> mask;
   VectorView<Exec, const double> factor{};  ///< (1), of the gradient; empty: 1
+  /// (1): becomes 1 if an element of the gradient is not finite; weight and states of such an
+  /// element stay. Empty: nobody asks, and they do not.
+  VectorView<Exec, std::int32_t> bad{};
 };
 
 /// g += decay w; v = momentum v + g; w -= rate v (without momentum: w -= rate g)

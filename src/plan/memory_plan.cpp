@@ -254,8 +254,19 @@ class PlacePlanner {
     const bool lands = schedule_.chunk > 0 || !host_accessible_;
     pieces.incoming =
         lane.add(Category::communication, "incoming_gradients", lands ? bytes_of(landing) : 0);
+    add_small();
+  }
+
+  /// What a step says of itself.
+  void add_small() {
+    LastingPieces& pieces = out_.pieces;
+    ArenaLayout& lane = out_.lane;
     out_.norm = norm_plan(request_.graph, schedule_, place_);
     pieces.norm = lane.add(Category::workspace, "norm", out_.norm.bytes());
+    const std::size_t bad = has(TaskKind::update) ? size_of(DType::i32) : 0;
+    pieces.bad = lane.add(Category::workspace, "bad gradient", bad);
+    out_.staged_bad =
+        out_.staging.add(Category::communication, "bad gradient", host_accessible_ ? 0 : bad);
     const std::size_t totals =
         out_.stage.is_last ? schedule_.micro_batches.size() * nn::loss_totals * size_of(DType::f64) : 0;
     pieces.totals = lane.add(Category::workspace, "totals", totals);

@@ -80,7 +80,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
   require_norms(schedule, optimizer.clip_norm().has_value());
   graph.require_precision(options.dtype);
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
-  totals.resize(nn::loss_totals * lanes.size());
+  totals.resize(totals_of_place * lanes.size());
   make_runners();
   announce_messages();
   make_jobs();
@@ -151,7 +151,7 @@ double Engine::Impl::now() const {
 }
 
 const TaskQueue& Engine::Impl::queue_of(std::size_t line) const {
-  return inputs.mode == nn::Mode::train ? training[line] : evaluation[line];
+  return inputs.trains() ? training[line] : evaluation[line];
 }
 
 void Engine::Impl::work(std::size_t line) {
@@ -179,7 +179,7 @@ void Engine::Impl::move_messages() {
     return;
   }
   try {
-    rank_messages->begin(inputs.mode == nn::Mode::train);
+    rank_messages->begin(inputs.trains());
     while (!abort.load() && !rank_messages->progress(signals, round_number)) {
       std::this_thread::yield();  // ranks may share cores with the lanes
     }
@@ -233,10 +233,11 @@ void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
 void Engine::Impl::add_totals(StepReport& report) {
   std::ranges::fill(totals, 0.0);
   for (const std::size_t place : active) {
-    double* const of_place = totals.data() + nn::loss_totals * place;
+    double* const of_place = totals.data() + totals_of_place * place;
     of_place[0] = runners[place]->loss_sum();
     of_place[1] = runners[place]->hit_sum();
     of_place[2] = runners[place]->judged_sum();
+    of_place[3] = runners[place]->has_bad_gradient() ? 1.0 : 0.0;
   }
   if (rank_messages != nullptr) {
     // Each place's sums are those of one rank, and zeros change no bit.
@@ -245,7 +246,7 @@ void Engine::Impl::add_totals(StepReport& report) {
   double loss_sum = 0.0;
   std::int64_t judged = 0;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
-    const double* const of_place = totals.data() + nn::loss_totals * place;
+    const double* const of_place = totals.data() + totals_of_place * place;
     loss_sum += of_place[0];
     report.hits += std::llround(of_place[1]);
     judged += std::llround(of_place[2]);
@@ -263,6 +264,15 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
         "the engine holds no consistent state; call initialise() or restore() first");
   }
   const double start = now();
+  run_round(round_inputs);
+  StepReport report;
+  report.samples = batch.samples();
+  add_totals(report);
+  report.seconds = now() - start;
+  return report;
+}
+
+void Engine::Impl::run_round(const StepInputs& round_inputs) {
   inputs = round_inputs;
   ++round_number;
   for (const std::size_t place : active) {
@@ -276,11 +286,6 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
     lanes[place_of_line(line)].wait(lane_line(line));
   }
   rethrow_failure();
-  StepReport report;
-  report.samples = batch.samples();
-  add_totals(report);
-  report.seconds = now() - start;
-  return report;
 }
 
 Engine::Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
@@ -294,9 +299,9 @@ StepReport Engine::step(const Batch& batch, std::uint64_t step) {
   impl_->require_training();
   const StepReport report =
       impl_->round(batch, {&batch, step, nn::Mode::train, impl_->rate_factor(step)});
-  if (!std::isfinite(report.loss)) {
+  if (!std::isfinite(report.loss) || impl_->has_bad_gradient()) {
     impl_->whole = false;
-    impl_->fail_numerically(step, report.loss);
+    impl_->fail_numerically(report.loss);
   }
   return report;
 }

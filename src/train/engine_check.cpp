@@ -80,44 +80,85 @@ void Engine::Impl::rethrow_failure() {
   }
 }
 
-void Engine::Impl::fail_numerically(std::uint64_t step, double loss) {
-  throw NumericError("step " + std::to_string(step) + ": the loss is " + std::to_string(loss) +
-                     "; " + first_nonfinite() +
+bool Engine::Impl::has_bad_gradient() const {
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    if (totals[totals_of_place * place + 3] > 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Engine::Impl::fail_numerically(double loss) {
+  const std::string found = std::isfinite(loss) ? first_bad_gradient() : first_bad_output();
+  throw NumericError("step " + std::to_string(inputs.step) + ": the loss is " +
+                     std::to_string(loss) + found +
                      ". Lower the learning rate, or look for bad values in the data; the last "
                      "checkpoint is untouched");
 }
 
-bool Engine::Impl::is_finite(std::size_t place, std::int32_t node) {
-  return std::ranges::all_of(runners[place]->outputs_of(node), [&](const Tensor& output) {
-    return all_finite(to_doubles(place, output));
-  });
+/// The update has left alone whatever had a bad gradient, so the step's forward can be gone through
+/// once more, with a look at every output. Before that nobody looks: it would cost a pass over all
+/// activations in every step.
+std::string Engine::Impl::first_bad_output() {
+  StepInputs again = inputs;
+  again.examines = true;
+  run_round(again);
+  const std::string found =
+      first_of_all(true, [&](std::size_t place) { return runners[place]->first_bad(); });
+  return found.empty() ? "; every layer's output is finite, so it arose in the loss"
+                       : "; the first layer with a value that is not finite is " + found;
 }
 
-std::string Engine::Impl::first_nonfinite() {
-  // Nodes in their order, then places: the largest distance to the end is the first of all ranks.
+std::string Engine::Impl::first_bad_gradient() {
+  const std::string found =
+      first_of_all(false, [&](std::size_t place) { return last_bad_gradient(place); });
+  return found.empty() ? ", but the gradient of an update was not finite"
+                       : ", but a gradient is not finite; going back through the layers, the first "
+                         "with such a one is " +
+                             found;
+}
+
+std::int32_t Engine::Impl::last_bad_gradient(std::size_t place) {
+  const PlaceRunner& runner = *runners[place];
+  const schedule::NodeRange nodes =
+      schedule.stages[static_cast<std::size_t>(schedule.stage_of[place])];
+  for (auto node = nodes.end; node-- > nodes.begin;) {
+    for (const graph::Parameter& parameter : graph.parameters_of(node)) {
+      const schedule::ElementRange elements{parameter.offset,
+                                            parameter.offset + parameter.shape.size()};
+      if (!all_finite(to_doubles(place, runner.part_of(runner.gradient(), elements)))) {
+        return node;
+      }
+    }
+  }
+  return -1;
+}
+
+template <class Found>
+std::string Engine::Impl::first_of_all(bool onward, Found&& found) {
+  // Nodes in their order or against it, then places: the largest distance to the end is the first
+  // of all ranks.
   const auto places = static_cast<std::int64_t>(lanes.size());
-  const auto end = std::ssize(graph.nodes()) * places;
+  const auto count = std::ssize(graph.nodes());
+  const auto turned = [&](std::int64_t node) { return onward ? node : count - 1 - node; };
   std::array<std::int64_t, 1> before_end{0};
   for (const std::size_t place : active) {
-    const schedule::NodeRange nodes =
-        schedule.stages[static_cast<std::size_t>(schedule.stage_of[place])];
-    for (auto node = nodes.begin; node < nodes.end; ++node) {
-      if (!is_finite(place, node)) {
-        before_end[0] = std::max(before_end[0], end - node * places - std::int64_t(place));
-        break;
-      }
+    const std::int64_t node = found(place);
+    if (node >= 0) {
+      before_end[0] = std::max(before_end[0],
+                               (count - turned(node)) * places - static_cast<std::int64_t>(place));
     }
   }
   if (rank_messages != nullptr) {
     options.communicator->max(before_end);
   }
   if (before_end[0] == 0) {
-    return "every layer's output is finite, so it arose in the loss";
+    return {};
   }
-  const std::int64_t found = end - before_end[0];
-  return "the first layer with a value that is not finite is '" +
-         graph.nodes()[static_cast<std::size_t>(found / places)].name + "' on lane '" +
-         lanes[static_cast<std::size_t>(found % places)].name() + "'";
+  const std::int64_t first = count * places - before_end[0];
+  return "'" + graph.nodes()[static_cast<std::size_t>(turned(first / places))].name +
+         "' on lane '" + lanes[static_cast<std::size_t>(first % places)].name() + "'";
 }
 
 }  // namespace zygos::train

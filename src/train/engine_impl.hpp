@@ -20,6 +20,9 @@
 
 namespace zygos::train {
 
+/// What a place tells of a step: the loss's totals, and 1 if a gradient was bad.
+inline constexpr std::size_t totals_of_place = nn::loss_totals + 1;
+
 struct Engine::Impl {
   Impl(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
        schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options);
@@ -41,6 +44,8 @@ struct Engine::Impl {
 
   // engine.cpp: one round
   StepReport round(const Batch& batch, const StepInputs& inputs);
+  /// One pass of all lanes through their tasks.
+  void run_round(const StepInputs& inputs);
   /// Moves messages between ranks until all are through or something has failed.
   void move_messages();
   void stop_waiting();
@@ -57,10 +62,17 @@ struct Engine::Impl {
   // engine_check.cpp: what can be wrong before and after a round
   void check_batch(const Batch& batch) const;
   void rethrow_failure();
-  [[noreturn]] void fail_numerically(std::uint64_t step, double loss);
-  /// Collective: the same text on every rank.
-  std::string first_nonfinite();
-  bool is_finite(std::size_t place, std::int32_t node);
+  bool has_bad_gradient() const;
+  // Collective: the same text on every rank.
+  /// Of the round that has ended.
+  [[noreturn]] void fail_numerically(double loss);
+  std::string first_bad_output();
+  std::string first_bad_gradient();
+  /// `found` of a place is its first node, or -1: the first of all, in the order of nodes if
+  /// `onward` and else against it. "'fc1' on lane 'host'", or nothing.
+  template <class Found>
+  std::string first_of_all(bool onward, Found&& found);
+  std::int32_t last_bad_gradient(std::size_t place);
 
   // gather_trace.cpp
   /// Seconds that this rank's clock is ahead of rank 0's.
@@ -128,7 +140,7 @@ struct Engine::Impl {
   std::atomic<bool> abort{false};
   std::vector<Failure> failures;  ///< by line
   std::exception_ptr peer_failure;
-  std::vector<double> totals;  ///< by place: losses, hits, what is judged
+  std::vector<double> totals;  ///< by place, totals_of_place each
   bool whole = false;          ///< weights and states are defined and consistent
 
   std::vector<std::vector<std::byte>> snapshot_memory;

@@ -139,6 +139,7 @@ nn::Context PlaceRunner::context(graph::NodeId node, const Tensor& ids) const {
 
 void PlaceRunner::begin(const StepInputs& inputs) {
   inputs_of_call_ = inputs;
+  first_bad_ = -1;
   if (inputs.batch->samples() != given_) {
     bind_samples(inputs.batch->samples());
   }
@@ -251,13 +252,16 @@ void PlaceRunner::forward(const Task& one) {
       setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->forward(
           context(node, slice.ids), {pass.inputs, parameters[index], pass.workspace, pass.output,
                                constants_[index]});
+      if (inputs_of_call_.examines) {
+        examine(node, pass.output);
+      }
     }
   }
 }
 
 void PlaceRunner::loss(const Task& one) {
   nn::LossArgs args = tensors_of(one).loss;
-  if (inputs_of_call_.mode == nn::Mode::evaluate) {
+  if (!inputs_of_call_.trains()) {
     // Evaluation has no use for the prediction's gradient; an empty tensor says so.
     args.d_prediction = Tensor();
   }
@@ -331,6 +335,7 @@ void PlaceRunner::zero_gradients() const {
   for (const Tensor& slot : gradient_slots_) {
     fill_with_zeros(setup_.lane.execution(), slot);
   }
+  clear_bad();
 }
 
 void PlaceRunner::zero_gradients_of(schedule::NodeRange nodes, std::int32_t slot) const {
@@ -382,17 +387,6 @@ std::vector<Tensor> PlaceRunner::predictions() const {
   for (std::size_t i = 0; i < micro_batches_.size() && memory_.stage.is_last; ++i) {
     if (mine_[i]) {
       out.push_back(micro_batches_[i].outputs.back());
-    }
-  }
-  return out;
-}
-
-std::vector<Tensor> PlaceRunner::outputs_of(graph::NodeId node) const {
-  std::vector<Tensor> out;
-  const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
-  for (const Tensors& tensors : micro_batches_) {
-    for (const SliceTensors& slice : tensors.slices) {
-      out.push_back(slice.forward[index].output);
     }
   }
   return out;

@@ -28,6 +28,9 @@ struct StepInputs {
   std::uint64_t step = 0;
   nn::Mode mode = nn::Mode::train;
   double rate_factor = 1.0;
+  bool examines = false;  ///< forward of a training step once more, to look at every output
+
+  bool trains() const { return mode == nn::Mode::train && !examines; }
 };
 
 /// The model as one place needs it; everything a runner does not own.
@@ -76,12 +79,17 @@ class PlaceRunner {
   /// Fills what layers read and nobody trains; likewise.
   void write_constants() const;
   /// No layer writes the gaps between parameters, and they must never hold anything but zeros.
+  /// From here on no gradient was bad.
   void zero_gradients() const;
 
   /// Sums over this place's samples of the last call, in the order of micro-batches.
   double loss_sum() const { return sum_of_totals(0); }
   double hit_sum() const { return sum_of_totals(1); }
   double judged_sum() const { return sum_of_totals(2); }
+  /// An update has met a gradient that is not finite.
+  bool has_bad_gradient() const;
+  /// The first of the place's nodes whose output was not finite when the step was examined; -1.
+  graph::NodeId first_bad() const noexcept { return first_bad_; }
   /// Of the parameters in elements(), as is the gradient.
   const Tensor& weights() const noexcept { return weights_.front(); }
   /// Whether there is a backward pass: otherwise there are no gradients.
@@ -94,8 +102,6 @@ class PlaceRunner {
   Tensor part_of(const Tensor& whole, schedule::ElementRange elements) const;
   /// The model's output for the samples of the last call, micro-batch by micro-batch.
   std::vector<Tensor> predictions() const;
-  /// Outputs of one of the stage's nodes that have not been overwritten.
-  std::vector<Tensor> outputs_of(graph::NodeId node) const;
   const plan::PlaceMemory& memory() const noexcept { return memory_; }
   lane::Lane& lane() const noexcept { return setup_.lane; }
 
@@ -122,7 +128,7 @@ class PlaceRunner {
     return micro_batches_[static_cast<std::size_t>(task.micro_batch)];
   }
   std::int32_t slot_of(const schedule::Task& task) const {
-    return inputs_of_call_.mode == nn::Mode::train ? task.slot : 0;
+    return inputs_of_call_.trains() ? task.slot : 0;
   }
   /// Samples of this call that an update averages over.
   std::int64_t averaged_samples(std::int32_t update) const;
@@ -132,6 +138,7 @@ class PlaceRunner {
   void load(const schedule::Task& task);
   void copy_in(const schedule::Task& task);
   void forward(const schedule::Task& task);
+  void examine(graph::NodeId node, const Tensor& output);
   void loss(const schedule::Task& task);
   void backward(const schedule::Task& task);
   void backward_slice(const schedule::Task& task, const SliceTensors& slice,
@@ -140,6 +147,10 @@ class PlaceRunner {
   void backward_in_chunks(const schedule::Task& task);
   void zero_gradients_of(schedule::NodeRange nodes, std::int32_t slot) const;
   void update(const schedule::Task& task);
+  void apply(const schedule::Task& update);
+  void clear_bad() const;
+  /// Where a host sees what bad_ says.
+  std::int32_t* staged_bad() const;
   // place_norm.cpp
   void bind_norm();
   void bind_squares(schedule::TaskId id);
@@ -206,6 +217,9 @@ class PlaceRunner {
   };
   Norm norm_;
   nn::OptimizerPtr statistics_;  ///< takes the gradient off
+  Tensor bad_;
+  schedule::TaskId last_update_ = -1;
+  graph::NodeId first_bad_ = -1;
   StepInputs inputs_of_call_;
   std::int64_t given_ = -1;  ///< samples of the batch of this call
   /// Nodes whose tensors a transfer of activations or their gradients carries, and room for its

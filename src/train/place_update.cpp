@@ -31,7 +31,31 @@ void PlaceRunner::bind_updates() {
     bind_stretches(updated);
     before += elements.count();
   }
+  for (std::size_t id = 0; id < setup_.schedule.tasks.size(); ++id) {
+    const Task& one = setup_.schedule.tasks[id];
+    if (one.place == setup_.place && one.kind == schedule::TaskKind::update) {
+      bad_ = Tensor(arena_.at(memory_.pieces.bad), DType::i32, Shape{1});
+      last_update_ = static_cast<schedule::TaskId>(id);
+    }
+  }
 }
+
+void PlaceRunner::clear_bad() const {
+  if (bad_) {
+    const std::int32_t none = 0;
+    setup_.lane.copy_to_lane(bad_.raw(), &none, sizeof(none), "zygos::train::clear_bad");
+    setup_.lane.fence("zygos::train::clear_bad");
+    *staged_bad() = none;
+  }
+}
+
+std::int32_t* PlaceRunner::staged_bad() const {
+  return reinterpret_cast<std::int32_t*>(setup_.lane.host_accessible()
+                                             ? arena_.at(memory_.pieces.bad)
+                                             : staging_.at(memory_.staged_bad));
+}
+
+bool PlaceRunner::has_bad_gradient() const { return bad_ && *staged_bad() != 0; }
 
 void PlaceRunner::bind_stretches(Updated& updated) const {
   const auto add = [&](Stretches& to, schedule::ElementRange elements) {
@@ -49,7 +73,8 @@ void PlaceRunner::bind_stretches(Updated& updated) const {
                         .gradient = {},
                         .states = {},
                         .decay_mask = of(updated.args.decay_mask),
-                        .gradient_factor = {}};
+                        .gradient_factor = {},
+                        .bad = {}};
     std::ranges::transform(updated.args.states, std::back_inserter(args.states), of);
     to.elements.push_back(elements);
     to.args.push_back(std::move(args));
@@ -69,26 +94,34 @@ void PlaceRunner::bind_stretches(Updated& updated) const {
 }
 
 void PlaceRunner::update(const Task& one) {
-  if (averaged_samples(one.update) == 0) {
-    return;  // of an incomplete batch: nothing was learnt
+  if (averaged_samples(one.update) > 0) {  // else of an incomplete batch: nothing was learnt
+    apply(one);
   }
+  if (&one == &task(last_update_) && !setup_.lane.host_accessible()) {
+    setup_.lane.copy_to_host(staging_.at(memory_.staged_bad), bad_.raw(), bad_.bytes(),
+                             "zygos::train::copy_bad");
+  }
+}
+
+void PlaceRunner::apply(const Task& one) {
   const auto updates = static_cast<std::uint64_t>(setup_.schedule.updates.size());
   Updated& updated = *std::ranges::find(updated_, one.elements, &Updated::elements);
   const Tensor& gradient = one.reduced ? reduced_ : gradients_;
-  const auto apply = [&](const nn::Optimizer& optimizer, double rate_factor,
-                         const Tensor& gradient_factor, Stretches& stretches) {
+  const auto with = [&](const nn::Optimizer& optimizer, double rate_factor,
+                        const Tensor& gradient_factor, Stretches& stretches) {
     for (std::size_t i = 0; i < stretches.args.size(); ++i) {
       nn::UpdateArgs& args = stretches.args[i];
       args.rate_factor = rate_factor;
       args.gradient_factor = gradient_factor;
+      args.bad = bad_;
       args.gradient = part_of(gradient, stretches.elements[i]);
       args.step = (inputs_of_call_.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
       optimizer.update(setup_.lane.execution(), args);
     }
   };
-  apply(setup_.optimizer, inputs_of_call_.rate_factor, one.clips ? norm_.factor : Tensor(),
-        updated.trained);
-  apply(*statistics_, 1.0, Tensor(), updated.statistics);
+  with(setup_.optimizer, inputs_of_call_.rate_factor, one.clips ? norm_.factor : Tensor(),
+       updated.trained);
+  with(*statistics_, 1.0, Tensor(), updated.statistics);
 }
 
 void PlaceRunner::write_decay_mask() const {

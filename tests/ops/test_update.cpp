@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace zygos::ops {
@@ -135,6 +137,37 @@ AdamScalars adam_scalars(int step) {
           .root_factor = 1.0 / std::sqrt(1.0 - std::pow(0.999, step)),
           .epsilon = 1e-8,
           .decay = 0.03};
+}
+
+/// An update of Adam: weights, then states, and what it says of the gradient.
+template <class Exec, class T>
+std::pair<std::vector<T>, std::int32_t> checked_update(const std::vector<double>& gradient,
+                                                       bool asks) {
+  const Exec exec = make_exec<Exec>();
+  const std::size_t size = gradient.size();
+  const Buffer<Exec, T> w(random_values(size, 1));
+  const Buffer<Exec, T> g(gradient);
+  const Buffer<Exec, T> first(std::vector<double>(size, 0.5));
+  const Buffer<Exec, T> second(std::vector<double>(size, 0.25));
+  const Buffer<Exec, std::int32_t> bad(std::vector<double>{0.0});
+  UpdateBuffers<Exec, T> buffers;
+  buffers.weights = w.vector();
+  buffers.gradient = g.const_vector();
+  buffers.first = first.vector();
+  buffers.second = second.vector();
+  if (asks) {
+    buffers.bad = bad.vector();
+  }
+  adam<Exec, T>(exec, AdamScalars{0.1, 0.9, 0.99, 1.0, 1e-8, 0.0}, Decay::none, buffers);
+  exec.fence("zygos::test");
+  CHECK(bad.guards_intact());
+  CHECK(w.guards_intact());
+  std::vector<T> all = w.values();
+  const std::vector<T> m = first.values();
+  const std::vector<T> v = second.values();
+  all.insert(all.end(), m.begin(), m.end());
+  all.insert(all.end(), v.begin(), v.end());
+  return {all, bad.values()[0]};
 }
 
 }  // namespace
@@ -279,6 +312,30 @@ TEMPLATE_LIST_TEST_CASE("A factor gives the bits of a gradient that was scaled b
   });
   check([&](const auto& buffers, int) { adagrad(exec, {0.1, 1e-8, 0.05}, buffers); });
   check([&](const auto& buffers, int) { rmsprop(exec, {0.1, 0.9, 1e-8, 0.5, 0.05}, buffers); });
+}
+
+TEMPLATE_LIST_TEST_CASE("A gradient that is not finite is told and changes nothing of its weight",
+                        "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const std::vector<double> wrong{std::nan(""), std::numeric_limits<double>::infinity(),
+                                  -std::numeric_limits<double>::infinity()};
+  for (const std::size_t size : sizes) {
+    const auto good = random_values(size, 2);
+    const auto plain = checked_update<Exec, T>(good, false);
+    CHECK(checked_update<Exec, T>(good, true) == plain);
+    for (std::size_t i = 0; i < wrong.size() && size > 0; ++i) {
+      const std::size_t at = i * (size - 1) / 2;
+      CAPTURE(size, at, wrong[i]);
+      auto gradient = good;
+      gradient[at] = wrong[i];
+      auto expected = plain.first;
+      expected[at] = static_cast<T>(random_values(size, 1)[at]);
+      expected[size + at] = T(0.5);
+      expected[2 * size + at] = T(0.25);
+      CHECK(checked_update<Exec, T>(gradient, true) == std::pair(expected, 1));
+    }
+  }
 }
 
 }  // namespace zygos::ops

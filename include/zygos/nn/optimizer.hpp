@@ -22,8 +22,10 @@ struct UpdateArgs {
   std::vector<Tensor> states;  ///< state_names().size() tensors of (P)
   Tensor decay_mask;           ///< (P) u8: 1 where weight decay applies; empty when unused
   Tensor gradient_factor;      ///< (1) f64 in the lane's memory; empty: 1
-  std::uint64_t step = 0;      ///< 1 for the first update
-  double rate_factor = 1.0;    ///< of the learning rate: what a schedule says
+  Tensor bad;  ///< (1) i32 in the lane's memory: becomes 1 if an element of the gradient is not
+               ///< finite, whose weight and states then stay; empty: nobody asks, and they do not
+  std::uint64_t step = 0;    ///< 1 for the first update
+  double rate_factor = 1.0;  ///< of the learning rate: what a schedule says
 };
 
 /// Updates are elementwise and use only correctly rounded operations without contraction, so that

@@ -52,6 +52,7 @@ struct LastingPieces {
   std::size_t reduced = 0;           ///< used if the place has an all_reduce
   std::size_t incoming = 0;          ///< where a peer's gradient lands; strict mode: several slots
   std::size_t norm = 0;              ///< of NormPlan::bytes(): what a gradient's norm is made in
+  std::size_t bad = 0;               ///< (1) i32: an update's gradient was not finite
   std::size_t totals = 0;            ///< (micro-batches, nn::loss_totals) f64
 };
 
@@ -67,6 +68,7 @@ struct PlaceMemory {
   NormPlan norm;
   LastingPieces pieces;
   std::size_t staged_totals = 0;
+  std::size_t staged_bad = 0;
   std::map<schedule::Buffer, PlannedBuffer> buffers;
 };
 

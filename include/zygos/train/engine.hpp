@@ -79,8 +79,9 @@ class Engine {
   /// Weights from the seed, optimizer states zero, on every active place.
   void initialise();
   /// One training step on up to schedule().batch samples; `step` counts from 1. A smaller batch
-  /// takes the first samples of every range. Throws NumericError (naming the first layer) if the
-  /// loss is not finite, UsageError for 0 or too many samples.
+  /// takes the first samples of every range. Throws NumericError if the loss is not finite,
+  /// naming the first layer whose output is not, or if a gradient is not, naming the last layer
+  /// whose is not; UsageError for 0 or too many samples.
   StepReport step(const Batch& batch, std::uint64_t step);
   /// What updates of this step take, without an optimizer's own corrections.
   double learning_rate(std::uint64_t step) const;

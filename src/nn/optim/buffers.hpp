@@ -22,6 +22,7 @@ ops::UpdateBuffers<Exec, T> buffers_of(const UpdateArgs& args) {
     buffers.second = vector_view<Exec, T>(args.states[1]);
   }
   buffers.factor = vector_view<Exec, const double>(args.gradient_factor);
+  buffers.bad = vector_view<Exec, std::int32_t>(args.bad);
   buffers.mask = vector_view<Exec, const std::uint8_t>(args.decay_mask);
   return buffers;
 }
