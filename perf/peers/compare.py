@@ -57,6 +57,7 @@ CASES = {
     "closure_mlp": ("inputs/closure_mlp.yaml", ONE_LANE, ["closure_mlp"], 256, 200, 1.4, 1.4),
     "gpt_forward": ("inputs/gpt.yaml", ONE_LANE, ["gpt"], 1, 10, 1.3, 0.0, True),
     "gpt_train": ("inputs/gpt.yaml", ONE_LANE, ["gpt"], 1, 8, 1.25),
+    "gcn": ("inputs/gcn.yaml", ONE_LANE, ["gcn"], 1, 20, 1.5),
 }
 CASES = {name: Case(*row) for name, row in CASES.items()}
 

@@ -176,5 +176,63 @@ def gpt(batch, vocabulary=10000, context=1000):
                          torch.randint(0, vocabulary, (batch, context))))
 
 
+def normalised_power_law_graph(nodes, mean_degree, classes, homophily=0.8):
+    """D^-1/2 (A + I) D^-1/2 as CSR, of a graph drawn as the data format power_law_graph draws it."""
+    weights = (torch.arange(nodes) + 1.0) ** -0.5
+    count = int(nodes * mean_degree / 2)
+    one = torch.multinomial(weights, count, replacement=True)
+    other = torch.multinomial(weights, count, replacement=True)
+    within = torch.rand(count) < homophily
+    for label in range(classes):
+        chosen = (within & (one % classes == label)).nonzero().squeeze(1)
+        drawn = torch.multinomial(weights[label::classes], len(chosen), replacement=True)
+        other[chosen] = drawn * classes + label
+    ends = torch.stack([torch.cat([one, other]), torch.cat([other, one])])
+    ends = torch.unique(ends[:, ends[0] != ends[1]], dim=1)
+    ends = torch.cat([ends, torch.arange(nodes).repeat(2, 1)], dim=1)
+    root = torch.bincount(ends[0]).float().rsqrt()
+    return torch.sparse_coo_tensor(ends, root[ends[0]] * root[ends[1]],
+                                   (nodes, nodes)).coalesce().to_sparse_csr()
+
+
+class SymmetricProduct(torch.autograd.Function):
+    """A x; the gradient is A d_y, which spares PyTorch the transpose of A in every step."""
+
+    @staticmethod
+    def forward(context, matrix, x):
+        context.matrix = matrix
+        return matrix @ x
+
+    @staticmethod
+    def backward(context, d_y):
+        return None, context.matrix @ d_y
+
+
+class Gcn(nn.Module):
+    def __init__(self, matrix, features, units, classes):
+        super().__init__()
+        self.matrix = matrix
+        self.linear = nn.ModuleList([nn.Linear(features, units), nn.Linear(units, units)])
+        self.last = nn.Linear(units, classes)
+
+    def forward(self, x):
+        for index, layer in enumerate(self.linear):
+            z = SymmetricProduct.apply(self.matrix, x @ layer.weight.T) + layer.bias
+            x = torch.relu(z)
+            if index == 0:
+                x = nn.functional.dropout(x, 0.5, self.training)
+        return self.last(x)
+
+
+def gcn(_batch):
+    """inputs/gcn.yaml: 20,000 nodes at once, a tenth of which are judged."""
+    nodes, classes, features = 20000, 16, 64
+    model = Gcn(normalised_power_law_graph(nodes, 10, classes), features, 64, classes)
+    x = torch.rand(nodes, features)
+    targets = torch.where(torch.rand(nodes) < 0.1, labels(nodes, classes), -1)
+    return Work(model, nn.CrossEntropyLoss(ignore_index=-1),
+                torch.optim.Adam(model.parameters(), lr=0.01), lambda: (x, targets))
+
+
 MODELS = {"mlp": mlp, "lenet5": lenet5, "cifar10_quick": cifar10_quick, "unet": unet,
-          "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp, "gpt": gpt}
+          "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp, "gpt": gpt, "gcn": gcn}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A row of the result is made by one thread of a host, an element by one of a device: rows are
-// short, and nothing has to be added up across threads. Why not a library's product: docs/graphs.md.
+// short, and nothing has to be added up across threads. Why not Kokkos Kernels': docs/graphs.md.
 #include "ops/sparse_product.hpp"
 
 #include "ops/activation_math.hpp"
@@ -28,6 +28,19 @@ struct SparseRow {
   std::size_t rows;
   std::size_t columns;
   std::size_t width;
+  std::int32_t entries;  ///< of the matrix
+
+  /// Asks for what an entry soon to come multiplies, of this row or a later one: it lies anywhere in
+  /// memory, and no core foresees where.
+  template <std::size_t count>
+  KOKKOS_INLINE_FUNCTION void fetch_ahead([[maybe_unused]] const T* from,
+                                          [[maybe_unused]] std::int32_t entry) const {
+    KOKKOS_IF_ON_HOST((
+        constexpr std::int32_t entries_ahead = 8; constexpr std::size_t line = 64 / sizeof(T);
+        const std::int32_t soon = entries - entry > entries_ahead ? entry + entries_ahead : entry;
+        const T* const one = from + static_cast<std::size_t>(column_of[soon]) * width;
+        for (std::size_t j = 0; j < count; j += line) { __builtin_prefetch(one + j); }))
+  }
 
   /// `row` counts through all samples. The number of columns is a constant, so that sums stay in
   /// registers.
@@ -37,6 +50,7 @@ struct SparseRow {
     const T* const from = x + row / rows * columns * width + first;
     T sums[count] = {};
     for (std::int32_t entry = offsets[of_sample]; entry < offsets[of_sample + 1]; ++entry) {
+      fetch_ahead<count>(from, entry);
       const T value = values[entry];
       const T* const one = from + static_cast<std::size_t>(column_of[entry]) * width;
       for (std::size_t j = 0; j < count; ++j) {
@@ -109,7 +123,8 @@ void sparse_product(const Exec& exec, const SparseRows<Exec, T>& a, MatrixView<E
     using Row = SparseRow<decltype(constant)::value, T>;
     run(exec, y.extent(0), a.values.size(),
         Row{a.offsets.data(), a.column_of.data(), a.values.data(), x.data(), y.data(),
-            epilogue.bias.data(), rows, a.columns, x.extent(1)});
+            epilogue.bias.data(), rows, a.columns, x.extent(1),
+            static_cast<std::int32_t>(a.values.size())});
   });
 }
 

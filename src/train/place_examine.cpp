@@ -4,6 +4,8 @@
 // A step whose loss is not finite is gone through once more, with a look at every layer's output.
 #include "train/place_runner.hpp"
 
+#include "zygos/core/bf16.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <span>
