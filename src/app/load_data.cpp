@@ -43,8 +43,7 @@ void require_folder(const std::filesystem::path& folder, const deck::Position& w
 
 void require_files(const deck::DataSpec& spec, deck::Findings& findings) {
   if (spec.format == deck::DataFormat::glyphs || spec.format == deck::DataFormat::synthetic ||
-      spec.format == deck::DataFormat::tokens ||
-      spec.format == deck::DataFormat::power_law_graph) {
+      spec.format == deck::DataFormat::tokens || spec.format == deck::DataFormat::power_law_graph) {
     return;
   }
   if (spec.format == deck::DataFormat::graph) {
@@ -220,8 +219,7 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64
   if (data.format == deck::DataFormat::tokens) {
     return draw_tokens(data.tokens, most);
   }
-  if (data.format == deck::DataFormat::graph ||
-      data.format == deck::DataFormat::power_law_graph) {
+  if (data.format == deck::DataFormat::graph || data.format == deck::DataFormat::power_law_graph) {
     return load_graph(data);
   }
   RunData result{read_files(data, data.train, data.classes, most), std::nullopt};

@@ -31,10 +31,9 @@ RunData load_graph(const deck::DataSpec& spec) {
   const auto samples = [&](io::Nodes which, std::int64_t draws) {
     return spec.graph.fan_out.empty()
                ? io::whole_graph(graph, which)
-               : io::sampled_trees(graph, which,
-                                   {.fan_out = spec.graph.fan_out,
-                                    .draws = draws,
-                                    .seed = spec.graph.seed});
+               : io::sampled_trees(
+                     graph, which,
+                     {.fan_out = spec.graph.fan_out, .draws = draws, .seed = spec.graph.seed});
   };
   RunData data{samples(io::Nodes::training, spec.graph.draws), std::nullopt};
   if (std::ranges::find(graph.training, 0) != graph.training.end()) {

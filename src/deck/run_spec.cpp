@@ -78,15 +78,15 @@ TokenSpec tokens_of(const Section& section) {
 }
 
 DataFormat format_named(const std::string& keyword) {
-  return keyword == "idx"         ? DataFormat::idx
-         : keyword == "hdf5"      ? DataFormat::hdf5
-         : keyword == "cifar10"   ? DataFormat::cifar10
-         : keyword == "synthetic" ? DataFormat::synthetic
-         : keyword == "text"      ? DataFormat::text
-         : keyword == "tokens"    ? DataFormat::tokens
-         : keyword == "graph"     ? DataFormat::graph
+  return keyword == "idx"               ? DataFormat::idx
+         : keyword == "hdf5"            ? DataFormat::hdf5
+         : keyword == "cifar10"         ? DataFormat::cifar10
+         : keyword == "synthetic"       ? DataFormat::synthetic
+         : keyword == "text"            ? DataFormat::text
+         : keyword == "tokens"          ? DataFormat::tokens
+         : keyword == "graph"           ? DataFormat::graph
          : keyword == "power_law_graph" ? DataFormat::power_law_graph
-                                  : DataFormat::glyphs;
+                                        : DataFormat::glyphs;
 }
 
 DataSpec data_of(const Section& section) {

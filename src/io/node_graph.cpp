@@ -45,17 +45,17 @@ class TreeSampler {
 
   void draw(std::int32_t root, std::int64_t number, std::vector<std::int32_t>& nodes) const {
     const RngKey key{seed_, RngPurpose::data, trees_stream};
-    const std::uint64_t tree = (static_cast<std::uint64_t>(number) << 32) |
-                               static_cast<std::uint32_t>(root);
+    const std::uint64_t tree =
+        (static_cast<std::uint64_t>(number) << 32) | static_cast<std::uint32_t>(root);
     nodes.assign(static_cast<std::size_t>(size()), root);
     for (std::int64_t parent = 0; parent < tree_.rows; ++parent) {
       const auto neighbours = graph_.of(nodes[static_cast<std::size_t>(parent)]);
       for (const std::int32_t child : tree_.of(parent)) {
         const std::uint64_t word = random_block(key, tree, static_cast<std::uint32_t>(child)).v[0];
         nodes[static_cast<std::size_t>(child)] =
-            neighbours.empty() ? nodes[static_cast<std::size_t>(parent)]
-                               : neighbours[static_cast<std::size_t>(
-                                     (word * neighbours.size()) >> 32)];
+            neighbours.empty()
+                ? nodes[static_cast<std::size_t>(parent)]
+                : neighbours[static_cast<std::size_t>((word * neighbours.size()) >> 32)];
       }
     }
   }
@@ -75,6 +75,43 @@ void require_trees(const TreeOptions& options, std::size_t nodes) {
                      std::to_string(nodes) + " nodes; allowed is at least 1, and " +
                      std::to_string(most_samples) + " trees in all");
   }
+}
+
+std::string where_of(const Hdf5Location& location) {
+  return location.file.string() + ": data set '" + location.dataset + "'";
+}
+
+Where element_of(const Hdf5Location& location) {
+  return [where = where_of(location)](std::int64_t index) {
+    return where + ", element " + std::to_string(index);
+  };
+}
+
+bool has_whole_numbers(const Array& array) {
+  return array.dtype != DType::f32 && array.dtype != DType::f64;
+}
+
+Array features_in(const std::filesystem::path& file) {
+  const Hdf5Location location{file, "features"};
+  Array features = read_hdf5(location);
+  if (features.shape.rank() != 2 || has_whole_numbers(features)) {
+    throw DataError(where_of(location) + ": found " + std::string(name_of(features.dtype)) + " " +
+                    features.shape.text() +
+                    "; features are floating point numbers (nodes, features)");
+  }
+  require_finite(features, element_of(location));
+  return features;
+}
+
+/// One for each node, from 0 on.
+Labels whole_numbers_in(const Hdf5Location& location, std::int64_t nodes, std::int64_t below) {
+  const Array stored = read_hdf5(location);
+  if (stored.shape != Shape{nodes} || !has_whole_numbers(stored)) {
+    throw DataError(where_of(location) + ": found " + std::string(name_of(stored.dtype)) + " " +
+                    stored.shape.text() + "; there must be a whole number for each of the " +
+                    std::to_string(nodes) + " nodes that have features");
+  }
+  return to_labels(stored, below, element_of(location));
 }
 
 template <class T>
@@ -167,43 +204,20 @@ Dataset sampled_trees(const NodeGraph& graph, Nodes which, const TreeOptions& op
 }
 
 NodeGraph load_node_graph(const std::filesystem::path& file, std::int64_t classes) {
-  const auto at = [&](const char* name) {
-    return file.string() + ": data set '" + name + "'";
-  };
-  const auto element_of = [&](const char* name) {
-    return Where([where = at(name)](std::int64_t index) {
-      return where + ", element " + std::to_string(index);
-    });
-  };
   NodeGraph graph;
   graph.name = file.filename().string();
-  graph.features = read_hdf5({file, "features"});
-  if (graph.features.shape.rank() != 2 ||
-      (graph.features.dtype != DType::f32 && graph.features.dtype != DType::f64)) {
-    throw DataError(at("features") + ": found " + std::string(name_of(graph.features.dtype)) + " " +
-                    graph.features.shape.text() +
-                    "; features are floating point numbers (nodes, features)");
-  }
-  require_finite(graph.features, element_of("features"));
+  graph.features = features_in(file);
   const std::int64_t nodes = graph.features.shape[0];
-  const auto of_nodes = [&](const char* name) {
-    Array stored = read_hdf5({file, name});
-    if (stored.shape != Shape{nodes} || stored.dtype == DType::f32 || stored.dtype == DType::f64) {
-      throw DataError(at(name) + ": found " + std::string(name_of(stored.dtype)) + " " +
-                      stored.shape.text() + "; there must be a whole number for each of the " +
-                      std::to_string(nodes) + " nodes that have features");
-    }
-    return stored;
-  };
-  Labels labels = to_labels(of_nodes("labels"), classes, element_of("labels"));
+  Labels labels = whole_numbers_in({file, "labels"}, nodes, classes);
   graph.labels = std::move(labels.array);
   graph.classes = labels.classes;
-  const Labels marks = to_labels(of_nodes("training"), 0, element_of("training"));
+  const Labels marks = whole_numbers_in({file, "training"}, nodes, 0);
   for (const std::int32_t mark : marks.array.as<std::int32_t>()) {
     graph.training.push_back(mark != 0 ? 1 : 0);
   }
+  const Hdf5Location edges{file, "edges"};
   graph.edges = std::make_shared<const Adjacency>(
-      graph_of_edges(nodes, edges_of(read_hdf5({file, "edges"}), at("edges"), nodes)));
+      graph_of_edges(nodes, edges_of(read_hdf5(edges), where_of(edges), nodes)));
   return graph;
 }
 

@@ -22,7 +22,7 @@ constexpr std::uint32_t edges_stream = 1;
 constexpr std::uint32_t nodes_stream = 2;
 
 void require_option(bool holds, const std::string& option, const std::string& found,
-             const std::string& allowed) {
+                    const std::string& allowed) {
   if (!holds) {
     throw UsageError("power_law_graph: " + option + " is " + found + "; it must be " + allowed);
   }
@@ -33,22 +33,23 @@ void require_options(const PowerLawGraphOptions& options) {
   const auto require_number = [](const char* option, std::int64_t value, std::int64_t least,
                                  std::int64_t most_allowed) {
     require_option(value >= least && value <= most_allowed, option, std::to_string(value),
-            "from " + std::to_string(least) + " to " + std::to_string(most_allowed));
+                   "from " + std::to_string(least) + " to " + std::to_string(most_allowed));
   };
   require_number("nodes", options.nodes, 2, most);
   require_number("classes", options.classes, 2, options.nodes);
   require_number("features", options.features, 1, 65536);
   require_option(options.mean_degree > 0.0 && options.mean_degree <= 1000.0, "mean_degree",
-          std::to_string(options.mean_degree), "above 0 and at most 1000");
-  require_option(options.mean_degree * static_cast<double>(options.nodes) <= static_cast<double>(most),
-          "mean_degree", std::to_string(options.mean_degree),
-          "so small that there are no more than 2^31 - 1 ends of edges");
+                 std::to_string(options.mean_degree), "above 0 and at most 1000");
+  require_option(
+      options.mean_degree * static_cast<double>(options.nodes) <= static_cast<double>(most),
+      "mean_degree", std::to_string(options.mean_degree),
+      "so small that there are no more than 2^31 - 1 ends of edges");
   require_option(options.homophily >= 0.0 && options.homophily <= 1.0, "homophily",
-          std::to_string(options.homophily), "in [0, 1]");
-  require_option(options.noise >= 0.0 && options.noise <= 100.0, "noise", std::to_string(options.noise),
-          "from 0 to 100");
+                 std::to_string(options.homophily), "in [0, 1]");
+  require_option(options.noise >= 0.0 && options.noise <= 100.0, "noise",
+                 std::to_string(options.noise), "from 0 to 100");
   require_option(options.training > 0.0 && options.training < 1.0, "training",
-          std::to_string(options.training), "above 0 and below 1");
+                 std::to_string(options.training), "above 0 and below 1");
 }
 
 /// Draws nodes `first`, `first + stride` and so on, each as often as its weight says.

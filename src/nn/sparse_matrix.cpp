@@ -28,7 +28,8 @@ template <class T, class From>
 ConstantSpec constant(std::string name, std::shared_ptr<const SparseMatrix> matrix,
                       const std::vector<From> SparseMatrix::*values) {
   const auto size = static_cast<std::int64_t>(((*matrix).*values).size());
-  return {std::move(name), Shape{size}, dtype_of<T>, [matrix = std::move(matrix), values](void* to) {
+  return {std::move(name), Shape{size}, dtype_of<T>,
+          [matrix = std::move(matrix), values](void* to) {
             std::ranges::transform((*matrix).*values, static_cast<T*>(to),
                                    [](From value) { return static_cast<T>(value); });
           }};
@@ -36,10 +37,8 @@ ConstantSpec constant(std::string name, std::shared_ptr<const SparseMatrix> matr
 
 void add_specs(std::vector<ConstantSpec>& specs, const std::string& prefix,
                const std::shared_ptr<const SparseMatrix>& matrix, DType dtype) {
-  specs.push_back(
-      constant<std::int32_t>(prefix + "offsets", matrix, &SparseMatrix::offsets));
-  specs.push_back(
-      constant<std::int32_t>(prefix + "column_of", matrix, &SparseMatrix::column_of));
+  specs.push_back(constant<std::int32_t>(prefix + "offsets", matrix, &SparseMatrix::offsets));
+  specs.push_back(constant<std::int32_t>(prefix + "column_of", matrix, &SparseMatrix::column_of));
   specs.push_back(dtype == DType::f64
                       ? constant<double>(prefix + "values", matrix, &SparseMatrix::values)
                       : constant<float>(prefix + "values", matrix, &SparseMatrix::values));
@@ -98,8 +97,8 @@ SparseMatrix transposed(const SparseMatrix& matrix) {
   for (std::size_t row = 0; row + 1 < matrix.offsets.size(); ++row) {
     for (auto entry = static_cast<std::size_t>(matrix.offsets[row]);
          entry < static_cast<std::size_t>(matrix.offsets[row + 1]); ++entry) {
-      const auto to = static_cast<std::size_t>(
-          next[static_cast<std::size_t>(matrix.column_of[entry])]++);
+      const auto to =
+          static_cast<std::size_t>(next[static_cast<std::size_t>(matrix.column_of[entry])]++);
       out.column_of[to] = static_cast<std::int32_t>(row);
       out.values[to] = matrix.values[entry];
     }

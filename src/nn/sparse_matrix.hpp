@@ -6,8 +6,8 @@
 
 #include "ops/sparse_product.hpp"
 
-#include "zygos/nn/layer.hpp"
 #include "zygos/core/adjacency.hpp"
+#include "zygos/nn/layer.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <cstdint>

@@ -30,16 +30,16 @@ struct SparseRow {
   std::size_t width;
   std::int32_t entries;  ///< of the matrix
 
-  /// Asks for what an entry soon to come multiplies, of this row or a later one: it lies anywhere in
-  /// memory, and no core foresees where.
+  /// Asks for what an entry soon to come multiplies, of this row or a later one: it lies anywhere
+  /// in memory, and no core foresees where.
   template <std::size_t count>
   KOKKOS_INLINE_FUNCTION void fetch_ahead([[maybe_unused]] const T* from,
                                           [[maybe_unused]] std::int32_t entry) const {
-    KOKKOS_IF_ON_HOST((
-        constexpr std::int32_t entries_ahead = 8; constexpr std::size_t line = 64 / sizeof(T);
-        const std::int32_t soon = entries - entry > entries_ahead ? entry + entries_ahead : entry;
-        const T* const one = from + static_cast<std::size_t>(column_of[soon]) * width;
-        for (std::size_t j = 0; j < count; j += line) { __builtin_prefetch(one + j); }))
+    KOKKOS_IF_ON_HOST(
+        (constexpr std::int32_t entries_ahead = 8; constexpr std::size_t line = 64 / sizeof(T);
+         const std::int32_t soon = entries - entry > entries_ahead ? entry + entries_ahead : entry;
+         const T* const one = from + static_cast<std::size_t>(column_of[soon]) * width;
+         for (std::size_t j = 0; j < count; j += line) { __builtin_prefetch(one + j); }))
   }
 
   /// `row` counts through all samples. The number of columns is a constant, so that sums stay in
@@ -89,8 +89,7 @@ void run(const Exec& exec, std::size_t all_rows, std::size_t entries, const Row&
   constexpr std::size_t rows_together = 16;
   const std::size_t per_row = (entries / std::max<std::size_t>(row.rows, 1) + 1) * row.width;
   const std::size_t pieces = (all_rows + rows_together - 1) / rows_together;
-  const std::size_t together =
-      std::max<std::size_t>(chunk::light / (per_row * rows_together), 1);
+  const std::size_t together = std::max<std::size_t>(chunk::light / (per_row * rows_together), 1);
   for_each_piece("zygos::ops::sparse_product", exec, static_cast<std::int64_t>(pieces),
                  static_cast<std::int64_t>(together), [row, all_rows](std::int64_t piece) {
                    const std::size_t begin = static_cast<std::size_t>(piece) * rows_together;
@@ -128,9 +127,9 @@ void sparse_product(const Exec& exec, const SparseRows<Exec, T>& a, MatrixView<E
   });
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                          \
-  template void sparse_product<SPACE, T>(const SPACE&, const SparseRows<SPACE, T>&,               \
-                                         MatrixView<SPACE, const T>, MatrixView<SPACE, T>,        \
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                   \
+  template void sparse_product<SPACE, T>(const SPACE&, const SparseRows<SPACE, T>&,        \
+                                         MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
                                          const Epilogue<SPACE, T>&);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \

@@ -17,9 +17,9 @@ struct SparseRows {
   std::size_t rows() const { return offsets.size() - 1; }
 
   std::size_t columns = 0;
-  VectorView<Exec, const std::int32_t> offsets;     ///< (rows + 1)
-  VectorView<Exec, const std::int32_t> column_of;   ///< by entry
-  VectorView<Exec, const T> values;                 ///< by entry
+  VectorView<Exec, const std::int32_t> offsets;    ///< (rows + 1)
+  VectorView<Exec, const std::int32_t> column_of;  ///< by entry
+  VectorView<Exec, const T> values;                ///< by entry
 };
 
 /// Of each of N samples y = epilogue(a x), with x (N columns, width) and y (N rows, width), sample

@@ -268,7 +268,8 @@ class PlacePlanner {
     out_.staged_bad =
         out_.staging.add(Category::communication, "bad gradient", host_accessible_ ? 0 : bad);
     const std::size_t totals =
-        out_.stage.is_last ? schedule_.micro_batches.size() * nn::loss_totals * size_of(DType::f64) : 0;
+        out_.stage.is_last ? schedule_.micro_batches.size() * nn::loss_totals * size_of(DType::f64)
+                           : 0;
     pieces.totals = lane.add(Category::workspace, "totals", totals);
     out_.staged_totals =
         out_.staging.add(Category::communication, "totals", host_accessible_ ? 0 : totals);

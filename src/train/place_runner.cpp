@@ -250,8 +250,8 @@ void PlaceRunner::forward(const Task& one) {
       const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
       const NodePass& pass = passes[index];
       setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->forward(
-          context(node, slice.ids), {pass.inputs, parameters[index], pass.workspace, pass.output,
-                               constants_[index]});
+          context(node, slice.ids),
+          {pass.inputs, parameters[index], pass.workspace, pass.output, constants_[index]});
       if (inputs_of_call_.examines) {
         examine(node, pass.output);
       }

@@ -37,7 +37,8 @@ NodeGraph tiny() {
   graph.name = "tiny";
   graph.edges = std::make_shared<const zygos::Adjacency>(
       zygos::graph_of_edges(4, std::vector<std::int32_t>{0, 1, 1, 2, 0, 2}));
-  graph.features = make_array<float>(Shape{4, 2}, std::array{0.F, 1.F, 10.F, 11.F, 20.F, 21.F, 30.F, 31.F});
+  graph.features =
+      make_array<float>(Shape{4, 2}, std::array{0.F, 1.F, 10.F, 11.F, 20.F, 21.F, 30.F, 31.F});
   graph.labels = make_array<std::int32_t>(Shape{4}, std::array{1, 0, 2, 1});
   graph.classes = 3;
   graph.training = {1, 0, 0, 1};
@@ -53,8 +54,7 @@ std::vector<std::int32_t> labels_of(const Dataset& data) {
 class GraphFile {
  public:
   explicit GraphFile(const std::filesystem::path& path)
-      : path_(path),
-        file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
+      : path_(path), file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
   ~GraphFile() { H5Fclose(file_); }
   GraphFile(const GraphFile&) = delete;
   GraphFile& operator=(const GraphFile&) = delete;
@@ -76,10 +76,8 @@ class GraphFile {
     if (H5Lexists(file_, name, H5P_DEFAULT) > 0) {
       H5Ldelete(file_, name, H5P_DEFAULT);
     }
-    const hid_t space =
-        H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
-    const hid_t set =
-        H5Dcreate2(file_, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
+    const hid_t set = H5Dcreate2(file_, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     H5Dclose(set);
     H5Sclose(space);

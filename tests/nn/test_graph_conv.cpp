@@ -89,8 +89,10 @@ TEST_CASE("A GCN layer of a path of three nodes, by hand") {
 }
 
 TEST_CASE("A mean layer sees a node and the mean over its neighbours, by hand") {
-  const auto layer = graph_conv(
-      {.units = 1, .aggregate = Aggregate::mean, .graph = graph_with(4, {0, 1, 1, 2}), .bias = false});
+  const auto layer = graph_conv({.units = 1,
+                                 .aggregate = Aggregate::mean,
+                                 .graph = graph_with(4, {0, 1, 1, 2}),
+                                 .bias = false});
   LayerRun run(layer, {Shape{4, 1}}, 1, 1);
   put(run.inputs[0], {1, 2, 3, 4});
   put(run.parameters[0], {10, 1});
@@ -133,7 +135,8 @@ TEST_CASE("A GCN layer is the dense product, whichever product comes first") {
     for (std::size_t i = 0; i < y.size(); ++i) {
       double expected = 0.0;
       for (std::size_t f = 0; f < static_cast<std::size_t>(features); ++f) {
-        expected += gathered[i / 7 * static_cast<std::size_t>(features) + f] * kernel[f * 7 + i % 7];
+        expected +=
+            gathered[i / 7 * static_cast<std::size_t>(features) + f] * kernel[f * 7 + i % 7];
       }
       REQUIRE(y[i] == Approx(expected).margin(1e-12));
     }
@@ -238,9 +241,8 @@ TEST_CASE("Graph convolutions refuse what they can't do") {
   CHECK_THROWS_WITH(graph_conv({.units = 8, .graph = {}}),
                     ContainsSubstring("neither the layer nor the data has a graph"));
   CHECK_THROWS_WITH(graph_conv({.units = 0, .graph = path}), ContainsSubstring("units is 0"));
-  CHECK_THROWS_WITH(
-      graph_conv({.units = 1, .graph = path, .activation = Activation::gelu}),
-      ContainsSubstring("put a gelu layer behind"));
+  CHECK_THROWS_WITH(graph_conv({.units = 1, .graph = path, .activation = Activation::gelu}),
+                    ContainsSubstring("put a gelu layer behind"));
   CHECK_THROWS_WITH(layer->infer(std::array{Shape{5, 3}}),
                     ContainsSubstring("the input has 5 nodes, the graph has 4"));
   CHECK_THROWS_WITH(tree->infer(std::array{Shape{5, 3}}),

@@ -181,49 +181,6 @@ TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, whereve
   }
 }
 
-TEMPLATE_LIST_TEST_CASE("Labels below zero judge nothing, and a sample's loss is the mean of the rest",
-                        "", testing::KernelCases) {
-  using Exec = typename TestType::Exec;
-  using T = typename TestType::T;
-  const Exec exec = make_exec<Exec>();
-  for (const auto& [samples, columns] : shapes) {
-    constexpr std::size_t positions = 6;
-    CAPTURE(samples, columns);
-    const std::size_t rows = samples * positions;
-    const auto values = rounded<T>(random_values(rows * columns, 4));
-    // Of sample n, 1 + n % 6 positions are judged.
-    auto given = random_labels(rows, columns);
-    const auto judged = [&](std::size_t row) { return row % positions <= row / positions % 6; };
-    const Buffer<Exec, std::int32_t> all(given);
-    auto expected = reference::cross_entropy(columns, values, all.values(), 0.01);
-    double loss = 0.0, hits = 0.0, count = 0.0;
-    for (std::size_t row = 0; row < rows; ++row) {
-      const double share = judged(row) ? 1.0 / static_cast<double>(1 + row / positions % 6) : 0.0;
-      given[row] = judged(row) ? given[row] : -1.0 - static_cast<double>(row % 2);
-      loss += share * expected.losses[row];
-      hits += judged(row) ? expected.hits[row] : 0;
-      count += judged(row) ? 1.0 : 0.0;
-      for (std::size_t k = 0; k < columns; ++k) {
-        expected.gradient[row * columns + k] *= share;
-      }
-    }
-    const Buffer<Exec, T> logits(values);
-    const Buffer<Exec, std::int32_t> labels(given);
-    Outputs<Exec, T> out(rows, columns);
-    out.results.d_prediction = out.gradient.matrix(samples, positions * columns);
-
-    cross_entropy(exec, logits.const_matrix(samples, positions * columns), labels.const_vector(),
-                  0.01, out.results);
-    exec.fence("zygos::test");
-
-    CHECK(difference(out.gradient.values(), expected.gradient, 1.0) == "");
-    CHECK(out.totals.values()[0] == Catch::Approx(loss).epsilon(1e-6));
-    CHECK(out.totals.values()[1] == hits);
-    CHECK(out.totals.values()[2] == count);
-    CHECK(out.guards_intact());
-  }
-}
-
 TEMPLATE_LIST_TEST_CASE("The cross-entropy stays finite for any finite logits", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;

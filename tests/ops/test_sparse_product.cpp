@@ -33,10 +33,11 @@ template <class T>
 Entries drawn(std::size_t rows, std::size_t columns, std::uint64_t draw) {
   Entries out{rows, columns, {0.0}, {}, {}};
   for (std::size_t row = 0; row < rows; ++row) {
-    const std::size_t count = row % 3 == 2 ? 0
-                              : row == 1   ? columns
-                                           : static_cast<std::size_t>(random_integer(
-                                               0, 5, draw, static_cast<std::uint32_t>(row)));
+    const std::size_t count =
+        row % 3 == 2 ? 0
+        : row == 1
+            ? columns
+            : static_cast<std::size_t>(random_integer(0, 5, draw, static_cast<std::uint32_t>(row)));
     for (std::size_t i = 0; i < count && columns > 0; ++i) {
       out.column_of.push_back(static_cast<double>((i * 7 + row) % columns));
     }
@@ -47,7 +48,9 @@ Entries drawn(std::size_t rows, std::size_t columns, std::uint64_t draw) {
 }
 
 double applied(Activation which, double x) {
-  return which == Activation::relu ? std::max(x, 0.0) : which == Activation::tanh ? std::tanh(x) : x;
+  return which == Activation::relu   ? std::max(x, 0.0)
+         : which == Activation::tanh ? std::tanh(x)
+                                     : x;
 }
 
 /// In double, entry by entry.

@@ -182,8 +182,8 @@ TEST_CASE("What layers read and nobody trains lies beside the weights of every p
     CHECK(place.lane.usage()[Category::weights] == 512 + 1024 + 256);
   }
   // Of two stages only the first has them.
-  const auto staged = plan_memory({graph, Optimizer(true), DType::f32, {}, {true, false}},
-                                  pipeline(graph, true));
+  const auto staged =
+      plan_memory({graph, Optimizer(true), DType::f32, {}, {true, false}}, pipeline(graph, true));
   CHECK(staged[0].pieces.constants.size() == 2);
   CHECK(staged[1].pieces.constants.empty());
 }

@@ -30,15 +30,15 @@ struct Adjacency {
   }
 };
 
-/// The undirected graph of `nodes` nodes with these edges, two numbers each: both of their nodes are
-/// neighbours of each other. What is said twice counts once; a node is no neighbour of its own.
+/// The undirected graph of `nodes` nodes with these edges, two numbers each: both of their nodes
+/// are neighbours of each other. What is said twice counts once; a node is no neighbour of its own.
 /// Throws UsageError for an edge that has no two nodes in the graph, and for more lists than 2^31 -
 /// 1 numbers.
 Adjacency graph_of_edges(std::int64_t nodes, std::span<const std::int32_t> edges);
 
 /// What neighbour sampling gathers around a node (Hamilton, Ying and Leskovec, "Inductive
-/// representation learning on large graphs", NIPS 2017): a tree in the order of its levels, in which
-/// each node of level d has fan_out[d] children. All nodes but the leaves have lists: their
+/// representation learning on large graphs", NIPS 2017): a tree in the order of its levels, in
+/// which each node of level d has fan_out[d] children. All nodes but the leaves have lists: their
 /// children. Throws UsageError for a fan-out below 1, none at all, or more than 2^31 - 1 nodes.
 Adjacency sampled_tree(std::span<const std::int64_t> fan_out);
 

@@ -32,7 +32,17 @@ struct RunTables {
 /// The whole deck of a run.
 Schema run_schema(const RunTables& tables);
 
-enum class DataFormat { idx, hdf5, cifar10, glyphs, synthetic, text, tokens, graph, power_law_graph };
+enum class DataFormat {
+  idx,
+  hdf5,
+  cifar10,
+  glyphs,
+  synthetic,
+  text,
+  tokens,
+  graph,
+  power_law_graph
+};
 
 /// The arrays of one data set. IDX has no data set names.
 struct DataFiles {

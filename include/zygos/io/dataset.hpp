@@ -85,9 +85,9 @@ Array make_array(const Shape& shape, std::span<const T> values) {
   return detail::copy_to_array(dtype_of<T>, shape, values.data(), values.size());
 }
 
-/// Throws DataError unless counts, types and label range are what Dataset promises. Of a sample with
-/// several labels some, but not all, may be not_judged. The readers
-/// check more closely themselves; this is for data sets made by hand.
+/// Throws DataError unless counts, types and label range are what Dataset promises. Of a sample
+/// with several labels some, but not all, may be not_judged. The readers check more closely
+/// themselves; this is for data sets made by hand.
 void check(const Dataset& data);
 
 /// Throws DataError for the first regression target outside of [least, most]. `who` asks for it,

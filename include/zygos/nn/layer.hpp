@@ -53,8 +53,8 @@ struct WorkspaceSpec {
   bool kept = false;  ///< true: forward's values are needed in backward (charged to activations)
 };
 
-/// Numbers that a layer reads and nobody trains, such as a sparse matrix. They lie beside the weights
-/// of every place that runs the layer and are filled once, before step 0.
+/// Numbers that a layer reads and nobody trains, such as a sparse matrix. They lie beside the
+/// weights of every place that runs the layer and are filled once, before step 0.
 struct ConstantSpec {
   std::string name;
   Shape shape;

@@ -4,8 +4,8 @@
 // Factories of every layer, for programs that build a model in C++.
 #pragma once
 
-#include "zygos/nn/layer.hpp"
 #include "zygos/core/adjacency.hpp"
+#include "zygos/nn/layer.hpp"
 
 #include <cstdint>
 #include <span>
@@ -177,8 +177,9 @@ enum class Aggregate {
   mean,
 };
 
-/// y = f(S W + b) over the nodes of a graph (nodes, features), S (nodes, D) what every node gathers:
-/// D is the number of features, twice that for the mean. W (D, units), b (units), both uniform in
+/// y = f(S W + b) over the nodes of a graph (nodes, features), S (nodes, D) what every node
+/// gathers: D is the number of features, twice that for the mean. W (D, units), b (units), both
+/// uniform in
 /// +-1/sqrt(D). The graph is the same for all samples: one graph, or a tree of sampled neighbours,
 /// whose leaves get no output. So behind a layer the tree has a level less, and the layer finds by
 /// the number of nodes which one it is at. Throws UsageError if there is no graph.

@@ -5,13 +5,13 @@
 // schema, its reference and the factory all come from that line.
 #pragma once
 
+#include "zygos/core/adjacency.hpp"
 #include "zygos/deck/schema.hpp"
 #include "zygos/deck/value.hpp"
 #include "zygos/nn/layer.hpp"
 #include "zygos/nn/loss.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/nn/rate_schedule.hpp"
-#include "zygos/core/adjacency.hpp"
 
 #include <functional>
 #include <string>

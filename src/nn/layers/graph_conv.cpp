@@ -162,8 +162,8 @@ class GraphConv final : public Layer {
     const Tensor d_z = d_before<T>(exec, activation_, args, 1);
     const auto into = args.accumulates ? ops::Into::added : ops::Into::replaced;
     if (bias_) {
-      ops::sum_rows(exec, rows_view<Exec, const T>(d_z),
-                    vector_view<Exec, T>(args.d_parameters[1]), into);
+      ops::sum_rows(exec, rows_view<Exec, const T>(d_z), vector_view<Exec, T>(args.d_parameters[1]),
+                    into);
     }
     ops::sparse_product(exec, transpose, rows_view<Exec, const T>(d_z),
                         rows_view<Exec, T>(args.workspace[0]));
@@ -195,9 +195,8 @@ class GraphConv final : public Layer {
   }
 
   const MatrixConstants& matrix_for(std::int64_t nodes) const {
-    const auto found = std::ranges::find_if(matrices_, [&](const MatrixConstants& one) {
-      return one.matrix().columns == nodes;
-    });
+    const auto found = std::ranges::find_if(
+        matrices_, [&](const MatrixConstants& one) { return one.matrix().columns == nodes; });
     if (found != matrices_.end()) {
       return *found;
     }
@@ -233,7 +232,8 @@ class GraphConv final : public Layer {
     const auto entries = dearer * static_cast<double>(one.matrix().values.size());
     const auto features = static_cast<double>(sample[1]);
     const auto units = static_cast<double>(units_);
-    return entries * units + columns * features * units < entries * features + rows * features * units;
+    return entries * units + columns * features * units <
+           entries * features + rows * features * units;
   }
 
   /// One of the products with the kernel.

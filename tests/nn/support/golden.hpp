@@ -146,8 +146,8 @@ class GoldenLayer {
     const auto inputs = tensors_of(inputs_), parameters = tensors_of(parameters_);
     const auto d_inputs = tensors_of(d_inputs_), d_parameters = tensors_of(d_parameters_);
     // Types by their names: nvcc takes a bare list in a template for something else.
-    layer_->forward(context, nn::ForwardArgs{inputs, parameters, workspace_, output_.tensor,
-                                             constants_});
+    layer_->forward(context,
+                    nn::ForwardArgs{inputs, parameters, workspace_, output_.tensor, constants_});
     text += judged("output", output_, case_.at("output"));
     for (const bool accumulates : {false, true}) {
       layer_->backward(context,
