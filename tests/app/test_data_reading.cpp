@@ -102,10 +102,11 @@ TEST_CASE("a run that reads its samples is killed, and goes on to the same bits"
 TEST_CASE(
     "bad samples, a file that shrinks and other data end a run that reads them, each its way") {
   const Scratch scratch;
-  write_all(scratch, 300);
+  write_all(scratch, 302);
   const Outcome bad = zygos_run(words(", in_memory: false"), scratch.path());
   CHECK(bad.code == 3);
-  CHECK_THAT(bad.err, ContainsSubstring("found NaN in element 0 of sample 300"));
+  CHECK_THAT(bad.err, ContainsSubstring("found NaN in element 0 of sample 302"));
+  CHECK(checkpoints_in(scratch.path()) >= 1);  // training had begun
 
   write_all(scratch);
   Process process(words(", in_memory: false, prefetch: 1",
