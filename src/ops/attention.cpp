@@ -26,8 +26,8 @@ constexpr std::size_t widened_columns = 64;
 using Widened = std::array<float, widened_rows * widened_columns>;
 
 /// `count` columns of at most widened_rows rows.
-void widen(const bf16* from, std::size_t stride, std::size_t rows, std::size_t count,
-           Widened& out) {
+[[maybe_unused]] void widen(const bf16* from, std::size_t stride, std::size_t rows,
+                            std::size_t count, Widened& out) {
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t j = 0; j < count; ++j) {
       out[row * widened_columns + j] = from[row * stride + j];
@@ -42,7 +42,7 @@ void multiply_stored(const StridedProduct<T>& product) {
 }
 
 /// Scores: the sum over a head's columns.
-void multiply_stored(const StridedProduct<float, bf16, bf16>& product) {
+[[maybe_unused]] void multiply_stored(const StridedProduct<float, bf16, bf16>& product) {
   Widened a;
   Widened b;
   for (std::size_t column = 0; column < product.k; column += widened_columns) {
@@ -56,7 +56,7 @@ void multiply_stored(const StridedProduct<float, bf16, bf16>& product) {
 }
 
 /// What weights make of a head's columns.
-void multiply_stored(const StridedProduct<float, float, bf16>& product) {
+[[maybe_unused]] void multiply_stored(const StridedProduct<float, float, bf16>& product) {
   Widened b;
   for (std::size_t column = 0; column < product.n; column += widened_columns) {
     const std::size_t some = std::min(widened_columns, product.n - column);

@@ -206,6 +206,8 @@ std::vector<Tensor> tensors_of(const std::vector<AnyTensor<Exec>>& held) {
   return tensors;
 }
 
+const std::vector<bool> once_and_again{false, true};
+
 /// Both passes with activations of `type`.
 template <class Exec>
 Results run(const Case& one, DType type, const Exec& exec) {
@@ -240,7 +242,7 @@ Results run(const Case& one, DType type, const Exec& exec) {
   const auto x = tensors_of(inputs), w = tensors_of(parameters);
   const auto d_x = tensors_of(d_inputs), d_w = tensors_of(d_parameters);
   one.layer->forward(context, ForwardArgs{x, w, scratch_tensors, output.tensor});
-  for (const bool accumulates : {false, true}) {
+  for (const bool accumulates : once_and_again) {
     one.layer->backward(context, BackwardArgs{x, w, scratch_tensors, output.tensor, d_output.tensor,
                                               d_x, d_w, accumulates, batch});
   }

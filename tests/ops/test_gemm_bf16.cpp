@@ -79,6 +79,8 @@ struct Operands {
 /// A product is computed as its lane does, or as a device does, on a host, too.
 enum class Way { own, tiled };
 const std::vector<Way> ways{Way::own, Way::tiled};
+const std::vector<Activation> activations{Activation::none, Activation::relu, Activation::tanh};
+const std::vector<Into> intos{Into::replaced, Into::added};
 
 using testing::AllSpaces;
 
@@ -100,7 +102,7 @@ TEMPLATE_LIST_TEST_CASE("A small product of bf16 is what a pencil says", "", All
   CHECK(double{c.values()[3]} == 28.0);
 
   gemm<Exec, bf16>(exec, a.const_matrix(2, 3), b.const_matrix(3, 2), c.matrix(2, 2),
-                   {bias.const_vector(), Activation::relu});
+                   Epilogue<Exec, bf16>{bias.const_vector(), Activation::relu});
   exec.fence("zygos::test");
   CHECK(double{c.values()[0]} == 1.0);
   CHECK(double{c.values()[1]} == 0.0);
@@ -112,7 +114,7 @@ TEMPLATE_LIST_TEST_CASE("Products of bf16 with bias and activation equal the ref
   const Exec exec = make_exec<Exec>();
   for (const Extents& shape : shapes) {
     for (const Way way : ways) {
-      for (const Activation which : {Activation::none, Activation::relu, Activation::tanh}) {
+      for (const Activation which : activations) {
         Operands<Exec> data(shape);
         for (std::size_t i = 0; i < data.expected.size(); ++i) {
           data.expected[i] =
@@ -152,7 +154,7 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, wit
       auto expected = reference::gemm(shape.m, shape.n, shape.k,
                                       reference::transposed(shape.k, shape.m, left), right);
       auto expected_sums = reference::column_sums(shape.k, shape.n, right);
-      for (const Into into : {Into::replaced, Into::added}) {
+      for (const Into into : intos) {
         const auto views = [&](const auto& product) {
           product(exec, a.const_matrix(shape.k, shape.m), b.const_matrix(shape.k, shape.n),
                   c.matrix(shape.m, shape.n), sums.vector(), into);

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The innermost loop of window_gradient.cpp where rows of positions are wide: vectors of the
+// result's gradient times those that taps see, added up over positions.
+#pragma once
+
+#include "ops/thin_kernel.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace zygos::ops::thin {
+
+/// Vectors of positions that are added up before those of a register are: for a small share of the
+/// time, and what they meet stays in the first caches.
+inline constexpr std::int64_t most_slots = 192;
+
+/// As many sums as there are registers for, besides those of the rows and a tap's.
+inline constexpr int sum_rows = most_vectors == 4 ? 6 : 4;
+inline constexpr int sum_taps = most_vectors == 4 ? 4 : 2;
+
+/// Where a vector of positions lies in the result's gradient and in what was loaded.
+struct Slot {
+  std::int64_t to;
+  std::int64_t seen;
+};
+
+/// Slots of some rows of positions. The last vector of a row ends where the row does, and leaves
+/// out, by `mask`, what the one before it has.
+template <class T>
+struct Slots {
+  std::array<Slot, static_cast<std::size_t>(most_slots)> whole;
+  std::array<Slot, static_cast<std::size_t>(most_slots)> masked;
+  std::size_t whole_count = 0;
+  std::size_t masked_count = 0;
+  typename Bits<T>::Vector mask{};
+};
+
+/// sums (rows, taps) [+]= the products of `to`, rows `row` apart, with what taps see.
+template <class T>
+struct Correlation {
+  const Slots<T>& slots;
+  const T* to;
+  std::int64_t row;
+  const T* seen;
+  const std::int64_t* offsets;  ///< of the taps
+  T* sums;
+  std::int64_t stride;
+  bool added;
+};
+
+template <bool masked, std::size_t rows, std::size_t taps, class T>
+[[gnu::always_inline]] inline void add_slot(const Correlation<T>& c, const Slot& slot,
+                                            Accumulators<T, rows, taps>& sums) {
+  using Vector = typename Simd<T>::Vector;
+  Vectors<T, rows> d;
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    d.at[r] = load(c.to + slot.to + r * c.row);
+    if constexpr (masked) {
+      d.at[r] = only<T>(d.at[r], c.slots.mask);
+    }
+  });
+  unrolled<taps>([&](auto k) __attribute__((always_inline)) {
+    const Vector x = load(c.seen + slot.seen + c.offsets[k]);
+    unrolled<rows>([&](auto r) __attribute__((always_inline)) { sums.at[r][k] += d.at[r] * x; });
+  });
+}
+
+template <class T>
+T sum_of(const typename Simd<T>::Vector& vector) {
+  std::array<T, static_cast<std::size_t>(width<T>)> numbers;
+  thin::store(numbers.data(), vector);
+  for (std::size_t half = numbers.size() / 2; half > 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) {
+      numbers[i] += numbers[i + half];
+    }
+  }
+  return numbers[0];
+}
+
+template <std::size_t rows, std::size_t taps, class T>
+[[gnu::noinline]] void correlate_block(const Correlation<T>& c) {
+  Accumulators<T, rows, taps> sums;
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<taps>([&](auto k) __attribute__((always_inline)) {
+      sums.at[r][k] = typename Simd<T>::Vector{};
+    });
+  });
+  for (std::size_t i = 0; i < c.slots.whole_count; ++i) {
+    add_slot<false>(c, c.slots.whole[i], sums);
+  }
+  for (std::size_t i = 0; i < c.slots.masked_count; ++i) {
+    add_slot<true>(c, c.slots.masked[i], sums);
+  }
+  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
+    unrolled<taps>([&](auto k) __attribute__((always_inline)) {
+      T& sum = c.sums[r * c.stride + k];
+      sum = (c.added ? sum : T(0)) + sum_of<T>(sums.at[r][k]);
+    });
+  });
+}
+
+template <std::size_t rows, class T>
+void correlate_taps(std::int64_t taps, const Correlation<T>& c) {
+  unrolled<static_cast<std::size_t>(sum_taps)>([&](auto k) {
+    if (taps == k + 1) {
+      correlate_block<rows, static_cast<std::size_t>(k) + 1>(c);
+    }
+  });
+}
+
+template <class T>
+void correlate(std::int64_t rows, std::int64_t taps, const Correlation<T>& c) {
+  unrolled<static_cast<std::size_t>(sum_rows)>([&](auto r) {
+    if (rows == r + 1) {
+      correlate_taps<static_cast<std::size_t>(r) + 1>(taps, c);
+    }
+  });
+}
+
+}  // namespace zygos::ops::thin
