@@ -75,9 +75,10 @@ TEST_CASE("bench --ops says of every op what it reaches of its lane's roof") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  const nlohmann::json said =
-      json_of({"bench", "tiny.yaml", "--steps", "3", "--ops", "--json"}, scratch.path());
-  const Outcome people = zygos_run({"bench", "tiny.yaml", "--steps", "3", "--ops"}, scratch.path());
+  const Outcome outcome =
+      zygos_run({"bench", "tiny.yaml", "--steps", "3", "--ops", "--json"}, scratch.path());
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json said = nlohmann::json::parse(outcome.out);
 
   REQUIRE(said["roofs"].size() == 2);
   CHECK(said["roofs"][1]["lane"] == "device");
@@ -97,8 +98,8 @@ TEST_CASE("bench --ops says of every op what it reaches of its lane's roof") {
   CHECK(said["ops"][3]["type"] == "dense");
   CHECK(said["ops"][3]["pass"] == "backward");
   CHECK(said["median_step_s"] > 0.0);
-  CHECK_THAT(people.out, ContainsSubstring("of roof") && ContainsSubstring("dense (2)") &&
-                             ContainsSubstring("of the product's rate"));
+  CHECK_THAT(outcome.err, ContainsSubstring("of roof") && ContainsSubstring("dense (2)") &&
+                              ContainsSubstring("of the product's rate"));
 }
 
 TEST_CASE("bench reads eight batches of the training set and no test set") {
