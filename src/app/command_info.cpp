@@ -19,7 +19,9 @@ namespace zygos::app {
 namespace {
 
 /// How this build multiplies on a host.
-#if defined(__AVX512BF16__)
+#if defined(__AMX_BF16__)
+constexpr const char* bf16_products = "AMX, or AVX-512 BF16 where the system refuses tiles";
+#elif defined(__AVX512BF16__)
 constexpr const char* bf16_products = "AVX-512 BF16";
 #else
 constexpr const char* bf16_products = "widened to float";

@@ -6,9 +6,11 @@
 
 #include "ops/pair_kernel.hpp"
 #include "ops/parts.hpp"
+#include "ops/tile_kernel.hpp"
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <type_traits>
 
 namespace zygos::ops {
@@ -82,7 +84,7 @@ void pack_columns(std::int64_t k, const float* in, std::int64_t in_stride, std::
 
 template <bool in_rows>
 void multiply(PairProducts how, std::int64_t rows, std::int64_t vectors, const PairBlock& block) {
-  if (how == PairProducts::best && has_pair_products) {
+  if (how != PairProducts::widened && has_pair_products) {
     multiply_pairs<in_rows, has_pair_products>(rows, vectors, block);
   } else {
     multiply_pairs<in_rows, false>(rows, vectors, block);
@@ -103,12 +105,116 @@ void for_each_panel(std::int64_t columns, const F& f) {
   }
 }
 
+/// Pairs of k numbers, up to whole tiles; at least one, for a product of nothing is zero.
+std::int64_t padded_pairs(std::int64_t k) {
+  return std::max(rounded_up(divided_up(k, 2), tile_side), tile_side);
+}
+
+/// Zeros behind packed words, up to a whole tile.
+void pad_pairs(std::int64_t k, std::int64_t stride, Word* packed) {
+  std::fill(packed + divided_up(k, 2) * stride, packed + padded_pairs(k) * stride, Word{0});
+}
+
+/// out (columns, stride) = the first k rows of in, transposed, in pairs, with zeros behind.
+void pack_turned(std::int64_t k, const bf16* in, std::int64_t in_stride, std::int64_t columns,
+                 std::int64_t stride, Word* out) {
+  constexpr std::int64_t w = width<float>;
+  alignas(line_bytes) std::array<Word, static_cast<std::size_t>(w * w)> square;
+  alignas(line_bytes) std::array<float, static_cast<std::size_t>(w * w)> words;
+  alignas(line_bytes) std::array<float, static_cast<std::size_t>(w * w)> turned;
+  for (std::int64_t pair = 0; pair < stride; pair += w) {
+    const std::int64_t rows = std::clamp<std::int64_t>(k - 2 * pair, 0, 2 * w);
+    for (std::int64_t column = 0; column < columns; column += w) {
+      const std::int64_t count = std::min(w, columns - column);
+      square.fill(0);
+      pack_rows(rows, in + 2 * pair * in_stride + column, in_stride, count, w, square.data());
+      // As floats they are only moved.
+      std::memcpy(words.data(), square.data(), sizeof square);
+      transpose_square(words.data(), w, turned.data(), w);
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::memcpy(out + (column + i) * stride + pair, &turned[static_cast<std::size_t>(i * w)],
+                    static_cast<std::size_t>(w) * sizeof(Word));
+      }
+    }
+  }
+}
+
+/// A panel of sums by tiles, from `x`: rows x_stride bytes apart, of pairs that fill tiles.
+void multiply_by_tiles(Tiles& tiles, std::int64_t rows, std::int64_t padded, TileBlock block) {
+  const auto* const x = static_cast<const char*>(block.x);
+  const Word* const y = block.y;
+  float* const c = block.c;
+  for (std::int64_t row = 0; row < rows; row += 2 * tile_side) {
+    const std::int64_t some = std::min(2 * tile_side, rows - row);
+    tiles.shape(std::min(tile_side, some), std::max<std::int64_t>(some - tile_side, 0));
+    block.x = x + row * block.x_stride_bytes;
+    for (std::int64_t column = 0; column < padded; column += 2 * tile_side) {
+      block.y = y + column;
+      block.c = c + row * block.c_stride + column;
+      multiply_tiles(tiles, some, padded - column, block);
+    }
+  }
+}
+
+/// Rows of a are read in place, but for what does not fill a tile of k: that is copied.
+class RowsByTiles {
+ public:
+  RowsByTiles(const bf16* a, std::int64_t stride, std::int64_t rows, std::int64_t depth)
+      : a_(a), stride_(stride), rows_(rows), whole_(depth / numbers * numbers) {
+    if (whole_ == depth && depth > 0) {
+      return;
+    }
+    has_rest_ = true;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      auto* const to = rest_.data() + row * numbers;
+      const bf16* const from = a + row * stride + whole_;
+      for (std::int64_t i = 0; i < numbers; ++i) {
+        to[i] = whole_ + i < depth ? from[i].bits : std::uint16_t{0};
+      }
+    }
+  }
+
+  void multiply(Tiles& tiles, std::int64_t padded, TileBlock block) const {
+    if (whole_ > 0) {
+      block.pairs = whole_ / 2;
+      block.x = a_;
+      block.x_stride_bytes = stride_ * static_cast<std::int64_t>(sizeof(bf16));
+      multiply_by_tiles(tiles, rows_, padded, block);
+      block.added = true;
+    }
+    if (has_rest_) {
+      block.pairs = tile_side;
+      block.x = rest_.data();
+      block.x_stride_bytes = numbers * static_cast<std::int64_t>(sizeof(bf16));
+      block.y += whole_ / 2 * block.y_stride;
+      multiply_by_tiles(tiles, rows_, padded, block);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t numbers = 2 * tile_side;
+  static constexpr std::int64_t most_rows_of_tile = Bf16Product<float>::most_results / panel<float>;
+
+  const bf16* a_;
+  std::int64_t stride_;
+  std::int64_t rows_;
+  std::int64_t whole_;  ///< numbers of a row that fill tiles
+  bool has_rest_ = false;
+  std::array<std::uint16_t, static_cast<std::size_t>(most_rows_of_tile* numbers)> rest_;
+};
+
 /// Rows of a are read in place, panels of b are packed.
 void compute_in_rows(const Bf16Product<float>& product, const Tile& tile, float* sums,
                      std::int64_t stride, bool added, PairProducts how) {
   alignas(line_bytes) Packed packed;
   const bool turned = product.form == ProductForm::second_transposed;
+  const bool by_tiles = how == PairProducts::best && has_tiles();
+  std::optional<Tiles> tiles;
+  if (by_tiles) {
+    tiles.emplace();
+  }
   for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
+    const bf16* const a = product.a + tile.row * product.k + begin;
     for_each_panel(tile.columns, [&](std::int64_t first, std::int64_t count, std::int64_t padded) {
       const std::int64_t column = tile.column + first;
       if (turned) {
@@ -118,18 +224,29 @@ void compute_in_rows(const Bf16Product<float>& product, const Tile& tile, float*
         pack_rows(depth, product.b + begin * product.n + column, product.n, count, padded,
                   packed.data());
       }
-      for_each_part(
-          0, tile.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-            multiply<true>(
-                how, rows, padded / width<float>,
-                PairBlock{.k = depth,
-                          .x = halves_of(product.a + (tile.row + row) * product.k + begin),
-                          .x_stride = product.k,
-                          .y = packed.data(),
-                          .c = sums + row * stride + first,
-                          .c_stride = stride,
-                          .added = added || begin > 0});
-          });
+      const bool adds = added || begin > 0;
+      if (by_tiles) {
+        pad_pairs(depth, padded, packed.data());
+        RowsByTiles(a, product.k, tile.rows, depth)
+            .multiply(*tiles, padded,
+                      TileBlock{.y = packed.data(),
+                                .y_stride = padded,
+                                .c = sums + first,
+                                .c_stride = stride,
+                                .added = adds});
+        return;
+      }
+      for_each_part(0, tile.rows, most_rows,
+                    [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+                      multiply<true>(how, rows, padded / width<float>,
+                                     PairBlock{.k = depth,
+                                               .x = halves_of(a + row * product.k),
+                                               .x_stride = product.k,
+                                               .y = packed.data(),
+                                               .c = sums + row * stride + first,
+                                               .c_stride = stride,
+                                               .added = adds});
+                    });
     });
   });
 }
@@ -139,12 +256,37 @@ void compute_packed(const Bf16Product<bf16>& product, const Tile& tile, float* s
                     std::int64_t stride, bool added, PairProducts how) {
   alignas(line_bytes) PackedRows packed_a;
   alignas(line_bytes) Packed packed;
+  const bool by_tiles = how == PairProducts::best && has_tiles();
+  std::optional<Tiles> tiles;
+  if (by_tiles) {
+    tiles.emplace();
+  }
   for_each_depth(product.k, most_packed_k, [&](std::int64_t begin, std::int64_t depth) {
-    pack_rows(depth, product.a + begin * product.m + tile.row, product.m, tile.rows, tile.rows,
-              packed_a.data());
+    const bf16* const a = product.a + begin * product.m + tile.row;
+    const std::int64_t pairs = padded_pairs(depth);
+    if (by_tiles) {
+      pack_turned(depth, a, product.m, tile.rows, pairs, packed_a.data());
+    } else {
+      pack_rows(depth, a, product.m, tile.rows, tile.rows, packed_a.data());
+    }
     for_each_panel(tile.columns, [&](std::int64_t first, std::int64_t count, std::int64_t padded) {
       pack_rows(depth, product.b + begin * product.n + tile.column + first, product.n, count,
                 padded, packed.data());
+      const bool adds = added || begin > 0;
+      if (by_tiles) {
+        pad_pairs(depth, padded, packed.data());
+        multiply_by_tiles(
+            *tiles, tile.rows, padded,
+            TileBlock{.pairs = pairs,
+                      .x = packed_a.data(),
+                      .x_stride_bytes = pairs * static_cast<std::int64_t>(sizeof(Word)),
+                      .y = packed.data(),
+                      .y_stride = padded,
+                      .c = sums + first,
+                      .c_stride = stride,
+                      .added = adds});
+        return;
+      }
       for_each_part(0, tile.rows, most_rows,
                     [&](std::int64_t row, std::int64_t rows, std::int64_t) {
                       multiply<false>(how, rows, padded / width<float>,
@@ -154,7 +296,7 @@ void compute_packed(const Bf16Product<bf16>& product, const Tile& tile, float* s
                                                 .y = packed.data(),
                                                 .c = sums + row * stride + first,
                                                 .c_stride = stride,
-                                                .added = added || begin > 0});
+                                                .added = adds});
                     });
     });
   });

@@ -14,14 +14,16 @@
 
 namespace zygos::ops {
 
-/// How pairs of products are added: by the processor's instruction if this build has it.
-enum class PairProducts { best, widened };
+/// How pairs of products are added: as the processor does it fastest, or without its tiles, or by
+/// float operations alone.
+enum class PairProducts { best, without_tiles, widened };
 
 /// op(a) op(b), all row major, with Second = float for weights (the forms plain and
 /// second_transposed), bf16 for the form first_transposed.
 ///
 /// Every number is the same sum in the same order whichever tile it is computed in: pair after pair
-/// of neighbours along k, in blocks of k that depend on the form.
+/// of neighbours along k, in blocks of k that depend on the form (by tiles: even and odd neighbours
+/// apart, in blocks of 32).
 template <class Second>
 struct Bf16Product {
   ProductForm form;

@@ -54,7 +54,7 @@ struct MaxOfWindow {
         continue;
       }
       block.best.fill(-1);
-      block.largest.fill(T(0));
+      block.largest.fill(Wide<T>(0));
       for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
         compare(plane, i, block);
       }
@@ -67,12 +67,13 @@ struct MaxOfWindow {
     static constexpr std::int64_t most = 16;
     std::int64_t first;
     std::int64_t count;
-    alignas(64) std::array<T, most> largest;
+    alignas(64) std::array<Wide<T>, most> largest;
     alignas(64) std::array<std::int32_t, most> best;
   };
   void store(const Block& block, std::int64_t to) const {
     for (std::int64_t column = 0; column < block.count; ++column) {
-      y[to + block.first + column] = block.largest[static_cast<std::size_t>(column)];
+      y[to + block.first + column] =
+          static_cast<T>(block.largest[static_cast<std::size_t>(column)]);
       where[to + block.first + column] = block.best[static_cast<std::size_t>(column)];
     }
   }
@@ -103,7 +104,7 @@ struct MaxOfWindow {
     meet(left, first + width, block);
     meet(right, first + width + 1, block);
   }
-  using Numbers = std::array<T, Block::most>;
+  using Numbers = std::array<Wide<T>, Block::most>;
   static void split(const T* from, Numbers& even, Numbers& odd) {
 #pragma GCC unroll 1
     for (std::size_t column = 0; column < Block::most; ++column) {
@@ -165,8 +166,8 @@ struct MaxOfWindow {
   }
 
   static void compare_pairs(const T* from, std::int32_t first, Span even, Span odd, Block& block) {
-    alignas(64) std::array<T, Block::most> left;
-    alignas(64) std::array<T, Block::most> right;
+    alignas(64) std::array<Wide<T>, Block::most> left;
+    alignas(64) std::array<Wide<T>, Block::most> right;
     for (std::size_t column = 0; column < Block::most; ++column) {
       left[column] = from[2 * column];
       right[column] = from[2 * column + 1];
@@ -176,22 +177,23 @@ struct MaxOfWindow {
   }
 
   /// The numbers of a tap, `step` columns from one to the next, against all windows of the block.
-  static void compare_all(const T* from, std::int32_t first, std::int32_t step, Span inside,
+  template <class From>
+  static void compare_all(const From* from, std::int32_t first, std::int32_t step, Span inside,
                           Block& block) {
     if (inside.begin >= inside.end) {
       return;
     }
-    T* const largest = block.largest.data();
+    Wide<T>* const largest = block.largest.data();
     std::int32_t* const best = block.best.data();
     for (std::int32_t column = 0; column < Block::most; ++column) {
       const bool is_new = (column >= inside.begin) & (column < inside.end) &
-                          ((best[column] < 0) | replaces(from[column], largest[column]));
-      largest[column] = is_new ? from[column] : largest[column];
+                          ((best[column] < 0) | replaces<Wide<T>>(from[column], largest[column]));
+      largest[column] = is_new ? Wide<T>(from[column]) : largest[column];
       best[column] = is_new ? first + column * step : best[column];
     }
   }
 
-  static void take(T value, std::int32_t index, std::size_t column, Block& block) {
+  static void take(Wide<T> value, std::int32_t index, std::size_t column, Block& block) {
     if (block.best[column] < 0 || replaces(value, block.largest[column])) {
       block.largest[column] = value;
       block.best[column] = index;

@@ -207,7 +207,7 @@ TEMPLATE_LIST_TEST_CASE("Gradients of inputs are products of bf16 with turned we
   }
 }
 
-TEST_CASE("Pairs are added by the processor's instruction and widened to the same sums") {
+TEST_CASE("Pairs are added by tiles, by an instruction and by floats to the same sums") {
   for (const Extents& shape : shapes) {
     const Operands<Kokkos::Serial> data(shape);
     const auto m = static_cast<std::int64_t>(shape.m);
@@ -219,7 +219,8 @@ TEST_CASE("Pairs are added by the processor's instruction and widened to the sam
                                      data.a.const_vector().data(),
                                      data.b.const_vector().data()};
     const Tiling tiling = product.tiling();
-    for (const PairProducts how : {PairProducts::best, PairProducts::widened}) {
+    for (const PairProducts how :
+         {PairProducts::best, PairProducts::without_tiles, PairProducts::widened}) {
       std::vector<float> all(shape.m * shape.n);
       for (std::int64_t i = 0; i < tiling.count(); ++i) {
         const Tile tile = tiling[i];

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The innermost loop of bf16_product.cpp on a processor with AMX: its registers are tiles of
+// sixteen rows of sixteen words, and an instruction multiplies two of them. Words hold pairs along
+// k, as in pair_kernel.hpp.
+#pragma once
+
+#include "ops/pair_kernel.hpp"
+
+#if defined(__AMX_BF16__) && defined(__AVX512F__) && defined(__linux__)
+#define ZYGOS_HAS_TILES 1
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace zygos::ops::thin {
+
+/// Rows of a tile, and words of one.
+inline constexpr std::int64_t tile_side = 16;
+
+/// c (rows, columns) [+]= x y over so many pairs of k, a multiple of a tile's; y is packed, (pairs,
+/// y_stride words). Strides of x count words.
+struct TileBlock {
+  std::int64_t pairs = 0;
+  const void* x = nullptr;
+  std::int64_t x_stride_bytes = 0;
+  const Word* y = nullptr;
+  std::int64_t y_stride = 0;
+  float* c = nullptr;
+  std::int64_t c_stride = 0;
+  bool added = false;
+};
+
+#if defined(ZYGOS_HAS_TILES)
+
+/// Linux gives a process tiles when it asks for them.
+inline bool has_tiles() {
+  constexpr long request_permission = 0x1023;  // ARCH_REQ_XCOMP_PERM, which older headers lack
+  constexpr long tile_data = 18;               // XFEATURE_XTILEDATA
+  static const bool granted = ::syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+  return granted;
+}
+
+/// The tiles of this thread while it lives: two of results below each other, two beside each other.
+class Tiles {
+ public:
+  Tiles() = default;
+  ~Tiles() { _tile_release(); }
+  Tiles(const Tiles&) = delete;
+  Tiles& operator=(const Tiles&) = delete;
+
+  /// Rows of the upper and lower tiles, to sixteen; none for a lower one that is not used.
+  void shape(std::int64_t upper, std::int64_t lower) {
+    if (upper == upper_ && lower == lower_) {
+      return;
+    }
+    upper_ = upper;
+    lower_ = lower;
+    struct alignas(64) {
+      std::uint8_t palette = 1;
+      std::uint8_t reserved[15] = {};
+      std::uint16_t bytes[16] = {};
+      std::uint8_t rows[16] = {};
+    } form;
+    const std::int64_t rows[8] = {upper, upper, lower, lower, upper, lower, tile_side, tile_side};
+    for (int i = 0; i < 8; ++i) {
+      form.rows[i] = static_cast<std::uint8_t>(rows[i] > 0 ? rows[i] : 1);
+      form.bytes[i] = 64;
+    }
+    _tile_loadconfig(&form);
+  }
+
+  /// Two tiles of results below each other if `lower`, beside each other if `beside`.
+  template <bool lower, bool beside>
+  void multiply(const TileBlock& block) const {
+    begin<lower, beside>(block);
+    const auto* x = static_cast<const char*>(block.x);
+    const Word* y = block.y;
+    const std::int64_t x_stride = block.x_stride_bytes;
+    const std::int64_t y_stride = block.y_stride * static_cast<std::int64_t>(sizeof(Word));
+    for (std::int64_t pair = 0; pair < block.pairs; pair += tile_side) {
+      _tile_loadd(4, x, x_stride);
+      _tile_loadd(6, y, y_stride);
+      _tile_dpbf16ps(0, 4, 6);
+      if constexpr (beside) {
+        _tile_loadd(7, y + tile_side, y_stride);
+        _tile_dpbf16ps(1, 4, 7);
+      }
+      if constexpr (lower) {
+        _tile_loadd(5, x + tile_side * x_stride, x_stride);
+        _tile_dpbf16ps(2, 5, 6);
+      }
+      if constexpr (lower && beside) {
+        _tile_dpbf16ps(3, 5, 7);
+      }
+      x += 64;
+      y += tile_side * block.y_stride;
+    }
+    end<lower, beside>(block);
+  }
+
+ private:
+  template <bool lower, bool beside>
+  void begin(const TileBlock& block) const {
+    const std::int64_t stride = block.c_stride * static_cast<std::int64_t>(sizeof(float));
+    float* const below = block.c + tile_side * block.c_stride;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    if (block.added) {
+      _tile_loadd(0, block.c, stride);
+      if constexpr (beside) {
+        _tile_loadd(1, block.c + tile_side, stride);
+      }
+      if constexpr (lower) {
+        _tile_loadd(2, below, stride);
+      }
+      if constexpr (lower && beside) {
+        _tile_loadd(3, below + tile_side, stride);
+      }
+    }
+  }
+  template <bool lower, bool beside>
+  void end(const TileBlock& block) const {
+    const std::int64_t stride = block.c_stride * static_cast<std::int64_t>(sizeof(float));
+    float* const below = block.c + tile_side * block.c_stride;
+    _tile_stored(0, block.c, stride);
+    if constexpr (beside) {
+      _tile_stored(1, block.c + tile_side, stride);
+    }
+    if constexpr (lower) {
+      _tile_stored(2, below, stride);
+    }
+    if constexpr (lower && beside) {
+      _tile_stored(3, below + tile_side, stride);
+    }
+  }
+
+  std::int64_t upper_ = 0;
+  std::int64_t lower_ = 0;
+};
+
+#else
+
+inline bool has_tiles() { return false; }
+
+/// What a build for another processor never uses.
+class Tiles {
+ public:
+  void shape(std::int64_t, std::int64_t) {}
+  template <bool, bool>
+  void multiply(const TileBlock&) const {}
+};
+
+#endif
+
+/// The same for any number of rows to 32, which `shape` was told, and of columns to 32.
+inline void multiply_tiles(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
+                           const TileBlock& block) {
+  const bool beside = columns > tile_side;
+  if (rows > tile_side) {
+    return beside ? tiles.multiply<true, true>(block) : tiles.multiply<true, false>(block);
+  }
+  return beside ? tiles.multiply<false, true>(block) : tiles.multiply<false, false>(block);
+}
+
+}  // namespace zygos::ops::thin
