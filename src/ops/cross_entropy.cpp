@@ -59,9 +59,8 @@ struct CrossEntropyRow {
     T* const out = d == nullptr ? nullptr : d + first;
     const double sum = add_powers(row, top, out, at);
     // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
-    losses[n] =
-        share *
-        (Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(row[at(label)])));
+    losses[n] = share * (Kokkos::log(sum) +
+                         (static_cast<double>(top) - static_cast<double>(row[at(label)])));
     hits[n] = best == label ? 1 : 0;
     if (out != nullptr) {
       scale_gradient(row, top, out, label, sum, share, at);

@@ -70,8 +70,9 @@ void apply_dropout(const Exec& exec, const DropoutMask& mask,
   constexpr std::size_t together = HostSpace<Exec> ? 16 : 1;
   const std::size_t items = (x.extent(1) + 4 * together - 1) / (4 * together);
   const DropoutBlocks<together, T> body{
-      mask.key, mask.threshold, static_cast<Wide<T>>(mask.factor), sample_ids.data(),
-      x.extent(1), items, x.data(), y.data()};
+      mask.key,          mask.threshold, static_cast<Wide<T>>(mask.factor),
+      sample_ids.data(), x.extent(1),    items,
+      x.data(),          y.data()};
   for_each_element("zygos::ops::dropout", exec, x.extent(0) * items, chunk::heavy / (4 * together),
                    body);
 }

@@ -21,10 +21,10 @@ template <Activation which, class T>
 struct SparseRow {
   const std::int32_t* offsets;
   const std::int32_t* column_of;
-  const T* values;
+  const Wide<T>* values;
   const T* x;
   T* y;
-  const T* bias;  ///< null: none
+  const Wide<T>* bias;  ///< null: none
   std::size_t rows;
   std::size_t columns;
   std::size_t width;
@@ -48,10 +48,10 @@ struct SparseRow {
   KOKKOS_INLINE_FUNCTION void add_up(std::size_t row, std::size_t first) const {
     const std::size_t of_sample = row % rows;
     const T* const from = x + row / rows * columns * width + first;
-    T sums[count] = {};
+    Wide<T> sums[count] = {};
     for (std::int32_t entry = offsets[of_sample]; entry < offsets[of_sample + 1]; ++entry) {
       fetch_ahead<count>(from, entry);
-      const T value = values[entry];
+      const Wide<T> value = values[entry];
       const T* const one = from + static_cast<std::size_t>(column_of[entry]) * width;
       for (std::size_t j = 0; j < count; ++j) {
         sums[j] += value * one[j];
@@ -59,7 +59,8 @@ struct SparseRow {
     }
     T* const out = y + row * width + first;
     for (std::size_t j = 0; j < count; ++j) {
-      out[j] = activated<which>(bias == nullptr ? sums[j] : sums[j] + bias[first + j]);
+      out[j] =
+          static_cast<T>(activated<which>(bias == nullptr ? sums[j] : sums[j] + bias[first + j]));
     }
   }
 
@@ -108,8 +109,9 @@ void run(const Exec& exec, std::size_t all_rows, std::size_t, const Row& row) {
 }  // namespace
 
 template <class Exec, class T>
-void sparse_product(const Exec& exec, const SparseRows<Exec, T>& a, MatrixView<Exec, const T> x,
-                    MatrixView<Exec, T> y, const Epilogue<Exec, T>& epilogue) {
+void sparse_product(const Exec& exec, const SparseRows<Exec, Wide<T>>& a,
+                    MatrixView<Exec, const T> x, MatrixView<Exec, T> y,
+                    const Epilogue<Exec, T>& epilogue) {
   const std::size_t rows = a.rows();
   const std::size_t samples = rows == 0 ? 0 : y.extent(0) / rows;
   ZYGOS_REQUIRE(y.extent(0) == samples * rows && x.extent(0) == samples * a.columns &&
@@ -128,12 +130,13 @@ void sparse_product(const Exec& exec, const SparseRows<Exec, T>& a, MatrixView<E
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                   \
-  template void sparse_product<SPACE, T>(const SPACE&, const SparseRows<SPACE, T>&,        \
+  template void sparse_product<SPACE, T>(const SPACE&, const SparseRows<SPACE, Wide<T>>&,  \
                                          MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
                                          const Epilogue<SPACE, T>&);
-#define ZYGOS_INSTANTIATE(SPACE)       \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
-  ZYGOS_INSTANTIATE_TYPE(SPACE, double)
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
 ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops

@@ -23,10 +23,11 @@ struct SparseRows {
 };
 
 /// Of each of N samples y = epilogue(a x), with x (N columns, width) and y (N rows, width), sample
-/// after sample. Every row adds its entries up in their order, whoever computes it. The bias has a
-/// number for each of the `width` columns.
+/// after sample. Every row adds its entries up in their order, whoever computes it, and is
+/// rounded once. The bias has a number for each of the `width` columns.
 template <class Exec, class T>
-void sparse_product(const Exec& exec, const SparseRows<Exec, T>& a, MatrixView<Exec, const T> x,
-                    MatrixView<Exec, T> y, const Epilogue<Exec, T>& epilogue = {});
+void sparse_product(const Exec& exec, const SparseRows<Exec, Wide<T>>& a,
+                    MatrixView<Exec, const T> x, MatrixView<Exec, T> y,
+                    const Epilogue<Exec, T>& epilogue = {});
 
 }  // namespace zygos::ops

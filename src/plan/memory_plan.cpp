@@ -212,7 +212,7 @@ class PlacePlanner {
   void add_constants() {
     for (auto id = out_.stage.nodes.begin; id < out_.stage.nodes.end; ++id) {
       const graph::Node& node = request_.graph.nodes()[static_cast<std::size_t>(id)];
-      for (const auto& spec : node.layer->constants(node.input_shapes, request_.dtype)) {
+      for (const auto& spec : node.layer->constants(node.input_shapes, wide(request_.dtype))) {
         const auto bytes = static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype);
         out_.pieces.constants.push_back(
             out_.lane.add(Category::weights, node.name + "/" + spec.name, bytes));

@@ -16,7 +16,8 @@ namespace {
 template <class T>
 bool all_finite(const std::vector<std::byte>& bytes) {
   const std::span values(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
-  return std::ranges::all_of(values, [](T value) { return std::isfinite(static_cast<Wide<T>>(value)); });
+  return std::ranges::all_of(values,
+                             [](T value) { return std::isfinite(static_cast<Wide<T>>(value)); });
 }
 
 }  // namespace

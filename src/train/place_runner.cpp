@@ -93,7 +93,7 @@ void PlaceRunner::bind_constants() {
   for (auto id = memory_.stage.nodes.begin; id < memory_.stage.nodes.end; ++id) {
     const graph::Node& node = setup_.graph.nodes()[static_cast<std::size_t>(id)];
     auto& of_node = constants_.emplace_back();
-    for (const auto& spec : node.layer->constants(node.input_shapes, setup_.dtype)) {
+    for (const auto& spec : node.layer->constants(node.input_shapes, wide(setup_.dtype))) {
       of_node.emplace_back(arena_.at(*piece++), spec.dtype, spec.shape);
     }
   }
@@ -104,7 +104,7 @@ void PlaceRunner::write_constants() const {
   for (auto id = memory_.stage.nodes.begin; id < memory_.stage.nodes.end; ++id) {
     const graph::Node& node = setup_.graph.nodes()[static_cast<std::size_t>(id)];
     auto target = constants_[static_cast<std::size_t>(id - memory_.stage.nodes.begin)].begin();
-    for (const auto& spec : node.layer->constants(node.input_shapes, setup_.dtype)) {
+    for (const auto& spec : node.layer->constants(node.input_shapes, wide(setup_.dtype))) {
       host.resize(target->bytes());
       spec.fill(host.data());
       setup_.lane.copy_to_lane(target->raw(), host.data(), host.size(), "zygos::train::constants");

@@ -27,12 +27,30 @@ deck::Section section_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("The registries name every layer, loss, optimizer and schedule once") {
-  CHECK(keywords(layer_registry()) ==
-        std::vector<std::string>{"dense", "conv1d", "conv2d", "conv_transpose2d", "max_pool2d",
-                                 "average_pool2d", "upsample", "reshape", "flatten", "relu", "tanh",
-                                 "sigmoid", "gelu", "leaky_relu", "dropout", "batch_norm",
-                                 "layer_norm", "lrn", "embedding", "positions",
-                                 "causal_attention", "graph_conv", "add", "concat"});
+  CHECK(keywords(layer_registry()) == std::vector<std::string>{"dense",
+                                                               "conv1d",
+                                                               "conv2d",
+                                                               "conv_transpose2d",
+                                                               "max_pool2d",
+                                                               "average_pool2d",
+                                                               "upsample",
+                                                               "reshape",
+                                                               "flatten",
+                                                               "relu",
+                                                               "tanh",
+                                                               "sigmoid",
+                                                               "gelu",
+                                                               "leaky_relu",
+                                                               "dropout",
+                                                               "batch_norm",
+                                                               "layer_norm",
+                                                               "lrn",
+                                                               "embedding",
+                                                               "positions",
+                                                               "causal_attention",
+                                                               "graph_conv",
+                                                               "add",
+                                                               "concat"});
   CHECK(keywords(loss_registry()) ==
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce", "dice"});
   CHECK(keywords(optimizer_registry()) ==

@@ -24,14 +24,16 @@ TEST_CASE("Single on the device makes the golden schedule, with a copy") {
   CHECK(schedule.text() == test::golden("single_device"));
 }
 
-TEST_CASE("Single in micro-batches makes the golden schedule: one update, and room for one of them") {
+TEST_CASE(
+    "Single in micro-batches makes the golden schedule: one update, and room for one of them") {
   const auto schedule = single({"device", 2})->schedule(test::host_and_device(), nullptr);
 
   CHECK(schedule.text() == test::golden("single_micro_batches"));
 }
 
 TEST_CASE("Single with more micro-batches than samples says how many there can be") {
-  CHECK_THROWS_MATCHES(single({"host", 101})->schedule(test::host_and_device(), nullptr), UsageError,
+  CHECK_THROWS_MATCHES(single({"host", 101})->schedule(test::host_and_device(), nullptr),
+                       UsageError,
                        Catch::Matchers::MessageMatches(Catch::Matchers::Equals(
                            "policy 'single': micro_batches is 101; 100 samples can be divided into "
                            "1 to 100")));

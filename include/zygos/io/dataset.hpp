@@ -55,7 +55,7 @@ struct Dataset {
   std::shared_ptr<SampleSource> source{};
   std::int64_t prefetch = 4;  ///< batches that are read ahead then
   std::int64_t first = 0;     ///< number of the first sample, for messages: not 0 in parts of a set
-  SampleGraph graph{};  ///< what connects the nodes that samples (nodes, features) consist of
+  SampleGraph graph{};        ///< what connects the nodes that samples (nodes, features) consist of
 
   std::int64_t size() const { return inputs.samples(); }
   /// inputs.shape without the sample extent

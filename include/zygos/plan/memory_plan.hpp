@@ -47,13 +47,13 @@ struct LastingPieces {
   std::vector<std::size_t> weights;    ///< by slot; 0 is the current version
   std::vector<std::size_t> constants;  ///< of layers, in the order of nodes
   std::vector<std::size_t> states;     ///< of PlaceMemory::updated, range after range
-  std::size_t decay_mask = 0;        ///< likewise
-  std::size_t gradients = 0;         ///< strict mode: several slots, see gradient_tree.hpp
-  std::size_t reduced = 0;           ///< used if the place has an all_reduce
-  std::size_t incoming = 0;          ///< where a peer's gradient lands; strict mode: several slots
-  std::size_t norm = 0;              ///< of NormPlan::bytes(): what a gradient's norm is made in
-  std::size_t bad = 0;               ///< (1) i32: an update's gradient was not finite
-  std::size_t totals = 0;            ///< (micro-batches, nn::loss_totals) f64
+  std::size_t decay_mask = 0;          ///< likewise
+  std::size_t gradients = 0;           ///< strict mode: several slots, see gradient_tree.hpp
+  std::size_t reduced = 0;             ///< used if the place has an all_reduce
+  std::size_t incoming = 0;  ///< where a peer's gradient lands; strict mode: several slots
+  std::size_t norm = 0;      ///< of NormPlan::bytes(): what a gradient's norm is made in
+  std::size_t bad = 0;       ///< (1) i32: an update's gradient was not finite
+  std::size_t totals = 0;    ///< (micro-batches, nn::loss_totals) f64
 };
 
 struct PlaceMemory {

@@ -75,7 +75,7 @@ enum class Exchange : std::uint8_t {
 /// Replicas of the model that each train a share of the batch (policies.md 3.1).
 struct DataParallelOptions {
   Exchange exchange = Exchange::sharded;  ///< strict mode: ring and sharded mean all_reduce
-  std::vector<double> shares;          ///< by place, in proportion; empty: equal
+  std::vector<double> shares;             ///< by place, in proportion; empty: equal
   std::int64_t bucket_bytes = 25'000'000;
   std::int64_t micro_batches = 1;  ///< of each worker
 };

@@ -59,6 +59,7 @@ class GraphConv final : public Layer {
   }
 
   std::string_view type() const override { return "graph_conv"; }
+  void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& shape = only_input(type(), inputs);
@@ -120,13 +121,13 @@ class GraphConv final : public Layer {
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const Shape sample = args.inputs[0].shape().without_leading();
-      const auto matrix = matrix_for(sample[0]).template rows<Exec, T>(args.constants);
+      const auto matrix = matrix_for(sample[0]).template rows<Exec, Wide<T>>(args.constants);
       const auto x = rows_view<Exec, const T>(args.inputs[0]);
-      const auto kernel = matrix_view<Exec, const T>(args.parameters[0]);
+      const auto kernel = matrix_view<Exec, const Wide<T>>(args.parameters[0]);
       const auto y = rows_view<Exec, T>(args.output);
       const auto epilogue = epilogue_of<Exec, T>(activation_, bias_, args);
       if (multiplies_first(sample)) {
@@ -140,12 +141,12 @@ class GraphConv final : public Layer {
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
-    lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const Shape sample = args.inputs[0].shape().without_leading();
       const auto transpose =
-          matrix_for(sample[0]).template rows_of_transpose<Exec, T>(args.constants);
+          matrix_for(sample[0]).template rows_of_transpose<Exec, Wide<T>>(args.constants);
       if (multiplies_first(sample)) {
         through_product<Exec, T>(exec, transpose, args);
       } else {
@@ -157,37 +158,39 @@ class GraphConv final : public Layer {
  private:
   /// z = M u, u = x W.
   template <class Exec, class T>
-  void through_product(const Exec& exec, const ops::SparseRows<Exec, T>& transpose,
+  void through_product(const Exec& exec, const ops::SparseRows<Exec, Wide<T>>& transpose,
                        const BackwardArgs& args) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 1);
     const auto into = args.accumulates ? ops::Into::added : ops::Into::replaced;
     if (bias_) {
-      ops::sum_rows(exec, rows_view<Exec, const T>(d_z), vector_view<Exec, T>(args.d_parameters[1]),
-                    into);
+      ops::sum_rows(exec, rows_view<Exec, const T>(d_z),
+                    vector_view<Exec, Wide<T>>(args.d_parameters[1]), into);
     }
     ops::sparse_product(exec, transpose, rows_view<Exec, const T>(d_z),
                         rows_view<Exec, T>(args.workspace[0]));
     const auto d_u = rows_view<Exec, const T>(args.workspace[0]);
     ops::gemm_tn(exec, rows_view<Exec, const T>(args.inputs[0]), d_u,
-                 matrix_view<Exec, T>(args.d_parameters[0]), VectorView<Exec, T>(), into);
+                 matrix_view<Exec, Wide<T>>(args.d_parameters[0]), VectorView<Exec, Wide<T>>(),
+                 into);
     if (args.d_inputs[0]) {
-      ops::gemm_nt(exec, d_u, matrix_view<Exec, const T>(args.parameters[0]),
+      ops::gemm_nt(exec, d_u, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                    rows_view<Exec, T>(args.d_inputs[0]));
     }
   }
 
   /// z = s W, s = M x.
   template <class Exec, class T>
-  void through_gathered(const Exec& exec, const ops::SparseRows<Exec, T>& transpose,
+  void through_gathered(const Exec& exec, const ops::SparseRows<Exec, Wide<T>>& transpose,
                         const BackwardArgs& args) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 2);
     const auto d_sums = rows_view<Exec, const T>(d_z);
-    ops::gemm_tn(exec, gathered<Exec, const T>(args.workspace[0]), d_sums,
-                 matrix_view<Exec, T>(args.d_parameters[0]),
-                 bias_ ? vector_view<Exec, T>(args.d_parameters[1]) : VectorView<Exec, T>(),
-                 args.accumulates ? ops::Into::added : ops::Into::replaced);
+    ops::gemm_tn(
+        exec, gathered<Exec, const T>(args.workspace[0]), d_sums,
+        matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
+        bias_ ? vector_view<Exec, Wide<T>>(args.d_parameters[1]) : VectorView<Exec, Wide<T>>(),
+        args.accumulates ? ops::Into::added : ops::Into::replaced);
     if (args.d_inputs[0]) {
-      ops::gemm_nt(exec, d_sums, matrix_view<Exec, const T>(args.parameters[0]),
+      ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                    gathered<Exec, T>(args.workspace[1]));
       ops::sparse_product(exec, transpose, rows_view<Exec, const T>(args.workspace[1]),
                           rows_view<Exec, T>(args.d_inputs[0]));
@@ -243,7 +246,8 @@ class GraphConv final : public Layer {
     const auto n = static_cast<double>(batch * rows);
     const auto d = static_cast<double>(rows_of_node_ * sample[1]);
     const auto k = static_cast<double>(units_);
-    return {2.0 * n * d * k, (n * d + d * k + n * k) * static_cast<double>(size_of(dtype))};
+    return {2.0 * n * d * k, (n * d + n * k) * static_cast<double>(size_of(dtype)) +
+                                 d * k * static_cast<double>(size_of(wide(dtype)))};
   }
 
   /// The product with the graph's matrix or its transpose: each operand once.
