@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <array>
 
+#ifdef __CUDACC__
+#pragma nv_diag_suppress 1675  // it does not know GCC's pragma, which the host's compiler gets
+#endif
+
 namespace zygos::ops {
 namespace {
 
