@@ -69,10 +69,14 @@ class Product : public ThinProduct<T> {
 /// Products below this volume take less time than waking another thread would gain.
 constexpr std::int64_t serial_volume = 400'000;
 
-/// Pieces that a thread takes at a time: of a small product all.
+/// Multiplications that take as long as an exponential.
+constexpr std::int64_t exponential_volume = 64;
+
+/// Pieces that a thread takes at a time: all of a small product, to each of whose numbers as much
+/// is done as by so many more multiplications.
 template <class T>
-std::int64_t together(const Product<T>& product, std::int64_t count) {
-  return product.m * product.n * product.k <= serial_volume ? count : 1;
+std::int64_t together(const Product<T>& product, std::int64_t count, std::int64_t more = 0) {
+  return product.m * product.n * (product.k + more) <= serial_volume ? count : 1;
 }
 
 template <Activation which, class T>
@@ -127,13 +131,14 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece("zygos::ops::gemm", exec, product.tiles(), together(product, product.tiles()),
-                   [&](std::int64_t piece) {
-                     const Tile tile = product.compute(piece);
-                     if (!plain) {
-                       finish<which>(tile, product.n, bias, product.c);
-                     }
-                   });
+    constexpr bool cheap = which == Activation::none || which == Activation::relu;
+    const auto pieces = together(product, product.tiles(), cheap ? 0 : exponential_volume);
+    for_each_piece("zygos::ops::gemm", exec, product.tiles(), pieces, [&](std::int64_t piece) {
+      const Tile tile = product.compute(piece);
+      if (!plain) {
+        finish<which>(tile, product.n, bias, product.c);
+      }
+    });
   });
 }
 

@@ -9,6 +9,8 @@
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -62,20 +64,61 @@ void for_each_element(const char* label, const Exec& exec, std::size_t n, std::s
   Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, n), body);
 }
 
+/// Pieces [0, count) of a host lane's threads. Each has a range of its own, so that what follows
+/// finds in its cache what it wrote before; one that is done helps the others. (Kokkos' dynamic
+/// schedule does the same, but lets all threads wait for each other once more.)
+class Pieces {
+ public:
+  Pieces(std::int64_t count, std::int64_t together, std::int64_t threads)
+      : count_(count), together_(together), threads_(std::min(threads, most_threads)) {
+    for (std::int64_t thread = 0; thread < threads_; ++thread) {
+      next_[static_cast<std::size_t>(thread)].piece = begin_of(thread);
+    }
+  }
+  std::int64_t threads() const { return threads_; }
+
+  template <class F>
+  void run(std::int64_t thread, const F& f) {
+    for (std::int64_t turn = 0; turn < threads_; ++turn) {
+      const std::int64_t owner = (thread + turn) % threads_;
+      const std::int64_t end = begin_of(owner + 1);
+      const std::atomic_ref<std::int64_t> next(next_[static_cast<std::size_t>(owner)].piece);
+      while (next.load(std::memory_order_relaxed) < end) {
+        const std::int64_t first = next.fetch_add(together_, std::memory_order_relaxed);
+        for (std::int64_t piece = first; piece < std::min(first + together_, end); ++piece) {
+          f(piece);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t most_threads = 256;
+  struct alignas(64) Next {
+    std::int64_t piece;
+  };
+  std::int64_t begin_of(std::int64_t thread) const { return count_ * thread / threads_; }
+
+  std::int64_t count_;
+  std::int64_t together_;
+  std::int64_t threads_;
+  std::array<Next, most_threads> next_;  ///< of the first `threads_` only
+};
+
 /// f(index) for pieces of unequal work of a host lane: a thread that is done takes the next
 /// `together`. The other threads are not woken where there are no more than these.
 template <HostSpace Exec, class F>
 void for_each_piece(const char* label, const Exec& exec, std::int64_t count, std::int64_t together,
                     const F& f) {
-  if (count <= together) {
+  if (count <= together || exec.concurrency() == 1) {
     for (std::int64_t piece = 0; piece < count; ++piece) {
       f(piece);
     }
     return;
   }
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>>;
-  Kokkos::parallel_for(label, Policy(exec, 0, count, Kokkos::ChunkSize(static_cast<int>(together))),
-                       [&](const std::int64_t piece) { f(piece); });
+  Pieces pieces(count, together, exec.concurrency());
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, pieces.threads()),
+                       [&](const std::int64_t thread) { pieces.run(thread, f); });
 }
 
 }  // namespace zygos::ops

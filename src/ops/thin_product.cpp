@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 
 namespace zygos::ops {
 namespace {
@@ -48,7 +50,7 @@ void multiply_edge(std::int64_t rows, std::int64_t columns, Block<T> block) {
   block.c = beside.data();
   block.c_stride = panel<T>;
   block.added = false;
-  multiply<plan, most_vectors>(rows, block);
+  multiply_vectors<plan>(divided_up(columns, width<T>), rows, block);
   for (std::int64_t i = 0; i < rows; ++i) {
     const T* const from = beside.data() + i * panel<T>;
     T* const to = c + i * stride;
@@ -326,12 +328,20 @@ Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
   // More tiles than threads, to even out their ends; one thread copies least with one tile.
   const std::int64_t tiles = threads == 1 ? 1 : 4 * threads;
   if (form == ProductForm::first_transposed) {
-    return {m, n, Tiling::Extents{rounded_up(divided_up(m, tiles), 4 * most_rows), n}};
+    const std::int64_t few = 4 * most_rows;
+    const std::int64_t rows = m < few * tiles ? rounded_up(divided_up(m, threads), most_rows)
+                                              : rounded_up(divided_up(m, tiles), few);
+    return {m, n, Tiling::Extents{rows, n}};
   }
-  const std::int64_t columns = rounded_up(divided_up(n, tiles), panel<T>);
+  const bool plain = form == ProductForm::plain;
   // What follows a plain product should find it in the cache.
-  return {m, n,
-          Tiling::Extents{m, form == ProductForm::plain ? std::min(columns, most_k) : columns}};
+  const std::int64_t columns = std::min(rounded_up(divided_up(n, tiles), panel<T>),
+                                        plain ? most_k : std::numeric_limits<std::int64_t>::max());
+  // Columns alone may not give every thread as much: then all of them have a part of the rows.
+  const std::int64_t across = divided_up(n, columns);
+  const std::int64_t down = across < tiles ? threads / std::gcd(across, threads) : 1;
+  const std::int64_t rows = rounded_up(divided_up(m, down), plain ? most_rows : width<T>);
+  return {m, n, Tiling::Extents{std::min(rows, m), columns}};
 }
 
 template <class T>

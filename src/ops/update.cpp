@@ -153,6 +153,10 @@ struct RmspropElement {
   }
 };
 
+/// Weights and states lie in the cache of the thread that updated them last, and fetching a few
+/// from another one takes longer than updating them.
+constexpr std::size_t update_chunk_size = chunk::light;
+
 template <class T>
 KOKKOS_INLINE_FUNCTION bool is_bad(T value) {
   return !(Kokkos::abs(value) <= Kokkos::Experimental::finite_max_v<T>);
@@ -189,18 +193,18 @@ void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Ex
                      const Element& element) {
   const std::size_t weights = buffers.weights.size();
   if (buffers.bad.size() == 0) {
-    return for_each_element(label, exec, weights, chunk::medium, element);
+    return for_each_element(label, exec, weights, update_chunk_size, element);
   }
   const T* const gradient = buffers.gradient.data();
   std::int32_t* const bad = buffers.bad.data();
-  if (weights <= chunk::medium) {
+  if (weights <= update_chunk_size) {
     return update_chunk(element, gradient, bad, 0, weights);
   }
-  const std::size_t chunks = (weights + chunk::medium - 1) / chunk::medium;
+  const std::size_t chunks = (weights + update_chunk_size - 1) / update_chunk_size;
   Kokkos::parallel_for(
       label, Kokkos::RangePolicy<Exec>(exec, 0, chunks), [=](const std::size_t chunk) {
-        const std::size_t begin = chunk * chunk::medium;
-        update_chunk(element, gradient, bad, begin, std::min(weights, begin + chunk::medium));
+        const std::size_t begin = chunk * update_chunk_size;
+        update_chunk(element, gradient, bad, begin, std::min(weights, begin + update_chunk_size));
       });
 }
 
@@ -223,10 +227,10 @@ template <DeviceSpace Exec, class T, class Element>
 void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
                      const Element& element) {
   if (buffers.bad.size() == 0) {
-    return for_each_element(label, exec, buffers.weights.size(), chunk::medium, element);
+    return for_each_element(label, exec, buffers.weights.size(), update_chunk_size, element);
   }
   for_each_element(
-      label, exec, buffers.weights.size(), chunk::medium,
+      label, exec, buffers.weights.size(), update_chunk_size,
       CheckedElement<T, Element>{element, buffers.gradient.data(), buffers.bad.data()});
 }
 
