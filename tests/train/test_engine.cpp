@@ -81,7 +81,7 @@ TEST_CASE("A schedule for evaluation gives the same loss in less memory, and tak
   CHECK(found.hits == expected.hits);
   CHECK(evaluating->weights_hash() == training->weights_hash());
   for (std::size_t i = 0; i < 2; ++i) {
-    const memory::Usage& less = evaluating->memory()[i].usage;
+    const memory::Usage less = evaluating->memory()[i].usage;
     CHECK(less[memory::Category::gradients] == 0);
     CHECK(less[memory::Category::optimizer_state] == 0);
     CHECK(less[memory::Category::weights] > 0);
