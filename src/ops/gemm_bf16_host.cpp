@@ -6,7 +6,7 @@
 #include "ops/activation_math.hpp"
 #include "ops/bf16_product.hpp"
 #include "ops/for_each_space.hpp"
-#include "ops/gemm.hpp"
+#include "ops/gemm_pieces.hpp"
 #include "ops/launch.hpp"
 #include "ops/parts.hpp"
 
@@ -15,16 +15,6 @@
 
 namespace zygos::ops {
 namespace {
-
-/// Products below this volume take less time than waking another thread would gain.
-constexpr std::int64_t serial_bf16_volume = 400'000;
-/// Columns whose sums are one piece of work.
-constexpr std::int64_t summed_columns = 64;
-
-template <class Second>
-std::int64_t pieces_at_a_time(const Bf16Product<Second>& product, std::int64_t count) {
-  return product.m * product.n * product.k <= serial_bf16_volume ? count : 1;
-}
 
 /// f(tile, sums, stride) with the tile's sums, from zero.
 template <class Second, class F>
@@ -59,22 +49,6 @@ void put_tile(const Tile& tile, const float* sums, std::int64_t stride, std::int
   }
 }
 
-void sum_columns_of(const Bf16Product<bf16>& product, std::int64_t block, float* sums, Into into) {
-  const std::int64_t begin = block * summed_columns;
-  const std::int64_t width = std::min(summed_columns, product.n - begin);
-  std::array<double, summed_columns> totals{};
-  for (std::int64_t row = 0; row < product.k; ++row) {
-    const bf16* const in = product.b + row * product.n + begin;
-    for (std::int64_t j = 0; j < width; ++j) {
-      totals[static_cast<std::size_t>(j)] += static_cast<double>(in[j]);
-    }
-  }
-  for (std::int64_t j = 0; j < width; ++j) {
-    const auto total = static_cast<float>(totals[static_cast<std::size_t>(j)]);
-    sums[begin + j] = into == Into::added ? sums[begin + j] + total : total;
-  }
-}
-
 template <class View>
 std::int64_t extent(const View& view, std::size_t axis) {
   return static_cast<std::int64_t>(view.extent(axis));
@@ -95,7 +69,8 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     for_each_piece("zygos::ops::gemm", exec, tiling.count(),
-                   pieces_at_a_time(product, tiling.count()), [&](std::int64_t piece) {
+                   pieces_at_a_time(product.m * product.n * product.k, tiling.count()),
+                   [&](std::int64_t piece) {
                      const Tile tile = tiling[piece];
                      with_sums(product, tile, [&](const float* sums, std::int64_t stride) {
                        round_tile<which>(tile, sums, stride, bias, product.n, c.data());
@@ -114,18 +89,19 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
       ProductForm::first_transposed, extent(c, 0), extent(c, 1), extent(a, 0), a.data(), b.data()};
   const Tiling tiling = product.tiling();
   const std::int64_t tiles = tiling.count();
-  const std::int64_t blocks = sums.size() == 0 ? 0 : divided_up(product.n, summed_columns);
+  const std::int64_t blocks = sums.size() == 0 ? 0 : divided_up(product.n, sum_columns);
   // The sums come last: they are short and even out the end.
-  for_each_piece("zygos::ops::gemm_tn", exec, tiles + blocks,
-                 pieces_at_a_time(product, tiles + blocks), [&](std::int64_t piece) {
-                   if (piece >= tiles) {
-                     return sum_columns_of(product, piece - tiles, sums.data(), into);
-                   }
-                   const Tile tile = tiling[piece];
-                   with_sums(product, tile, [&](const float* part, std::int64_t stride) {
-                     put_tile(tile, part, stride, product.n, c.data(), into);
-                   });
-                 });
+  for_each_piece(
+      "zygos::ops::gemm_tn", exec, tiles + blocks,
+      pieces_at_a_time(product.m * product.n * product.k, tiles + blocks), [&](std::int64_t piece) {
+        if (piece >= tiles) {
+          return sum_block(product.b, product.k, product.n, piece - tiles, sums.data(), into);
+        }
+        const Tile tile = tiling[piece];
+        with_sums(product, tile, [&](const float* part, std::int64_t stride) {
+          put_tile(tile, part, stride, product.n, c.data(), into);
+        });
+      });
 }
 
 template <class Exec, class T>
@@ -138,7 +114,8 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
       ProductForm::second_transposed, extent(c, 0), extent(c, 1), extent(a, 1), a.data(), b.data()};
   const Tiling tiling = product.tiling();
   for_each_piece("zygos::ops::gemm_nt", exec, tiling.count(),
-                 pieces_at_a_time(product, tiling.count()), [&](std::int64_t piece) {
+                 pieces_at_a_time(product.m * product.n * product.k, tiling.count()),
+                 [&](std::int64_t piece) {
                    const Tile tile = tiling[piece];
                    with_sums(product, tile, [&](const float* sums, std::int64_t stride) {
                      round_tile<Activation::none>(tile, sums, stride, nullptr, product.n, c.data());

@@ -5,7 +5,7 @@
 // over the tiles.
 #include "ops/activation_math.hpp"
 #include "ops/for_each_space.hpp"
-#include "ops/gemm.hpp"
+#include "ops/gemm_pieces.hpp"
 #include "ops/launch.hpp"
 #include "ops/thin_product.hpp"
 #include "ops/tiling.hpp"
@@ -17,9 +17,6 @@
 
 namespace zygos::ops {
 namespace {
-
-/// Columns whose sums are one piece of work; their accumulators fit in registers and first cache.
-constexpr std::int64_t sum_columns = 64;
 
 /// A tile by the BLAS.
 template <class T>
@@ -66,9 +63,6 @@ class Product : public ThinProduct<T> {
   Tiling tiling_;
 };
 
-/// Products below this volume take less time than waking another thread would gain.
-constexpr std::int64_t serial_volume = 400'000;
-
 /// Multiplications that take as long as an exponential.
 constexpr std::int64_t exponential_volume = 64;
 
@@ -76,7 +70,7 @@ constexpr std::int64_t exponential_volume = 64;
 /// is done as by so many more multiplications.
 template <class T>
 std::int64_t together(const Product<T>& product, std::int64_t count, std::int64_t more = 0) {
-  return product.m * product.n * (product.k + more) <= serial_volume ? count : 1;
+  return pieces_at_a_time(product.m * product.n * (product.k + more), count);
 }
 
 template <Activation which, class T>
@@ -86,23 +80,6 @@ void finish(const Tile& tile, std::int64_t stride, const T* bias, T* c) {
     for (std::int64_t j = 0; j < tile.columns; ++j) {
       out[j] = activated<which>(bias == nullptr ? out[j] : out[j] + bias[tile.column + j]);
     }
-  }
-}
-
-template <class T>
-void sum_block(const Product<T>& product, std::int64_t block, T* sums, Into into) {
-  const std::int64_t begin = block * sum_columns;
-  const std::int64_t width = std::min(sum_columns, product.n - begin);
-  std::array<double, sum_columns> totals{};
-  for (std::int64_t row = 0; row < product.k; ++row) {
-    const T* const in = product.b + row * product.n + begin;
-    for (std::int64_t j = 0; j < width; ++j) {
-      totals[static_cast<std::size_t>(j)] += static_cast<double>(in[j]);
-    }
-  }
-  for (std::int64_t j = 0; j < width; ++j) {
-    const T total = static_cast<T>(totals[static_cast<std::size_t>(j)]);
-    sums[begin + j] = into == Into::added ? sums[begin + j] + total : total;
   }
 }
 
@@ -159,7 +136,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
                    if (piece < tiles) {
                      product.compute(piece);
                    } else {
-                     sum_block(product, piece - tiles, sums.data(), into);
+                     sum_block(product.b, product.k, product.n, piece - tiles, sums.data(), into);
                    }
                  });
 }
