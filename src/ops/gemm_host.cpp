@@ -7,6 +7,7 @@
 #include "ops/for_each_space.hpp"
 #include "ops/gemm_pieces.hpp"
 #include "ops/launch.hpp"
+#include "ops/split_product.hpp"
 #include "ops/thin_product.hpp"
 #include "ops/tiling.hpp"
 
@@ -14,24 +15,29 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace zygos::ops {
 namespace {
 
-/// A tile by the BLAS.
+/// The operands of a tile.
 template <class T>
-void multiply(const ThinProduct<T>& product, const Tile& tile) {
+StridedProduct<T> part(const ThinProduct<T>& product, const Tile& tile) {
   const bool turned_a = product.form == ProductForm::first_transposed;
   const bool turned_b = product.form == ProductForm::second_transposed;
   const std::int64_t a_stride = turned_a ? product.m : product.k;
   const std::int64_t b_stride = turned_b ? product.k : product.n;
-  blas_multiply(StridedProduct<T>{
-      product.form, static_cast<std::size_t>(tile.rows), static_cast<std::size_t>(tile.columns),
-      static_cast<std::size_t>(product.k), product.a + (turned_a ? tile.row : tile.row * a_stride),
-      static_cast<std::size_t>(a_stride),
-      product.b + (turned_b ? tile.column * b_stride : tile.column),
-      static_cast<std::size_t>(b_stride), product.c + tile.row * product.n + tile.column,
-      static_cast<std::size_t>(product.n), product.added});
+  return {product.form,
+          static_cast<std::size_t>(tile.rows),
+          static_cast<std::size_t>(tile.columns),
+          static_cast<std::size_t>(product.k),
+          product.a + (turned_a ? tile.row : tile.row * a_stride),
+          static_cast<std::size_t>(a_stride),
+          product.b + (turned_b ? tile.column * b_stride : tile.column),
+          static_cast<std::size_t>(b_stride),
+          product.c + tile.row * product.n + tile.column,
+          static_cast<std::size_t>(product.n),
+          product.added};
 }
 
 /// A product, how it is computed and in which tiles: a matter of its shape. (The tiles of our own
@@ -40,9 +46,7 @@ template <class T>
 class Product : public ThinProduct<T> {
  public:
   Product(const ThinProduct<T>& operands, int threads)
-      : ThinProduct<T>(operands),
-        thin_(operands.pays()),
-        tiling_(thin_ ? operands.tiling(threads) : Tiling(operands.m, operands.n, operands.k)) {
+      : ThinProduct<T>(operands), way_(choose(operands)), tiling_(tiling(way_, operands, threads)) {
     const std::int64_t most = std::numeric_limits<int>::max();
     ZYGOS_REQUIRE(operands.m <= most && operands.n <= most && operands.k <= most,
                   "ops::gemm: an extent exceeds BLAS' int");
@@ -50,16 +54,42 @@ class Product : public ThinProduct<T> {
   std::int64_t tiles() const { return tiling_.count(); }
   Tile compute(std::int64_t index) const {
     const Tile tile = tiling_[index];
-    if (thin_) {
-      ThinProduct<T>::compute(tile);
-    } else {
-      multiply(*this, tile);
+    switch (way_) {
+      case Way::split:
+        if constexpr (std::is_same_v<T, float>) {
+          split_multiply(part(*this, tile));
+        }
+        break;
+      case Way::thin:
+        ThinProduct<T>::compute(tile);
+        break;
+      case Way::blas:
+        blas_multiply(part(*this, tile));
+        break;
     }
     return tile;
   }
 
  private:
-  bool thin_;
+  enum class Way { split, thin, blas };
+  static Way choose(const ThinProduct<T>& product) {
+    if (std::is_same_v<T, float> && split_pays(product.form, product.m, product.n, product.k)) {
+      return Way::split;
+    }
+    return product.pays() ? Way::thin : Way::blas;
+  }
+  static Tiling tiling(Way way, const ThinProduct<T>& product, int threads) {
+    switch (way) {
+      case Way::split:
+        return split_tiling(product.m, product.n, threads);
+      case Way::thin:
+        return product.tiling(threads);
+      default:
+        return {product.m, product.n, product.k};
+    }
+  }
+
+  Way way_;
   Tiling tiling_;
 };
 

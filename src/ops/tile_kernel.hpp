@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The innermost loop of bf16_product.cpp on a processor with AMX: its registers are tiles of
-// sixteen rows of sixteen words, and an instruction multiplies two of them. Words hold pairs along
-// k, as in pair_kernel.hpp.
+// The innermost loops of bf16_product.cpp and split_product.cpp on a processor with AMX: its
+// registers are tiles of sixteen rows of sixteen words, and an instruction multiplies two of them.
+// Words hold pairs along k, as in pair_kernel.hpp.
 #pragma once
 
 #include "ops/pair_kernel.hpp"
@@ -27,6 +27,22 @@ struct TileBlock {
   std::int64_t x_stride_bytes = 0;
   const Word* y = nullptr;
   std::int64_t y_stride = 0;
+  float* c = nullptr;
+  std::int64_t c_stride = 0;
+  bool added = false;
+};
+
+/// Numbers of a tile, and of the three tiles of parts that make up as many floats.
+inline constexpr std::int64_t tile_numbers = 2 * tile_side * tile_side;
+inline constexpr std::int64_t split_numbers = 3 * tile_numbers;
+
+/// c (rows, columns) [+]= x y of floats that are cut into three parts each: `steps` times three
+/// tiles one after the other, the largest parts first. Tiles of the next sixteen rows or columns
+/// lie `steps` such triples further.
+struct SplitBlock {
+  std::int64_t steps = 0;
+  const std::uint16_t* x = nullptr;
+  const std::uint16_t* y = nullptr;
   float* c = nullptr;
   std::int64_t c_stride = 0;
   bool added = false;
@@ -100,9 +116,64 @@ class Tiles {
     end<lower, beside>(block);
   }
 
- private:
+  /// Of nine products of parts, the six that a float can feel, small ones first.
   template <bool lower, bool beside>
-  void begin(const TileBlock& block) const {
+  void multiply(const SplitBlock& block) const {
+    begin<lower, beside>(block);
+    const std::uint16_t* x = block.x;
+    const std::uint16_t* y = block.y;
+    const std::int64_t next = block.steps * split_numbers;
+    for (std::int64_t step = 0; step < block.steps; ++step) {
+      load_left<lower>(x + 2 * tile_numbers, next);
+      load_right<beside>(y, next);
+      add<lower, beside>();
+      load_left<lower>(x + tile_numbers, next);
+      add<lower, beside>();
+      load_right<beside>(y + tile_numbers, next);
+      add<lower, beside>();
+      load_left<lower>(x, next);
+      add<lower, beside>();
+      load_right<beside>(y + 2 * tile_numbers, next);
+      add<lower, beside>();
+      load_right<beside>(y, next);
+      add<lower, beside>();
+      x += split_numbers;
+      y += split_numbers;
+    }
+    end<lower, beside>(block);
+  }
+
+ private:
+  template <bool lower>
+  static void load_left(const std::uint16_t* x, std::int64_t next) {
+    _tile_loadd(4, x, 64);
+    if constexpr (lower) {
+      _tile_loadd(5, x + next, 64);
+    }
+  }
+  template <bool beside>
+  static void load_right(const std::uint16_t* y, std::int64_t next) {
+    _tile_loadd(6, y, 64);
+    if constexpr (beside) {
+      _tile_loadd(7, y + next, 64);
+    }
+  }
+  template <bool lower, bool beside>
+  static void add() {
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (beside) {
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (lower) {
+      _tile_dpbf16ps(2, 5, 6);
+    }
+    if constexpr (lower && beside) {
+      _tile_dpbf16ps(3, 5, 7);
+    }
+  }
+
+  template <bool lower, bool beside, class Block>
+  void begin(const Block& block) const {
     const std::int64_t stride = block.c_stride * static_cast<std::int64_t>(sizeof(float));
     float* const below = block.c + tile_side * block.c_stride;
     _tile_zero(0);
@@ -122,8 +193,8 @@ class Tiles {
       }
     }
   }
-  template <bool lower, bool beside>
-  void end(const TileBlock& block) const {
+  template <bool lower, bool beside, class Block>
+  void end(const Block& block) const {
     const std::int64_t stride = block.c_stride * static_cast<std::int64_t>(sizeof(float));
     float* const below = block.c + tile_side * block.c_stride;
     _tile_stored(0, block.c, stride);
@@ -150,15 +221,16 @@ inline bool has_tiles() { return false; }
 class Tiles {
  public:
   void shape(std::int64_t, std::int64_t) {}
-  template <bool, bool>
-  void multiply(const TileBlock&) const {}
+  template <bool, bool, class Block>
+  void multiply(const Block&) const {}
 };
 
 #endif
 
 /// The same for any number of rows to 32, which `shape` was told, and of columns to 32.
-inline void multiply_tiles(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
-                           const TileBlock& block) {
+template <class Block>
+void multiply_tiles(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
+                    const Block& block) {
   const bool beside = columns > tile_side;
   if (rows > tile_side) {
     return beside ? tiles.multiply<true, true>(block) : tiles.multiply<true, false>(block);
