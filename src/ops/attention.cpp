@@ -7,6 +7,7 @@
 #include "ops/attention_teams.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
+#include "ops/split_product.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -20,8 +21,12 @@ namespace {
 using attention::Problem;
 using attention::Tiles;
 
+/// Positions of a block: many of them multiply faster, and compute more of what is not seen.
+constexpr std::size_t small_block = 64;
+constexpr std::size_t large_block = 128;
+constexpr std::size_t least_of_large = 512;
 /// Extents of what is widened at a time.
-constexpr std::size_t widened_rows = 64;
+constexpr std::size_t widened_rows = large_block;
 constexpr std::size_t widened_columns = 64;
 using Widened = std::array<float, widened_rows * widened_columns>;
 
@@ -38,6 +43,12 @@ using Widened = std::array<float, widened_rows * widened_columns>;
 /// A BLAS multiplies floats and doubles: of bf16, some columns of a head at a time are widened.
 template <class T>
 void multiply_stored(const StridedProduct<T>& product) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (split_pays(product.form, static_cast<std::int64_t>(product.m),
+                   static_cast<std::int64_t>(product.n), static_cast<std::int64_t>(product.k))) {
+      return split_multiply(product);
+    }
+  }
   blas_multiply(product);
 }
 
@@ -67,9 +78,9 @@ void multiply_stored(const StridedProduct<T>& product) {
   }
 }
 
-template <class T>
+template <class T, std::size_t positions>
 struct HostTeam {
-  static constexpr std::size_t block = 64;
+  static constexpr std::size_t block = positions;
   static constexpr std::size_t columns = 256;
   using Room = Tiles<T, block, columns>;
 
@@ -90,15 +101,24 @@ struct HostTeam {
 };
 
 /// One position of a block more than others is one piece of work more.
+template <std::size_t block, class T, HostSpace Exec, class Body>
+void for_each_block_of(const char* label, const Exec& exec, const Problem<T>& problem,
+                       const Body& body) {
+  const std::size_t items = problem.shape.samples * problem.shape.heads * problem.blocks(block);
+  for_each_piece(label, exec, static_cast<std::int64_t>(items), 1, [&](std::int64_t item) {
+    typename HostTeam<T, block>::Room tiles;
+    body(HostTeam<T, block>{tiles}, static_cast<std::size_t>(item));
+  });
+}
+
 template <class T, HostSpace Exec, class Body>
 void for_each_block(const char* label, const Exec& exec, const Problem<T>& problem,
                     const Body& body) {
-  const std::size_t items =
-      problem.shape.samples * problem.shape.heads * problem.blocks(HostTeam<T>::block);
-  for_each_piece(label, exec, static_cast<std::int64_t>(items), 1, [&](std::int64_t item) {
-    typename HostTeam<T>::Room tiles;
-    body(HostTeam<T>{tiles}, static_cast<std::size_t>(item));
-  });
+  if (problem.shape.positions < least_of_large) {
+    for_each_block_of<small_block>(label, exec, problem, body);
+  } else {
+    for_each_block_of<large_block>(label, exec, problem, body);
+  }
 }
 
 template <class T, DeviceSpace Exec, class Body>

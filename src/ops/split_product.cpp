@@ -23,8 +23,8 @@ constexpr std::int64_t most_rows_cut = 256;
 constexpr std::int64_t most_columns_cut = 64;
 
 using Halves = std::uint16_t;
-using CutRows = std::array<Halves, static_cast<std::size_t>(most_rows_cut * most_k * 3)>;
-using CutColumns = std::array<Halves, static_cast<std::size_t>(most_columns_cut * most_k * 3)>;
+using CutRows = std::array<Halves, static_cast<std::size_t>(most_rows_cut* most_k * 3)>;
+using CutColumns = std::array<Halves, static_cast<std::size_t>(most_columns_cut* most_k * 3)>;
 /// Floats of a tile.
 using Patch = std::array<float, static_cast<std::size_t>(tile_numbers)>;
 
@@ -49,8 +49,8 @@ struct Pairs {
   std::int64_t stride;
 };
 
-/// out, three tiles = the parts of 16 x 16 pairs. Rounded by adding half of what is cut off, but for
-/// the last part: nothing is cut off of that, and numbers that are none stay so.
+/// out, three tiles = the parts of 16 x 16 pairs. Rounded by adding half of what is cut off, but
+/// for the last part: nothing is cut off of that, and numbers that are none stay so.
 void cut(const Pairs& pairs, Halves* out) {
   constexpr std::uint32_t upper_bits = 0xFFFF0000U;
   constexpr std::uint32_t half = 0x8000U;

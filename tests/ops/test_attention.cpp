@@ -22,9 +22,9 @@ using testing::random_values;
 using testing::rounded;
 
 /// Less than a block, a block, one more, several with a short last one; wide heads.
-const std::vector<AttentionShape> shapes{{0, 5, 2, 3},   {1, 1, 1, 1},  {2, 7, 3, 5},
-                                         {1, 64, 1, 16}, {2, 65, 2, 4}, {1, 200, 1, 33},
-                                         {1, 70, 1, 100}};
+const std::vector<AttentionShape> shapes{{0, 5, 2, 3},    {1, 1, 1, 1},   {2, 7, 3, 5},
+                                         {1, 64, 1, 16},  {2, 65, 2, 4},  {1, 200, 1, 33},
+                                         {1, 70, 1, 100}, {1, 530, 1, 20}};
 
 /// Keeps all, or those that the stream of random numbers leaves, as the header says.
 double kept_weight(const DropoutMask& mask, const AttentionShape& shape, std::uint32_t id,
