@@ -26,7 +26,7 @@ void launch_backward(const Exec& exec, std::size_t n, const T* known, const T* d
   // Only gelu's derivative needs more than a product.
   for_each_element(
       "zygos::ops::activate_backward", exec, n,
-      which == Activation::gelu ? chunk::heavy : chunk::light, KOKKOS_LAMBDA(const std::size_t i) {
+      which == Activation::gelu ? chunk::heavy : chunk::medium, KOKKOS_LAMBDA(const std::size_t i) {
         d_x[i] = static_cast<T>(d_y[i] * slope<which>(Wide<T>(known[i])));
       });
 }

@@ -30,7 +30,7 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 enum class Into : bool { replaced, added };
 
 /// c (M, N) = a^T b with a (K, M), b (K, N). `sums`, unless empty, gets the sums of b's columns,
-/// added up in double from the first row to the last.
+/// added up in double.
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
              MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums = {},

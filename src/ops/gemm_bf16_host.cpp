@@ -68,14 +68,15 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   const float* const bias = epilogue.bias.data();
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
-    for_each_piece("zygos::ops::gemm", exec, tiling.count(),
-                   pieces_at_a_time(product.m * product.n * product.k, tiling.count()),
-                   [&](std::int64_t piece) {
-                     const Tile tile = tiling[piece];
-                     with_sums(product, tile, [&](const float* sums, std::int64_t stride) {
-                       round_tile<which>(tile, sums, stride, bias, product.n, c.data());
-                     });
-                   });
+    for_each_piece(
+        "zygos::ops::gemm", exec, tiling.count(),
+        pieces_at_a_time(size_of_product(product.m, product.n, product.k), tiling.count()),
+        [&](std::int64_t piece) {
+          const Tile tile = tiling[piece];
+          with_sums(product, tile, [&](const float* sums, std::int64_t stride) {
+            round_tile<which>(tile, sums, stride, bias, product.n, c.data());
+          });
+        });
   });
 }
 
@@ -91,17 +92,18 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   const std::int64_t tiles = tiling.count();
   const std::int64_t blocks = sums.size() == 0 ? 0 : divided_up(product.n, sum_columns);
   // The sums come last: they are short and even out the end.
-  for_each_piece(
-      "zygos::ops::gemm_tn", exec, tiles + blocks,
-      pieces_at_a_time(product.m * product.n * product.k, tiles + blocks), [&](std::int64_t piece) {
-        if (piece >= tiles) {
-          return sum_block(product.b, product.k, product.n, piece - tiles, sums.data(), into);
-        }
-        const Tile tile = tiling[piece];
-        with_sums(product, tile, [&](const float* part, std::int64_t stride) {
-          put_tile(tile, part, stride, product.n, c.data(), into);
-        });
-      });
+  for_each_piece("zygos::ops::gemm_tn", exec, tiles + blocks,
+                 pieces_at_a_time(size_over_rows(product.m, product.n, product.k), tiles + blocks),
+                 [&](std::int64_t piece) {
+                   if (piece >= tiles) {
+                     return sum_block(product.b, product.k, product.n, piece - tiles, sums.data(),
+                                      into);
+                   }
+                   const Tile tile = tiling[piece];
+                   with_sums(product, tile, [&](const float* part, std::int64_t stride) {
+                     put_tile(tile, part, stride, product.n, c.data(), into);
+                   });
+                 });
 }
 
 template <class Exec, class T>
@@ -114,7 +116,7 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
       ProductForm::second_transposed, extent(c, 0), extent(c, 1), extent(a, 1), a.data(), b.data()};
   const Tiling tiling = product.tiling();
   for_each_piece("zygos::ops::gemm_nt", exec, tiling.count(),
-                 pieces_at_a_time(product.m * product.n * product.k, tiling.count()),
+                 pieces_at_a_time(size_of_product(product.m, product.n, product.k), tiling.count()),
                  [&](std::int64_t piece) {
                    const Tile tile = tiling[piece];
                    with_sums(product, tile, [&](const float* sums, std::int64_t stride) {

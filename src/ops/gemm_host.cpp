@@ -1,107 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of host lanes: our own kernels or a single-threaded vendor BLAS on every tile, threads
-// over the tiles.
+// Products of host lanes, threads over tiles of the result.
 #include "ops/activation_math.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/gemm_pieces.hpp"
+#include "ops/host_product.hpp"
 #include "ops/launch.hpp"
-#include "ops/split_product.hpp"
-#include "ops/thin_product.hpp"
-#include "ops/tiling.hpp"
+#include "ops/row_parts.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 namespace zygos::ops {
 namespace {
 
-/// The operands of a tile.
-template <class T>
-StridedProduct<T> part(const ThinProduct<T>& product, const Tile& tile) {
-  const bool turned_a = product.form == ProductForm::first_transposed;
-  const bool turned_b = product.form == ProductForm::second_transposed;
-  const std::int64_t a_stride = turned_a ? product.m : product.k;
-  const std::int64_t b_stride = turned_b ? product.k : product.n;
-  return {product.form,
-          static_cast<std::size_t>(tile.rows),
-          static_cast<std::size_t>(tile.columns),
-          static_cast<std::size_t>(product.k),
-          product.a + (turned_a ? tile.row : tile.row * a_stride),
-          static_cast<std::size_t>(a_stride),
-          product.b + (turned_b ? tile.column * b_stride : tile.column),
-          static_cast<std::size_t>(b_stride),
-          product.c + tile.row * product.n + tile.column,
-          static_cast<std::size_t>(product.n),
-          product.added};
-}
-
-/// A product, how it is computed and in which tiles: a matter of its shape. (The tiles of our own
-/// kernels depend on the threads as well, their bits do not.)
-template <class T>
-class Product : public ThinProduct<T> {
- public:
-  Product(const ThinProduct<T>& operands, int threads)
-      : ThinProduct<T>(operands), way_(choose(operands)), tiling_(tiling(way_, operands, threads)) {
-    const std::int64_t most = std::numeric_limits<int>::max();
-    ZYGOS_REQUIRE(operands.m <= most && operands.n <= most && operands.k <= most,
-                  "ops::gemm: an extent exceeds BLAS' int");
-  }
-  std::int64_t tiles() const { return tiling_.count(); }
-  Tile compute(std::int64_t index) const {
-    const Tile tile = tiling_[index];
-    switch (way_) {
-      case Way::split:
-        if constexpr (std::is_same_v<T, float>) {
-          split_multiply(part(*this, tile));
-        }
-        break;
-      case Way::thin:
-        ThinProduct<T>::compute(tile);
-        break;
-      case Way::blas:
-        blas_multiply(part(*this, tile));
-        break;
-    }
-    return tile;
-  }
-
- private:
-  enum class Way { split, thin, blas };
-  static Way choose(const ThinProduct<T>& product) {
-    if (std::is_same_v<T, float> && split_pays(product.form, product.m, product.n, product.k)) {
-      return Way::split;
-    }
-    return product.pays() ? Way::thin : Way::blas;
-  }
-  static Tiling tiling(Way way, const ThinProduct<T>& product, int threads) {
-    switch (way) {
-      case Way::split:
-        return split_tiling(product.m, product.n, threads);
-      case Way::thin:
-        return product.tiling(threads);
-      default:
-        return {product.m, product.n, product.k};
-    }
-  }
-
-  Way way_;
-  Tiling tiling_;
-};
-
 /// Multiplications that take as long as an exponential.
 constexpr std::int64_t exponential_volume = 64;
-
-/// Pieces that a thread takes at a time: all of a small product, to each of whose numbers as much
-/// is done as by so many more multiplications.
-template <class T>
-std::int64_t together(const Product<T>& product, std::int64_t count, std::int64_t more = 0) {
-  return pieces_at_a_time(product.m * product.n * (product.k + more), count);
-}
 
 template <Activation which, class T>
 void finish(const Tile& tile, std::int64_t stride, const T* bias, T* c) {
@@ -111,6 +25,16 @@ void finish(const Tile& tile, std::int64_t stride, const T* bias, T* c) {
       out[j] = activated<which>(bias == nullptr ? out[j] : out[j] + bias[tile.column + j]);
     }
   }
+}
+
+/// A product whose rows are cut into parts.
+template <class Exec, class T>
+void multiply_parts(const Exec& exec, const ThinProduct<T>& operands, T* sums, Into into) {
+  RowParts<T> parts(operands, sums, into);
+  for_each_piece("zygos::ops::gemm_tn", exec, RowParts<T>::parts, 1,
+                 [&](std::int64_t part) { parts.multiply(part); });
+  for_each_piece("zygos::ops::gemm_tn_sums", exec, parts.blocks(), 1,
+                 [&](std::int64_t block) { parts.add(block); });
 }
 
 template <class View>
@@ -131,7 +55,7 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm: extents do not fit");
-  const Product<T> product(
+  const HostProduct<T> product(
       {ProductForm::plain, rows(c), columns(c), columns(a), a.data(), b.data(), c.data()},
       exec.concurrency());
   const T* const bias = epilogue.bias.data();
@@ -139,7 +63,9 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
     constexpr bool cheap = which == Activation::none || which == Activation::relu;
-    const auto pieces = together(product, product.tiles(), cheap ? 0 : exponential_volume);
+    const auto size = size_of_product(product.m, product.n, product.k);
+    const std::int64_t more = cheap ? 0 : product.m * product.n * exponential_volume;
+    const auto pieces = pieces_at_a_time({size.volume + more, size.numbers}, product.tiles());
     for_each_piece("zygos::ops::gemm", exec, product.tiles(), pieces, [&](std::int64_t piece) {
       const Tile tile = product.compute(piece);
       if (!plain) {
@@ -155,13 +81,23 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: extents do not fit");
-  const Product<T> product({ProductForm::first_transposed, rows(c), columns(c), rows(a), a.data(),
-                            b.data(), c.data(), into == Into::added},
-                           exec.concurrency());
+  const ThinProduct<T> operands{ProductForm::first_transposed,
+                                rows(c),
+                                columns(c),
+                                rows(a),
+                                a.data(),
+                                b.data(),
+                                c.data(),
+                                into == Into::added};
+  if (RowParts<T>::pay(operands)) {
+    return multiply_parts(exec, operands, sums.data(), into);
+  }
+  const HostProduct<T> product(operands, exec.concurrency());
   const std::int64_t tiles = product.tiles();
-  const std::int64_t blocks = sums.size() == 0 ? 0 : (product.n + sum_columns - 1) / sum_columns;
+  const std::int64_t blocks = sums.size() == 0 ? 0 : divided_up(product.n, sum_columns);
   // The sums come last: they are short and even out the end.
-  for_each_piece("zygos::ops::gemm_tn", exec, tiles + blocks, together(product, tiles + blocks),
+  for_each_piece("zygos::ops::gemm_tn", exec, tiles + blocks,
+                 pieces_at_a_time(size_over_rows(product.m, product.n, product.k), tiles + blocks),
                  [&](std::int64_t piece) {
                    if (piece < tiles) {
                      product.compute(piece);
@@ -177,11 +113,13 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: extents do not fit");
-  const Product<T> product({ProductForm::second_transposed, rows(c), columns(c), columns(a),
-                            a.data(), b.data(), c.data()},
-                           exec.concurrency());
-  for_each_piece("zygos::ops::gemm_nt", exec, product.tiles(), together(product, product.tiles()),
-                 [&](std::int64_t piece) { product.compute(piece); });
+  const HostProduct<T> product({ProductForm::second_transposed, rows(c), columns(c), columns(a),
+                                a.data(), b.data(), c.data()},
+                               exec.concurrency());
+  for_each_piece(
+      "zygos::ops::gemm_nt", exec, product.tiles(),
+      pieces_at_a_time(size_of_product(product.m, product.n, product.k), product.tiles()),
+      [&](std::int64_t piece) { product.compute(piece); });
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                            \

@@ -199,8 +199,10 @@ constexpr double floats_per_cycle = 24.0;
 
 }  // namespace
 
+bool can_split() { return has_tiles(); }
+
 bool split_pays(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k) {
-  if (m < tile_side || n < tile_side || k < tile_side || !has_tiles()) {
+  if (m < tile_side || n < tile_side || k < tile_side || !can_split()) {
     return false;
   }
   const auto down = static_cast<double>(divided_up(m, tile_side));

@@ -20,7 +20,10 @@
 
 namespace zygos::ops {
 
-/// Whether the processor can and split_multiply() is faster than float operations: for extents
+/// Whether the processor, and this build for it, can.
+bool can_split();
+
+/// Whether it can and split_multiply() is faster than float operations: for extents
 /// that fill tiles and are multiplied often enough to be worth being cut up. A matter of the shape
 /// alone.
 bool split_pays(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k);
@@ -28,7 +31,7 @@ bool split_pays(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k
 /// Tiles of the result for so many threads. A number has the same bits in all of them.
 Tiling split_tiling(std::int64_t m, std::int64_t n, std::int64_t threads);
 
-/// On the calling thread, of whose stack it takes half a MiB. The processor must have tiles.
+/// On the calling thread, of whose stack it takes half a MiB. can_split() must hold.
 void split_multiply(const StridedProduct<float>& product);
 
 }  // namespace zygos::ops
