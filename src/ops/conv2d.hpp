@@ -82,16 +82,17 @@ struct ConvPhase {
   /// Kernels of a channel and a filter.
   std::int64_t kernels() const { return conv.weights() / (conv.y.kernel * conv.x.kernel); }
   std::int64_t weights() const { return kernels() * y.taps * x.taps; }
-  /// Copies what counts of a kernel's taps to its place `index` in (groups, channels, filters).
+  /// Copies what counts of the taps of a channel, of all groups' channels, and a filter of its
+  /// group to their place in (groups, channels, filters).
   template <class T>
-  KOKKOS_INLINE_FUNCTION void turn(std::int64_t index, const T* from, T* to) const {
+  KOKKOS_INLINE_FUNCTION void turn(std::int64_t channel, std::int64_t filter, const T* from,
+                                   T* to) const {
     const std::int64_t of_group = conv.filters / conv.groups;
-    const std::int64_t filter = index % of_group;
-    const std::int64_t row = index / of_group;
     const std::int64_t channels = conv.channels / conv.groups;
-    const std::int64_t kernel = (row / channels * of_group + filter) * channels + row % channels;
+    const std::int64_t kernel =
+        (channel / channels * of_group + filter) * channels + channel % channels;
     const T* in = from + (kernel * conv.y.kernel + first_y) * conv.x.kernel + first_x;
-    T* out = to + index * y.taps * x.taps;
+    T* out = to + (channel * of_group + filter) * y.taps * x.taps;
     for (std::int64_t i = 0; i < y.taps; ++i, in += step_y * conv.x.kernel, out += x.taps) {
       for (std::int64_t j = 0; j < x.taps; ++j) {
         out[j] = in[j * step_x];

@@ -145,11 +145,28 @@ void tiled_gradient(const Exec& exec, const WindowProduct<T>& product,
 }
 
 /// The weights of a phase in the order that its window product reads them in.
-template <class Exec, class T>
+template <HostSpace Exec, class T>
+void turn_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to) {
+  const std::int64_t filters = phase.conv.filters / phase.conv.groups;
+  const std::int64_t together = std::max<std::int64_t>(
+      static_cast<std::int64_t>(chunk::heavy) / std::max<std::int64_t>(filters, 1), 1);
+  for_each_piece("zygos::ops::turn_filters", exec, phase.conv.channels, together,
+                 [&](std::int64_t channel) {
+                   for (std::int64_t filter = 0; filter < filters; ++filter) {
+                     phase.turn(channel, filter, from, to);
+                   }
+                 });
+}
+
+template <DeviceSpace Exec, class T>
 void turn_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to) {
   for_each_element(
       "zygos::ops::turn_filters", exec, static_cast<std::size_t>(phase.kernels()), chunk::heavy,
-      KOKKOS_LAMBDA(const std::size_t i) { phase.turn(static_cast<std::int64_t>(i), from, to); });
+      KOKKOS_LAMBDA(const std::size_t i) {
+        const std::int64_t filters = phase.conv.filters / phase.conv.groups;
+        const auto index = static_cast<std::int64_t>(i);
+        phase.turn(index / filters, index % filters, from, to);
+      });
 }
 
 /// f(window product) for the phases of an input's gradient, their weights turned before.

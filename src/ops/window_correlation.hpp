@@ -68,16 +68,23 @@ template <bool masked, std::size_t rows, std::size_t taps, class T>
   });
 }
 
-template <class T>
-T sum_of(const typename Simd<T>::Vector& vector) {
-  std::array<T, static_cast<std::size_t>(width<T>)> numbers;
-  thin::store(numbers.data(), vector);
-  for (std::size_t half = numbers.size() / 2; half > 0; half /= 2) {
-    for (std::size_t i = 0; i < half; ++i) {
-      numbers[i] += numbers[i + half];
-    }
-  }
-  return numbers[0];
+/// The sums over each of as many vectors as one has numbers, in its place in the first: of two
+/// vectors that differ in a bit of their number, what differs in that bit of the place is
+/// exchanged, then both are added.
+template <class T, std::size_t count>
+[[gnu::always_inline]] inline typename Simd<T>::Vector sums_of(Vectors<T, count>& v) {
+  constexpr int w = width<T>;
+  static_assert(count == static_cast<std::size_t>(w));
+  unrolled<4>([&](auto power) __attribute__((always_inline)) {
+    constexpr int step = 1 << power;
+    unrolled<count>([&](auto i) __attribute__((always_inline)) {
+      if constexpr (step < w && i % (2 * step) == 0) {
+        exchange<step>(v.at[i], v.at[i + step], std::make_integer_sequence<int, w>{});
+        v.at[i] += v.at[i + step];
+      }
+    });
+  });
+  return v.at[0];
 }
 
 template <std::size_t rows, std::size_t taps, class T>
@@ -94,12 +101,27 @@ template <std::size_t rows, std::size_t taps, class T>
   for (std::size_t i = 0; i < c.slots.masked_count; ++i) {
     add_slot<true>(c, c.slots.masked[i], sums);
   }
-  unrolled<rows>([&](auto r) __attribute__((always_inline)) {
-    unrolled<taps>([&](auto k) __attribute__((always_inline)) {
-      T& sum = c.sums[r * c.stride + k];
-      sum = (c.added ? sum : T(0)) + sum_of<T>(sums.at[r][k]);
+  constexpr std::size_t w = width<T>;
+  constexpr std::size_t groups = (rows * taps + w - 1) / w;
+  std::array<T, groups * w> totals;
+  unrolled<groups>([&](auto group) __attribute__((always_inline)) {
+    Vectors<T, w> some;
+    unrolled<w>([&](auto i) __attribute__((always_inline)) {
+      constexpr std::size_t index = group * w + i;
+      if constexpr (index < rows * taps) {
+        some.at[i] = sums.at[index / taps][index % taps];
+      } else {
+        some.at[i] = typename Simd<T>::Vector{};
+      }
     });
+    thin::store(totals.data() + group * w, sums_of<T>(some));
   });
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t k = 0; k < taps; ++k) {
+      T& sum = c.sums[static_cast<std::int64_t>(r) * c.stride + static_cast<std::int64_t>(k)];
+      sum = (c.added ? sum : T(0)) + totals[r * taps + k];
+    }
+  }
 }
 
 template <std::size_t rows, class T>
