@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstring>
 
 namespace zygos::ops {
 namespace {
@@ -23,6 +23,7 @@ constexpr std::int64_t most_rows_cut = 256;
 constexpr std::int64_t most_columns_cut = 64;
 
 using Halves = std::uint16_t;
+typedef std::uint32_t WordVector __attribute__((vector_size(simd_bytes)));
 using CutRows = std::array<Halves, static_cast<std::size_t>(most_rows_cut* most_k * 3)>;
 using CutColumns = std::array<Halves, static_cast<std::size_t>(most_columns_cut* most_k * 3)>;
 /// Floats of a tile.
@@ -52,28 +53,20 @@ struct Pairs {
 /// out, three tiles = the parts of 16 x 16 pairs. Rounded by adding half of what is cut off, but
 /// for the last part: nothing is cut off of that, and numbers that are none stay so.
 void cut(const Pairs& pairs, Halves* out) {
-  constexpr std::uint32_t upper_bits = 0xFFFF0000U;
-  constexpr std::uint32_t half = 0x8000U;
+  const WordVector upper_bits = WordVector{} + 0xFFFF0000U;
   for (std::int64_t i = 0; i < tile_side; ++i, out += 2 * tile_side) {
-    const float* const lower = pairs.lower + i * pairs.stride;
-    const float* const upper = pairs.upper + i * pairs.stride;
-    std::array<std::uint32_t, static_cast<std::size_t>(3 * tile_side)> words;
-    for (std::size_t j = 0; j < tile_side; ++j) {
-      float low = lower[j];
-      float high = upper[j];
-      for (std::size_t part = 0; part < 3; ++part) {
-        const std::uint32_t rounding = part < 2 ? half : 0;
-        const std::uint32_t low_bits = (std::bit_cast<std::uint32_t>(low) + rounding) & upper_bits;
-        const std::uint32_t high_bits =
-            (std::bit_cast<std::uint32_t>(high) + rounding) & upper_bits;
-        words[part * tile_side + j] = low_bits >> 16U | high_bits;
-        low -= std::bit_cast<float>(low_bits);
-        high -= std::bit_cast<float>(high_bits);
-      }
-    }
-    for (std::int64_t part = 0; part < 3; ++part) {
-      std::memcpy(out + part * tile_numbers, &words[static_cast<std::size_t>(part * tile_side)],
-                  static_cast<std::size_t>(tile_side) * sizeof(std::uint32_t));
+    for (std::int64_t j = 0; j < tile_side; j += width<float>) {
+      Floats low = load(pairs.lower + i * pairs.stride + j);
+      Floats high = load(pairs.upper + i * pairs.stride + j);
+      unrolled<3>([&](auto part) __attribute__((always_inline)) {
+        constexpr std::uint32_t half = part < 2 ? 0x8000U : 0U;
+        const WordVector low_bits = ((WordVector)low + half) & upper_bits;
+        const WordVector high_bits = ((WordVector)high + half) & upper_bits;
+        const WordVector words = low_bits >> 16 | high_bits;
+        std::memcpy(out + part * tile_numbers + 2 * j, &words, sizeof words);
+        low -= (Floats)low_bits;
+        high -= (Floats)high_bits;
+      });
     }
   }
 }
@@ -190,12 +183,25 @@ Operand columns_of(const StridedProduct<float>& product, std::int64_t column, st
   return operand;
 }
 
-/// Cycles, about, that a tile's worth of an operand takes to be cut up, in the order that it has or
-/// turned, and that the products of two tiles take; and multiplications of floats in a cycle.
-constexpr double cut_cycles = 170.0;
-constexpr double turned_cycles = 330.0;
-constexpr double product_cycles = 110.0;
-constexpr double floats_per_cycle = 24.0;
+/// Cycles, about, as measured: of a tile's worth of rows and of columns to be cut up, of a tile of
+/// results besides, and of the products of two tiles; and multiplications of floats in a cycle.
+struct Cycles {
+  double rows;
+  double columns;
+  double results;
+};
+constexpr Cycles cycles_of(ProductForm form) {
+  switch (form) {
+    case ProductForm::plain:
+      return {150.0, 350.0, 0.0};
+    case ProductForm::first_transposed:
+      return {20.0, 20.0, 120.0};
+    default:
+      return {50.0, 460.0, 15.0};
+  }
+}
+constexpr double product_cycles = 145.0;
+constexpr double floats_per_cycle = 29.0;
 
 }  // namespace
 
@@ -208,11 +214,11 @@ bool split_pays(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k
   const auto down = static_cast<double>(divided_up(m, tile_side));
   const auto across = static_cast<double>(divided_up(n, tile_side));
   const auto deep = static_cast<double>(divided_up(k, step_k));
-  const double cutting =
-      down * (form == ProductForm::first_transposed ? turned_cycles : cut_cycles) +
-      across * (form == ProductForm::second_transposed ? turned_cycles : cut_cycles);
-  const double split = deep * (cutting + down * across * product_cycles);
-  return split < static_cast<double>(m * n * k) / floats_per_cycle;
+  const Cycles cycles = cycles_of(form);
+  const double of_step =
+      down * cycles.rows + across * cycles.columns + down * across * product_cycles;
+  return deep * of_step + down * across * cycles.results <
+         static_cast<double>(m * n * k) / floats_per_cycle;
 }
 
 Tiling split_tiling(std::int64_t m, std::int64_t n, std::int64_t threads) {

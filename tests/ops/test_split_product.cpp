@@ -242,6 +242,7 @@ TEST_CASE("Products pay in parts when they are large in every extent") {
     CHECK_FALSE(split_pays(form, 256, 256, 3));
     CHECK_FALSE(split_pays(form, 3, 256, 256));
     CHECK_FALSE(split_pays(form, 256, 3, 256));
+    CHECK_FALSE(split_pays(form, 16, 1024, 1024));
     CHECK_FALSE(split_pays(form, 0, 0, 0));
   }
 }
