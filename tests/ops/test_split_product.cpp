@@ -242,9 +242,11 @@ TEST_CASE("Products pay in parts when they are large in every extent") {
     CHECK_FALSE(split_pays(form, 256, 256, 3));
     CHECK_FALSE(split_pays(form, 3, 256, 256));
     CHECK_FALSE(split_pays(form, 256, 3, 256));
-    CHECK_FALSE(split_pays(form, 16, 1024, 1024));
     CHECK_FALSE(split_pays(form, 0, 0, 0));
   }
+  // Few rows are not worth cutting up all weights.
+  CHECK_FALSE(split_pays(ProductForm::plain, 16, 1024, 1024));
+  CHECK_FALSE(split_pays(ProductForm::second_transposed, 32, 1024, 1024));
 }
 
 }  // namespace zygos::ops
