@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.hpp"
 
-#include "short_turns.hpp"
 #include "spin.hpp"
+#include "turns.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -40,9 +40,7 @@ void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
 
 Driver::Driver(Work work)
     : thread_([this, work] {
-        if (work == Work::messages) {
-          ask_for_short_turns();
-        }
+        ask_for_turns(work == Work::messages ? message_turn : lane_turn);
         loop();
       }) {}
 

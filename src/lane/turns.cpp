@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "short_turns.hpp"
+#include "turns.hpp"
 
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -24,15 +24,14 @@ struct SchedulingAttributes {
 
 }  // namespace
 
-void ask_for_short_turns() noexcept {
+void ask_for_turns([[maybe_unused]] std::chrono::nanoseconds length) noexcept {
 #if defined(__linux__) && defined(SYS_sched_setattr)
   // sched_setattr(2): the runtime of an ordinary thread is the length of its turns, 2.8 ms unless
-  // told. Sums and copies of large messages suffer from turns much shorter than this.
-  constexpr std::uint64_t turn_ns = 1'000'000;
+  // told.
   SchedulingAttributes attributes{};
   attributes.size = sizeof(attributes);
   if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0U) == 0) {
-    attributes.runtime_ns = turn_ns;
+    attributes.runtime_ns = static_cast<std::uint64_t>(length.count());
     static_cast<void>(syscall(SYS_sched_setattr, 0, &attributes, 0U));
   }
 #endif
