@@ -20,11 +20,15 @@ namespace {
 
 /// How this build multiplies on a host.
 #if defined(__AMX_BF16__)
+constexpr const char* float_products = "AMX, in parts, where it pays; else multiply-adds";
 constexpr const char* bf16_products = "AMX, or AVX-512 BF16 where the system refuses tiles";
-#elif defined(__AVX512BF16__)
+#else
+constexpr const char* float_products = "multiply-adds";
+#if defined(__AVX512BF16__)
 constexpr const char* bf16_products = "AVX-512 BF16";
 #else
 constexpr const char* bf16_products = "widened to float";
+#endif
 #endif
 
 Facts space_facts() {
@@ -32,13 +36,14 @@ Facts space_facts() {
           {"devices", fmt::format("{}", lane::device_count())},
           {"host space", Kokkos::OpenMP::name()},
           {"host threads", fmt::format("{}", this_machine().cores)},
+          {"float products", float_products},
           {"bf16 products", bf16_products}};
 }
 
 void say_facts(Console& console, const std::string& head, const Facts& facts) {
   console.say(console.tinted(Tint::bold, head));
   for (const auto& [name, value] : facts) {
-    console.say(fmt::format("  {:<13} {}", name, value));
+    console.say(fmt::format("  {:<14} {}", name, value));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace zygos::ops {
 namespace {
@@ -94,6 +95,26 @@ void multiply(PairProducts how, std::int64_t rows, std::int64_t vectors, const P
 const std::uint16_t* halves_of(const bf16* numbers) { return &numbers->bits; }
 const std::uint16_t* halves_of(const Word* words) {
   return reinterpret_cast<const std::uint16_t*>(words);
+}
+
+/// The same for the rows of a tile, from the first of which `whole` is.
+template <bool in_rows>
+void multiply_all(PairProducts how, std::int64_t rows, std::int64_t vectors,
+                  const PairBlock& whole) {
+  for_each_part(0, rows, most_rows, [&](std::int64_t row, std::int64_t count, std::int64_t) {
+    PairBlock block = whole;
+    block.x += in_rows ? row * whole.x_stride : 2 * row;
+    block.c += row * whole.c_stride;
+    multiply<in_rows>(how, count, vectors, block);
+  });
+}
+
+/// The processor's tiles, if it has them and they are wanted.
+std::optional<Tiles> tiles_for(PairProducts how) {
+  if (how == PairProducts::best && has_tiles()) {
+    return std::optional<Tiles>(std::in_place);
+  }
+  return std::nullopt;
 }
 
 /// f(first, count, stride) for the panels of a tile's columns.
@@ -208,11 +229,7 @@ void compute_in_rows(const Bf16Product<float>& product, const Tile& tile, float*
                      std::int64_t stride, bool added, PairProducts how) {
   alignas(line_bytes) Packed packed;
   const bool turned = product.form == ProductForm::second_transposed;
-  const bool by_tiles = how == PairProducts::best && has_tiles();
-  std::optional<Tiles> tiles;
-  if (by_tiles) {
-    tiles.emplace();
-  }
+  std::optional<Tiles> tiles = tiles_for(how);
   for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
     const bf16* const a = product.a + tile.row * product.k + begin;
     for_each_panel(tile.columns, [&](std::int64_t first, std::int64_t count, std::int64_t padded) {
@@ -225,7 +242,7 @@ void compute_in_rows(const Bf16Product<float>& product, const Tile& tile, float*
                   packed.data());
       }
       const bool adds = added || begin > 0;
-      if (by_tiles) {
+      if (tiles) {
         pad_pairs(depth, padded, packed.data());
         RowsByTiles(a, product.k, tile.rows, depth)
             .multiply(*tiles, padded,
@@ -236,17 +253,14 @@ void compute_in_rows(const Bf16Product<float>& product, const Tile& tile, float*
                                 .added = adds});
         return;
       }
-      for_each_part(0, tile.rows, most_rows,
-                    [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                      multiply<true>(how, rows, padded / width<float>,
-                                     PairBlock{.k = depth,
-                                               .x = halves_of(a + row * product.k),
-                                               .x_stride = product.k,
-                                               .y = packed.data(),
-                                               .c = sums + row * stride + first,
-                                               .c_stride = stride,
-                                               .added = adds});
-                    });
+      multiply_all<true>(how, tile.rows, padded / width<float>,
+                         PairBlock{.k = depth,
+                                   .x = halves_of(a),
+                                   .x_stride = product.k,
+                                   .y = packed.data(),
+                                   .c = sums + first,
+                                   .c_stride = stride,
+                                   .added = adds});
     });
   });
 }
@@ -256,15 +270,11 @@ void compute_packed(const Bf16Product<bf16>& product, const Tile& tile, float* s
                     std::int64_t stride, bool added, PairProducts how) {
   alignas(line_bytes) PackedRows packed_a;
   alignas(line_bytes) Packed packed;
-  const bool by_tiles = how == PairProducts::best && has_tiles();
-  std::optional<Tiles> tiles;
-  if (by_tiles) {
-    tiles.emplace();
-  }
+  std::optional<Tiles> tiles = tiles_for(how);
   for_each_depth(product.k, most_packed_k, [&](std::int64_t begin, std::int64_t depth) {
     const bf16* const a = product.a + begin * product.m + tile.row;
     const std::int64_t pairs = padded_pairs(depth);
-    if (by_tiles) {
+    if (tiles) {
       pack_turned(depth, a, product.m, tile.rows, pairs, packed_a.data());
     } else {
       pack_rows(depth, a, product.m, tile.rows, tile.rows, packed_a.data());
@@ -273,7 +283,7 @@ void compute_packed(const Bf16Product<bf16>& product, const Tile& tile, float* s
       pack_rows(depth, product.b + begin * product.n + tile.column + first, product.n, count,
                 padded, packed.data());
       const bool adds = added || begin > 0;
-      if (by_tiles) {
+      if (tiles) {
         pad_pairs(depth, padded, packed.data());
         multiply_by_tiles(
             *tiles, tile.rows, padded,
@@ -287,17 +297,14 @@ void compute_packed(const Bf16Product<bf16>& product, const Tile& tile, float* s
                       .added = adds});
         return;
       }
-      for_each_part(0, tile.rows, most_rows,
-                    [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                      multiply<false>(how, rows, padded / width<float>,
-                                      PairBlock{.k = depth,
-                                                .x = halves_of(packed_a.data() + row),
-                                                .x_stride = tile.rows,
-                                                .y = packed.data(),
-                                                .c = sums + row * stride + first,
-                                                .c_stride = stride,
-                                                .added = adds});
-                    });
+      multiply_all<false>(how, tile.rows, padded / width<float>,
+                          PairBlock{.k = depth,
+                                    .x = halves_of(packed_a.data()),
+                                    .x_stride = tile.rows,
+                                    .y = packed.data(),
+                                    .c = sums + first,
+                                    .c_stride = stride,
+                                    .added = adds});
     });
   });
 }

@@ -241,11 +241,38 @@ void WindowGradient<T>::widen(const Rows& rows, const Block& block, std::int64_t
   }
 }
 
+/// Some positions of the result's gradient, rows of which lie a plane apart, times what was packed.
+template <class T>
+void WindowGradient<T>::multiply_packed(const Block& block, const T* d_to, std::int64_t count,
+                                        const Wide<T>* packed, bool added) const {
+  alignas(line_bytes) Widened<T> widened;
+  const std::int64_t positions = product_.positions();
+  for_each_part(
+      0, product_.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+        const Wide<T>* left = nullptr;
+        std::int64_t stride = positions;
+        if constexpr (is_narrow) {
+          stride = count;
+          for (std::int64_t i = 0; i < rows; ++i) {
+            convert_row(d_to + (row + i) * positions, count, widened.data() + i * count);
+          }
+          left = widened.data();
+        } else {
+          left = d_to + row * positions;
+        }
+        for (std::int64_t v = 0; v < block.stride; v += panel<Wide<T>>) {
+          multiply_vectors<packed_plan>(
+              std::min<std::int64_t>(most_vectors, (block.stride - v) / width<Wide<T>>), rows,
+              thin::Block<Wide<T>>{count, left, stride, packed + v, block.stride,
+                                   block.sums + row * block.stride + v, block.stride, added});
+        }
+      });
+}
+
 template <class T>
 void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool first) const {
   alignas(line_bytes) Seen<Wide<T>> seen;
   alignas(line_bytes) Packed<Wide<T>> packed;
-  alignas(line_bytes) Widened<T> widened;
   const std::int64_t plane = product_.from_plane();
   const T* const from =
       product_.from +
@@ -263,29 +290,7 @@ void WindowGradient<T>::add_sample(std::int64_t sample, const Block& block, bool
           const Panel<Wide<T>> seen_panel(product_.y, product_.x, plan_, part, part, 0);
           seen_panel.load(from, 0, block.channels, seen.data());
           seen_panel.pack_positions(seen.data(), block.channels, block.stride, packed.data());
-          for_each_part(
-              0, product_.rows, most_rows, [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                const Wide<T>* left = nullptr;
-                std::int64_t stride = positions;
-                if constexpr (is_narrow) {
-                  stride = count;
-                  for (std::int64_t i = 0; i < rows; ++i) {
-                    convert_row(d_to + (row + i) * positions + q, count,
-                                widened.data() + i * count);
-                  }
-                  left = widened.data();
-                } else {
-                  left = d_to + row * positions + q;
-                }
-                for (std::int64_t v = 0; v < block.stride; v += panel<Wide<T>>) {
-                  multiply_vectors<packed_plan>(
-                      std::min<std::int64_t>(most_vectors, (block.stride - v) / width<Wide<T>>),
-                      rows,
-                      thin::Block<Wide<T>>{count, left, stride, packed.data() + v, block.stride,
-                                           block.sums + row * block.stride + v, block.stride,
-                                           !(first && q == 0)});
-                }
-              });
+          multiply_packed(block, d_to + q, count, packed.data(), !(first && q == 0));
         });
   }
 }

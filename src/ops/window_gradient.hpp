@@ -52,6 +52,8 @@ class WindowGradient {
   static constexpr bool is_narrow = !std::is_same_v<T, Wide<T>>;
   void widen(const Rows& rows, const Block& block, std::int64_t first, std::int64_t count,
              Wide<T>* out) const;
+  void multiply_packed(const Block& block, const T* d_to, std::int64_t count, const Wide<T>* packed,
+                       bool added) const;
   void add_sample(std::int64_t sample, const Block& block, bool first) const;
 
   WindowProduct<T> product_;

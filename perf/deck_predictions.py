@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""Do predicted step times come true for the decks as they are? Runs `zygos compare` with every deck's own
+policy, on fresh profiles, for some seconds, and prints predicted against measured. Needs a quiet machine.
+
+    python3 perf/deck_predictions.py --cifar10 FOLDER
+    python3 perf/deck_predictions.py --decks lenet5 unet
+"""
+import argparse
+import re
+import statistics
+
+from running import ROOT, ZYGOS, json_of
+
+WARM_UP = 3  # steps, for the predicted time of one
+SECONDS = 5.0
+LEAST_STEPS = 5
+
+
+def policy_of(deck):
+    """The deck's policy as `compare` takes it: type:option=value,option=value"""
+    text = (ROOT / "inputs" / f"{deck}.yaml").read_text()
+    line = re.search(r"^policy:(.*)\n((?:  .*\n)*)", text, re.M)
+    inline, block = line[1].split("#")[0].strip(), line[2]
+    if inline and not inline.startswith("{"):
+        return inline
+    pairs = re.findall(r"(\w+): *(\[[^\]]*\]|[^,}#\n]+)", inline or block)
+    options = [f"{name}={value.strip()}" for name, value in pairs if name != "type"]
+    return ":".join([dict(pairs)["type"].strip(), ",".join(options)]).rstrip(":")
+
+
+def compare(zygos, deck, overrides, steps, *options):
+    deck_file = str(ROOT / "inputs" / f"{deck}.yaml")
+    policy = policy_of(deck)
+    rows = json_of(zygos, "compare", deck_file, *overrides, "--policies", policy, "--steps", str(steps),
+                   *options)["rows"]
+    return next(row for row in rows if row["policy"].startswith(policy.split(":")[0]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--zygos", default=ZYGOS)
+    parser.add_argument("--cifar10", help="folder of CIFAR-10's binary files; without it drawn digits of that size")
+    parser.add_argument("--decks", nargs="+", default=sorted(p.stem for p in (ROOT / "inputs").glob("*.yaml")))
+    arguments = parser.parse_args()
+    cifar10 = (f"data.folder={arguments.cifar10}" if arguments.cifar10 else
+               "data={format: glyphs, size: 32, channels: 3}")
+    print("| deck | policy | predicted | measured | predicted / measured - 1 |")
+    print("| --- | --- | --- | --- | --- |")
+    errors = []
+    for deck in arguments.decks:
+        overrides = [cifar10] if deck == "cifar10_quick" else []
+        first = compare(arguments.zygos, deck, overrides, WARM_UP, "--fresh-profile")
+        steps = max(LEAST_STEPS, int(SECONDS / first["step_s"]["predicted"]))
+        row = compare(arguments.zygos, deck, overrides, steps)
+        step = row["step_s"]
+        errors.append(step["predicted"] / step["measured"] - 1.0)
+        print(f"| {deck} | {row['policy']} | {1e3 * step['predicted']:.3g} ms | {1e3 * step['measured']:.3g} ms | "
+              f"{100 * errors[-1]:+.1f} % |", flush=True)
+    print()
+    print(f"Median error {100 * statistics.median(map(abs, errors)):.1f} %; "
+          f"{sum(abs(value) <= 0.1 for value in errors)} of {len(errors)} within 10 %.")
+
+
+if __name__ == "__main__":
+    main()
