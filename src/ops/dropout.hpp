@@ -16,6 +16,9 @@ struct DropoutMask {
   double factor;            ///< 1 / (1 - rate)
 };
 
+/// Of each feature: ten rounds of about eight integer operations give four of them their words.
+inline constexpr double dropout_operations = 20.0;
+
 /// The step is hashed into the seed (SplitMix64: Steele, Lea, Flood, 2014), because sample id and
 /// feature fill the counter. Feature f of a sample takes word f % 4 of block f / 4.
 DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate);
@@ -25,5 +28,12 @@ template <class Exec, class T>
 void apply_dropout(const Exec& exec, const DropoutMask& mask,
                    VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
                    MatrixView<Exec, T> y);
+
+/// y = x * mask * factor + residual in one pass, rounded once where T is bf16; else the bits of
+/// apply_dropout and a sum after it. y may be x or residual.
+template <class Exec, class T>
+void dropout_add(const Exec& exec, const DropoutMask& mask,
+                 VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+                 MatrixView<Exec, const T> residual, MatrixView<Exec, T> y);
 
 }  // namespace zygos::ops

@@ -28,7 +28,7 @@ model:
         - layer_norm
         - {type: dense, units: 96, flatten: false}
         - {type: causal_attention, heads: 2, dropout: 0.1}
-        - {type: add, inputs: [causal_attention1, input]}
+        - {type: add, inputs: [causal_attention1, input], dropout: 0.05}
     - {type: dense, units: 12, flatten: false}
 optimizer: {type: adam, learning_rate: 0.01}
 lanes:
@@ -75,6 +75,7 @@ TEST_CASE("Neither a split by layers nor one by samples changes a bit of a small
   const auto whole = hash("single");
 
   CHECK(hash("{type: data_parallel}") == whole);
+  CHECK(hash("{type: single, micro_batches: 2}") == whole);
   CHECK(hash("{type: gpipe, micro_batches: 4, cuts: [repeat1.1.causal_attention1]}") == whole);
 }
 

@@ -125,6 +125,7 @@ std::vector<Case> large_layers() {
       random_case("{type: dropout, rate: 0.3}", {Shape{65, 203}}),
       random_case("layer_norm", {Shape{65, 203}}),
       random_case("add", {Shape{129, 203}, Shape{129, 203}}),
+      random_case("{type: add, dropout: 0.3}", {Shape{65, 203}, Shape{65, 203}}),
       random_case("concat", {Shape{65, 7}, Shape{65, 203}}),
       random_case("positions", {Shape{9, 33, 70}}),
       random_case("{type: embedding, vocabulary: 700, units: 33}", {Shape{19, 65}}),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/support/from_deck.hpp"
 
+#include "zygos/nn/layers.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
@@ -72,6 +74,7 @@ layers:
   - {type: upsample, factor: [2, 1], mode: bilinear}
   - {type: reshape, shape: [6, -1]}
   - flatten
+  - {type: add, dropout: 0.5}
 loss: mse
 optimizer: {type: adamw, learning_rate: 0.5}
 )");
@@ -95,6 +98,9 @@ optimizer: {type: adamw, learning_rate: 0.5}
   CHECK(output(7) == Shape{3, 16, 8});
   CHECK(output(8) == Shape{6, 32});
   CHECK(output(9) == Shape{192});
+  const std::array joined{Shape{3}, Shape{3}};
+  CHECK(made(layer_registry(), layers[10])->forward_cost(1, joined, DType::f32).flops >
+        add()->forward_cost(1, joined, DType::f32).flops);
   CHECK(made(loss_registry(), section.section("loss"))->type() == "mse");
   const OptimizerPtr optimizer = made(optimizer_registry(), section.section("optimizer"));
   CHECK(optimizer->type() == "adamw");

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/dropout.hpp"
+#include "ops/elementwise.hpp"
 #include "support/kernel_case.hpp"
 #include "support/random_values.hpp"
 
@@ -44,6 +45,73 @@ std::vector<double> ids_from(std::size_t first, std::size_t count) {
   std::vector<double> ids(count);
   std::iota(ids.begin(), ids.end(), static_cast<double>(first));
   return ids;
+}
+
+/// Operands of dropout and the sum behind it, random, and what each way makes of them.
+template <class Exec, class T>
+struct DropoutSum {
+  DropoutSum(std::vector<double> sample_ids, std::size_t features)
+      : ids(std::move(sample_ids)),
+        columns(features),
+        x(rounded<T>(random_values(ids.size() * columns, 8))),
+        residual(rounded<T>(random_values(ids.size() * columns, 9))) {}
+
+  std::vector<T> in_one_pass(const Exec& exec) const {
+    const Buffer<Exec, std::uint32_t> sample_ids(ids);
+    const Buffer<Exec, T> from(x), other(residual), y(x.size());
+    const auto rows = ids.size();
+    dropout_add(exec, mask, sample_ids.const_vector(), from.const_matrix(rows, columns),
+                other.const_matrix(rows, columns), y.matrix(rows, columns));
+    exec.fence("zygos::test");
+    CHECK((y.guards_intact() && from.values() == Buffer<Exec, T>(x).values() &&
+           other.values() == Buffer<Exec, T>(residual).values()));
+    return y.values();
+  }
+
+  std::vector<T> in_two_passes(const Exec& exec) const {
+    const Buffer<Exec, std::uint32_t> sample_ids(ids);
+    const Buffer<Exec, T> from(x), other(residual);
+    const auto rows = ids.size();
+    apply_dropout(exec, mask, sample_ids.const_vector(), from.const_matrix(rows, columns),
+                  from.matrix(rows, columns));
+    sum(exec, from.vector(), from.const_vector(), other.const_vector());
+    exec.fence("zygos::test");
+    return from.values();
+  }
+
+  /// Computed wide, one element after the other, and rounded once.
+  std::vector<T> by_definition() const {
+    std::vector<T> y;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t feature = i % columns;
+      const auto block = random_block(mask.key, static_cast<std::uint64_t>(ids[i / columns]),
+                                      static_cast<std::uint32_t>(feature / 4));
+      // Volatile: product and sum are rounded each by itself.
+      const volatile Wide<T> kept = static_cast<Wide<T>>(x[i]) * static_cast<Wide<T>>(mask.factor);
+      const Wide<T> dropped = block.v[feature % 4] < mask.threshold ? Wide<T>(0) : Wide<T>(kept);
+      y.push_back(static_cast<T>(dropped + static_cast<Wide<T>>(residual[i])));
+    }
+    return y;
+  }
+
+  DropoutMask mask = dropout_mask(17, 3, 2, 0.25);
+  std::vector<double> ids;
+  std::size_t columns;
+  std::vector<double> x;
+  std::vector<double> residual;
+};
+
+/// None, one, odd, a host lane's 64 features at a time and around, several chunks.
+const std::vector<std::size_t> dropout_columns{0, 1, 3, 4, 63, 64, 65, 1001, 12'345};
+
+template <class Exec, class T>
+void check_dropout_add() {
+  for (const std::size_t columns : dropout_columns) {
+    CAPTURE(columns);
+    const DropoutSum<Exec, T> on({4, 0, 4000000000.0, 7}, columns);
+    CHECK(on.in_one_pass(make_exec<Exec>()) == on.by_definition());
+  }
+  CHECK(DropoutSum<Exec, T>({}, 5).in_one_pass(make_exec<Exec>()).empty());
 }
 
 double share_of_zeros(const std::vector<float>& mask) {
@@ -147,6 +215,53 @@ TEST_CASE("Dropout multiplies what it keeps") {
     expected.push_back(static_cast<float>(values[i]) * factors[i]);
   }
   CHECK(x.values() == expected);
+}
+
+TEMPLATE_LIST_TEST_CASE("Dropout with a sum behind it is what Philox and plain sums define", "",
+                        testing::KernelCases) {
+  check_dropout_add<typename TestType::Exec, typename TestType::T>();
+}
+
+TEMPLATE_LIST_TEST_CASE("Dropout with a sum behind it rounds to bf16 once", "",
+                        testing::AllSpaces) {
+  check_dropout_add<TestType, bf16>();
+}
+
+TEMPLATE_LIST_TEST_CASE("One pass has the bits of dropout and a sum after it", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  for (const std::size_t columns : dropout_columns) {
+    CAPTURE(columns);
+    const DropoutSum<Exec, T> on(ids_from(3, 5), columns);
+    CHECK(on.in_one_pass(make_exec<Exec>()) == on.in_two_passes(make_exec<Exec>()));
+  }
+}
+
+TEST_CASE("Dropout with a sum behind it has the same bits for one to four threads") {
+  const DropoutSum<Kokkos::OpenMP, float> on(ids_from(3, 3), 40'001);
+  const auto alone = on.in_one_pass(make_exec<Kokkos::OpenMP>(1));
+  for (const int threads : {2, 3, 4}) {
+    CHECK(on.in_one_pass(make_exec<Kokkos::OpenMP>(threads)) == alone);
+  }
+}
+
+TEST_CASE("The sum behind dropout may take the place of either operand") {
+  using Exec = Kokkos::OpenMP;
+  const DropoutSum<Exec, float> on(ids_from(3, 5), 333);
+  const Exec exec = make_exec<Exec>();
+  const auto expected = on.in_one_pass(exec);
+  const Buffer<Exec, std::uint32_t> ids(on.ids);
+  const Buffer<Exec, float> x(on.x), residual(on.residual);
+  const Buffer<Exec, float> y(on.x), other(on.residual);
+
+  dropout_add(exec, on.mask, ids.const_vector(), y.const_matrix(5, 333),
+              residual.const_matrix(5, 333), y.matrix(5, 333));
+  dropout_add(exec, on.mask, ids.const_vector(), x.const_matrix(5, 333), other.const_matrix(5, 333),
+              other.matrix(5, 333));
+
+  CHECK(y.values() == expected);
+  CHECK(other.values() == expected);
 }
 
 }  // namespace zygos::ops

@@ -257,9 +257,12 @@ def graph_conv(options, parameter, x):
     return activated(options, z)
 
 
-@layer(Case((3, 4), (3, 4)), Case((2, 2, 3), (2, 2, 3), (2, 2, 3)))
-def add(_options, _, *inputs):
-    return sum(inputs)
+@layer(Case((3, 4), (3, 4)), Case((2, 2, 3), (2, 2, 3), (2, 2, 3)), Case((3, 4), (3, 4), dropout=0),
+       Case((2, 2, 3), (2, 2, 3), (2, 2, 3), dropout=0.5, trains=False))
+def add(options, _, stream, *residuals):
+    # Only what needs no random numbers; tests/nn/test_joins.cpp has the rest.
+    rate = options.get("dropout", 0)
+    return F.dropout(stream, rate, training=False) + sum(residuals)
 
 
 @layer(Case((3, 4), (3, 2)), Case((2, 1, 2, 3), (2, 3, 2, 3), (2, 2, 2, 3)))

@@ -21,15 +21,15 @@ struct CutModel {
   Names four;
 };
 
-/// Nine nodes with dropout and statistics of five samples; outputs of the first and second are read
-/// far behind.
+/// Nine nodes with dropout, one in a sum, and statistics of five samples; outputs of the first and
+/// second are read far behind.
 inline CutModel dense_model() {
   graph::Graph graph(Shape{10}, nn::cross_entropy());
   graph.add("fc1", tanh_layer(9));
   graph.add("drop1", nn::dropout(0.25));
   graph.add("fc2", tanh_layer(9));
   graph.add("normal", nn::batch_norm({.group = 5}));
-  graph.add("sum", nn::add(), Names{"normal", "drop1"});
+  graph.add("sum", nn::add({.dropout = 0.25}), Names{"normal", "drop1"});
   graph.add("fc3", tanh_layer(9));
   graph.add("drop3", nn::dropout(0.5));
   graph.add("joined", nn::concat(), Names{"drop3", "fc1", "drop1", "input"});

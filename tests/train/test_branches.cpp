@@ -28,7 +28,7 @@ graph::Graph branching_model(double dropout_rate) {
   graph.add("drop", nn::dropout(dropout_rate));
   graph.add("inner", nn::add(), Names{"drop", "fc1"});
   graph.add("fc3", tanh_layer(7));
-  graph.add("outer", nn::add(), Names{"fc3", "inner", "fc1"});
+  graph.add("outer", nn::add({.dropout = dropout_rate}), Names{"fc3", "inner", "fc1"});
   graph.add("twice", nn::add(), Names{"outer", "outer"});
   graph.add("wide", nn::concat(), Names{"twice", "fc1", "input", "twice"});
   graph.add("fc4", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));

@@ -192,8 +192,14 @@ struct GraphConvOptions {
 };
 LayerPtr graph_conv(const GraphConvOptions& options);
 
-/// Sum of two or more inputs of one shape (a residual connection: He et al., 2015).
-LayerPtr add();
+/// Sum of two or more inputs of one shape (a residual connection: He et al., 2015), the first of
+/// which may be dropped from on the way: y = dropout(x0) + x1 + ... in one pass over memory, with
+/// the mask that a layer of dropout would have at the same place in the graph. Throws UsageError
+/// for a rate outside of [0, 1).
+struct AddOptions {
+  double dropout = 0.0;  ///< of features of the first input, while training
+};
+LayerPtr add(AddOptions options = {});
 
 /// Two or more inputs joined along the first extent of their sample shapes; all other extents must
 /// be the same. Vectors are appended, images stacked by channel.

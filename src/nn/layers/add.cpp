@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "ops/dropout.hpp"
 #include "ops/elementwise.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -13,6 +14,10 @@ namespace {
 
 class Add final : public Layer {
  public:
+  explicit Add(AddOptions options) : options_(options) {
+    require_fraction("add", "dropout", options.dropout);
+  }
+
   std::string_view type() const override { return "add"; }
   void require_bf16(std::span<const Shape>) const override {}
 
@@ -30,23 +35,34 @@ class Add final : public Layer {
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
     const double elements = static_cast<double>(batch) * static_cast<double>(inputs[0].size());
     const auto count = static_cast<double>(inputs.size());
-    return {(count - 1.0) * elements,
+    return {(count - 1.0) * elements + drawing(elements),
             (count + 1.0) * elements * static_cast<double>(size_of(dtype))};
   }
 
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
     const double elements = static_cast<double>(batch) * static_cast<double>(inputs[0].size());
-    const double streams = wants_d_input ? 1.0 + static_cast<double>(inputs.size()) : 0.0;
-    return {0.0, streams * elements * static_cast<double>(size_of(dtype))};
+    if (!wants_d_input) {
+      return {};
+    }
+    const double streams = 1.0 + static_cast<double>(inputs.size());
+    return {drawing(elements), streams * elements * static_cast<double>(size_of(dtype))};
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::sum(exec, vector_view<Exec, T>(args.output), vector_view<Exec, const T>(args.inputs[0]),
-               vector_view<Exec, const T>(args.inputs[1]));
+      if (drops(context)) {
+        ops::dropout_add(
+            exec, mask_of(context), vector_view<Exec, const std::uint32_t>(context.sample_ids),
+            matrix_view<Exec, const T>(args.inputs[0]), matrix_view<Exec, const T>(args.inputs[1]),
+            matrix_view<Exec, T>(args.output));
+      } else {
+        ops::sum(exec, vector_view<Exec, T>(args.output),
+                 vector_view<Exec, const T>(args.inputs[0]),
+                 vector_view<Exec, const T>(args.inputs[1]));
+      }
       for (const Tensor& term : args.inputs.subspan(2)) {
         ops::add(exec, vector_view<Exec, T>(args.output), vector_view<Exec, const T>(term));
       }
@@ -57,22 +73,53 @@ class Add final : public Layer {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      for (const Tensor& d_input : args.d_inputs) {
-        if (d_input) {
+      for (std::size_t i = 0; i < args.d_inputs.size(); ++i) {
+        const Tensor& d_input = args.d_inputs[i];
+        if (d_input && i == 0 && drops(context)) {
+          ops::apply_dropout(
+              exec, mask_of(context), vector_view<Exec, const std::uint32_t>(context.sample_ids),
+              matrix_view<Exec, const T>(args.d_output), matrix_view<Exec, T>(d_input));
+        } else if (d_input) {
           ops::copy(exec, vector_view<Exec, const T>(args.d_output), vector_view<Exec, T>(d_input));
         }
       }
     });
   }
+
+ private:
+  bool drops(const Context& context) const {
+    return options_.dropout > 0.0 && context.mode == Mode::train;
+  }
+
+  ops::DropoutMask mask_of(const Context& context) const {
+    return ops::dropout_mask(context.seed, context.step, context.layer, options_.dropout);
+  }
+
+  double drawing(double elements) const {
+    return options_.dropout > 0.0 ? ops::dropout_operations * elements : 0.0;
+  }
+
+  AddOptions options_;
 };
 
 }  // namespace
 
-LayerPtr add() { return std::make_shared<Add>(); }
+LayerPtr add(AddOptions options) { return std::make_shared<Add>(options); }
 
 Entry<LayerPtr> add_entry() {
-  return {deck::Schema("add", "Sum of two or more layers of one shape, named in `inputs`."),
-          [](const deck::Section&) { return add(); }};
+  deck::Schema schema("add",
+                      "Sum of two or more layers of one shape, named in `inputs`. With `dropout` "
+                      "the first of them is dropped from on the way: dropout(x0) + x1 + ... in one "
+                      "pass over memory, as a residual connection wants it.");
+  schema
+      .real("dropout",
+            "Probability that a feature of the first input is dropped while training; the other "
+            "inputs are added as they are.")
+      .at_least(0.0)
+      .below(1.0)
+      .fallback(0.0);
+  return {schema,
+          [](const deck::Section& options) { return add({.dropout = options.real("dropout")}); }};
 }
 
 }  // namespace zygos::nn

@@ -58,11 +58,9 @@ class Dropout final : public Layer {
   }
 
   Cost pass_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const {
-    // Ten rounds of about eight integer operations give four elements their words.
-    constexpr double operations_per_element = 20.0;
     const double elements =
         static_cast<double>(batch) * static_cast<double>(only_input(type(), inputs).size());
-    return {operations_per_element * elements,
+    return {ops::dropout_operations * elements,
             2.0 * elements * static_cast<double>(size_of(dtype))};
   }
 
