@@ -74,12 +74,10 @@ struct Problem {
     const auto begin = static_cast<std::uint32_t>(
         (head.head * shape.positions + query) * blocks_of_row + first / 4);
     const auto factor = static_cast<Wide<T>>(dropout.factor);
-    for (std::uint32_t b = 0; b < block / 4; ++b) {
-      const PhiloxBlock words = random_block(dropout.key, head.id, begin + b);
-      kept[4 * b] = words.v[0] < dropout.threshold ? Wide<T>(0) : factor;
-      kept[4 * b + 1] = words.v[1] < dropout.threshold ? Wide<T>(0) : factor;
-      kept[4 * b + 2] = words.v[2] < dropout.threshold ? Wide<T>(0) : factor;
-      kept[4 * b + 3] = words.v[3] < dropout.threshold ? Wide<T>(0) : factor;
+    std::uint32_t words[block];
+    draw_words<block / 4>(dropout.key, head.id, begin, words);
+    for (std::size_t i = 0; i < block; ++i) {
+      kept[i] = words[i] < dropout.threshold ? Wide<T>(0) : factor;
     }
   }
 };

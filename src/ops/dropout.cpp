@@ -34,14 +34,7 @@ struct DropoutBlocks {
     const std::size_t sample = item / items;
     const std::size_t block = item % items * together;
     std::uint32_t words[4 * together];
-    for (std::uint32_t b = 0; b < together; ++b) {
-      const PhiloxBlock drawn =
-          random_block(key, sample_ids[sample], static_cast<std::uint32_t>(block) + b);
-      words[4 * b] = drawn.v[0];
-      words[4 * b + 1] = drawn.v[1];
-      words[4 * b + 2] = drawn.v[2];
-      words[4 * b + 3] = drawn.v[3];
-    }
+    draw_words<together>(key, sample_ids[sample], static_cast<std::uint32_t>(block), words);
     const std::size_t first = block * 4;
     const std::size_t count = columns - first < 4 * together ? columns - first : 4 * together;
     const std::size_t begin = sample * columns + first;
@@ -61,7 +54,7 @@ template <bool adds, class Exec, class T>
 void launch(const char* label, const Exec& exec, const DropoutMask& mask,
             VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
             MatrixView<Exec, const T> residual, MatrixView<Exec, T> y) {
-  constexpr std::size_t together = HostSpace<Exec> ? 16 : 1;
+  constexpr std::size_t together = HostSpace<Exec> ? blocks_together : 1;
   const std::size_t items = (x.extent(1) + 4 * together - 1) / (4 * together);
   const DropoutBlocks<together, adds, T> body{
       mask.key,          mask.threshold,  static_cast<Wide<T>>(mask.factor),

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "ops/random_words.hpp"
+
 #include "zygos/core/philox.hpp"
 #include "zygos/tensor/views.hpp"
 
@@ -22,6 +24,24 @@ inline constexpr double dropout_operations = 20.0;
 /// The step is hashed into the seed (SplitMix64: Steele, Lea, Flood, 2014), because sample id and
 /// feature fill the counter. Feature f of a sample takes word f % 4 of block f / 4.
 DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate);
+
+/// The words of blocks [first, first + blocks) of a sample, for kernels.
+template <std::size_t blocks>
+KOKKOS_FUNCTION void draw_words(const RngKey& key, std::uint32_t sample_id, std::uint32_t first,
+                                std::uint32_t (&words)[4 * blocks]) {
+  if constexpr (blocks == blocks_together) {
+    KOKKOS_IF_ON_HOST((random_words(key, sample_id, first, words);))
+    KOKKOS_IF_ON_DEVICE((Kokkos::abort("zygos::ops::draw_words: so many only on a host");))
+  } else {
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      const PhiloxBlock drawn = random_block(key, sample_id, first + b);
+      words[4 * b] = drawn.v[0];
+      words[4 * b + 1] = drawn.v[1];
+      words[4 * b + 2] = drawn.v[2];
+      words[4 * b + 3] = drawn.v[3];
+    }
+  }
+}
 
 /// y = x * mask * factor; y may be x. Forward and backward alike.
 template <class Exec, class T>
