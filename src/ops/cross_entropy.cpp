@@ -10,144 +10,286 @@
 namespace zygos::ops {
 namespace {
 
-/// Neighbours in memory.
-struct Dense {
-  KOKKOS_INLINE_FUNCTION std::size_t operator()(std::size_t k) const { return k; }
-};
-struct Strided {
-  std::size_t stride;
-  KOKKOS_INLINE_FUNCTION std::size_t operator()(std::size_t k) const { return k * stride; }
-};
-
-/// One position of the softmax cross-entropy: losses[n], hits[n] and its part of d. Where samples
-/// have several positions, losses[n] holds the position's share in the sample's loss before, times
-/// the number of positions: 1 if all are judged.
+/// Where positions of the softmax cross-entropy write losses[n], hits[n] and their parts of d.
+/// Where samples have several positions, losses[n] holds the position's share in the sample's loss
+/// before, times the number of positions: 1 if all are judged.
 template <class T>
-struct CrossEntropyRow {
+struct CrossEntropy {
   const T* logits;
   const std::int32_t* labels;
   std::size_t classes;
   std::size_t positions;  ///< of a sample
-  ClassOrder order;
   double factor;
   double* losses;
   std::int32_t* hits;
   T* d;  ///< null when only evaluating
 
-  KOKKOS_FUNCTION void operator()(const std::size_t n) const {
-    if (order == ClassOrder::last) {
-      evaluate_position(n, n * classes, Dense{});
-    } else {
-      evaluate_position(n, n / positions * positions * classes + n % positions, Strided{positions});
-    }
-  }
-
-  /// `at(k)` is where class k lies behind the first one.
-  template <class At>
-  KOKKOS_FUNCTION void evaluate_position(std::size_t n, std::size_t first, const At& at) const {
-    if (labels[n] < 0) {
-      return leave_out(n, first, at);
-    }
-    const T* const row = logits + first;
-    const auto label = static_cast<std::size_t>(labels[n]);
-    const double share = positions == 1 ? 1.0 : losses[n];
-    const Wide<T> top = largest(row, at);
-    std::size_t best = 0;
-    while (best < classes && row[at(best)] != top) {
-      ++best;  // to the end for NaN
-    }
-    T* const out = d == nullptr ? nullptr : d + first;
-    const double sum = add_powers(row, top, out, at);
-    // top - row[label] >= 0 and log(sum) >= 0: nothing cancels.
-    losses[n] = share * (Kokkos::log(sum) +
-                         (static_cast<double>(top) - static_cast<double>(row[at(label)])));
-    hits[n] = best == label ? 1 : 0;
-    if (out != nullptr) {
-      scale_gradient(row, top, out, label, sum, share, at);
-    }
-  }
-
-  template <class At>
-  KOKKOS_FUNCTION void leave_out(std::size_t n, std::size_t first, const At& at) const {
-    losses[n] = 0.0;
-    hits[n] = -1;
-    for (std::size_t k = 0; k < classes && d != nullptr; ++k) {
-      d[first + at(k)] = T(0);
-    }
-  }
-
   /// Numbers side by side in a loop over classes, so that operations need not wait for each other.
+  /// A sum is added up in this order wherever classes lie.
   static constexpr std::size_t beside = 32;
 
-  template <class At>
-  KOKKOS_FUNCTION Wide<T> largest(const T* row, const At& at) const {
+  /// Whether powers wait in the gradient's memory for their sum: bf16 would round them, so there
+  /// they are computed again.
+  static constexpr bool keeps_powers = std::is_same_v<T, Wide<T>>;
+
+  KOKKOS_INLINE_FUNCTION double power(const T& logit, Wide<T> top, const T* kept) const {
+    return static_cast<double>(keeps_powers ? Wide<T>(*kept) : exponential(logit - top));
+  }
+
+  struct Weights {
+    double whole;
+    double of_power;  ///< what a power of the sum is multiplied by in the gradient
+  };
+
+  /// Writes the loss and what to scale the gradient with.
+  KOKKOS_INLINE_FUNCTION Weights settle(std::size_t n, Wide<T> top, Wide<T> of_label, double sum,
+                                        bool hit) const {
+    const double share = positions == 1 ? 1.0 : losses[n];
+    // top - of_label >= 0 and log(sum) >= 0: nothing cancels.
+    losses[n] =
+        share * (Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(of_label)));
+    hits[n] = hit ? 1 : 0;
+    const double weight = share * factor / static_cast<double>(positions);
+    return {weight, weight / sum};
+  }
+  KOKKOS_INLINE_FUNCTION void leave_out(std::size_t n) const {
+    losses[n] = 0.0;
+    hits[n] = -1;
+  }
+};
+
+/// Of the turns of a loop over a block, which has all of them even where the block is not whole, so
+/// that it is made of vectors, too.
+template <bool whole>
+KOKKOS_INLINE_FUNCTION bool has(std::size_t j, std::size_t count) {
+  return whole || j < count;
+}
+
+/// A position whose classes are neighbours in memory.
+template <class T>
+struct CrossEntropyRow : CrossEntropy<T> {
+  using Base = CrossEntropy<T>;
+  using Base::beside;
+  using Base::classes;
+  using Base::keeps_powers;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t n) const {
+    T* const out = this->d == nullptr ? nullptr : this->d + n * classes;
+    if (this->labels[n] < 0) {
+      this->leave_out(n);
+      for (std::size_t k = 0; k < classes && out != nullptr; ++k) {
+        out[k] = T(0);
+      }
+      return;
+    }
+    const T* const row = this->logits + n * classes;
+    const auto label = static_cast<std::size_t>(this->labels[n]);
+    const Wide<T> top = largest(row);
+    const double sum = add_powers(row, top, out);
+    const bool hit = row[label] == top && is_first(row, top, label);
+    const auto weights = this->settle(n, top, row[label], sum, hit);
+    if (out == nullptr) {
+      return;
+    }
+    const double of_label =
+        this->power(row[label], top, out + label) * weights.of_power - weights.whole;
+    for (std::size_t k = 0; k < classes; ++k) {
+      out[k] = static_cast<T>(this->power(row[k], top, out + k) * weights.of_power);
+    }
+    out[label] = static_cast<T>(of_label);
+  }
+
+  /// Whether no class before this one has the largest logit, too.
+  KOKKOS_FUNCTION bool is_first(const T* row, Wide<T> top, std::size_t label) const {
+    bool first = true;
+    for (std::size_t k = 0; k < label; ++k) {
+      first = first && row[k] != top;
+    }
+    return first;
+  }
+
+  KOKKOS_FUNCTION Wide<T> largest(const T* row) const {
     Wide<T> tops[beside];
     for (std::size_t j = 0; j < beside; ++j) {
       tops[j] = row[0];
     }
     std::size_t k = 0;
     for (; k + beside <= classes; k += beside) {
-      for (std::size_t j = 0; j < beside; ++j) {
-        const Wide<T> logit = row[at(k + j)];
-        tops[j] = logit > tops[j] ? logit : tops[j];
+      raise<true>(row + k, beside, tops);
+    }
+    if (k < classes) {
+      raise<false>(row + k, classes - k, tops);
+    }
+    for (std::size_t half = beside / 2; half > 0; half /= 2) {
+      for (std::size_t j = 0; j < half; ++j) {
+        tops[j] = tops[j + half] > tops[j] ? tops[j + half] : tops[j];
       }
     }
-    for (; k < classes; ++k) {
-      tops[0] = row[at(k)] > tops[0] ? row[at(k)] : tops[0];
+    return tops[0];
+  }
+  template <bool whole>
+  KOKKOS_INLINE_FUNCTION void raise(const T* row, std::size_t count, Wide<T>* tops) const {
+    for (std::size_t j = 0; j < beside; ++j) {
+      const Wide<T> logit = has<whole>(j, count) ? Wide<T>(row[j]) : tops[j];
+      tops[j] = logit > tops[j] ? logit : tops[j];
     }
-    Wide<T> top = tops[0];
-    for (const Wide<T> other : tops) {
-      top = other > top ? other : top;
-    }
-    return top;
   }
 
-  /// Whether powers wait in the gradient's memory for their sum: bf16 would round them, so there
-  /// they are computed again.
-  static constexpr bool keeps_powers = std::is_same_v<T, Wide<T>>;
-
-  template <class At>
-  KOKKOS_FUNCTION double add_powers(const T* row, Wide<T> top, T* powers, const At& at) const {
+  KOKKOS_FUNCTION double add_powers(const T* row, Wide<T> top, T* powers) const {
     double sums[beside] = {};
     std::size_t k = 0;
     for (; k + beside <= classes; k += beside) {
-      Wide<T> some[beside];
-      for (std::size_t j = 0; j < beside; ++j) {
-        some[j] = exponential(row[at(k + j)] - top);
-        sums[j] += static_cast<double>(some[j]);
-      }
-      for (std::size_t j = 0; j < beside && keeps_powers && powers != nullptr; ++j) {
-        powers[at(k + j)] = static_cast<T>(some[j]);
-      }
+      add_block<true>(row + k, beside, top, sums, powers == nullptr ? nullptr : powers + k);
     }
-    double sum = 0.0;
-    for (; k < classes; ++k) {
-      const Wide<T> power = exponential(row[at(k)] - top);
-      sum += static_cast<double>(power);
-      if (keeps_powers && powers != nullptr) {
-        powers[at(k)] = static_cast<T>(power);
+    if (k < classes) {
+      add_block<false>(row + k, classes - k, top, sums, powers == nullptr ? nullptr : powers + k);
+    }
+    for (std::size_t half = beside / 2; half > 0; half /= 2) {
+      for (std::size_t j = 0; j < half; ++j) {
+        sums[j] += sums[j + half];
       }
     }
-    for (const double part : sums) {
-      sum += part;
+    return sums[0];
+  }
+  template <bool whole>
+  KOKKOS_INLINE_FUNCTION void add_block(const T* row, std::size_t count, Wide<T> top, double* sums,
+                                        T* powers) const {
+    Wide<T> some[beside];
+    for (std::size_t j = 0; j < beside; ++j) {
+      some[j] = has<whole>(j, count) ? exponential(row[j] - top) : Wide<T>(0);
+      sums[j] += static_cast<double>(some[j]);
     }
-    return sum;
+    for (std::size_t j = 0; j < beside && keeps_powers && powers != nullptr; ++j) {
+      if (has<whole>(j, count)) {
+        powers[j] = static_cast<T>(some[j]);
+      }
+    }
+  }
+};
+
+/// Positions of a sample which are neighbours in memory: `width` of them, or what is left.
+template <std::size_t width, class T>
+struct CrossEntropyColumns : CrossEntropy<T> {
+  using Base = CrossEntropy<T>;
+  using Base::beside;
+  using Base::classes;
+  using Base::keeps_powers;
+  using Base::positions;
+  std::size_t blocks;  ///< of a sample
+
+  KOKKOS_FUNCTION void operator()(const std::size_t item) const {
+    const std::size_t sample = item / blocks;
+    const std::size_t begin = item % blocks * width;
+    const std::size_t first = sample * positions * classes + begin;
+    const std::size_t count = positions - begin < width ? positions - begin : width;
+    T* const out = this->d == nullptr ? nullptr : this->d + first;
+    if (count == width) {
+      evaluate<true>(sample * positions + begin, count, this->logits + first, out);
+    } else {
+      evaluate<false>(sample * positions + begin, count, this->logits + first, out);
+    }
   }
 
-  template <class At>
-  KOKKOS_FUNCTION void scale_gradient(const T* row, Wide<T> top, T* out, std::size_t label,
-                                      double sum, double of_position, const At& at) const {
-    const auto power = [&](std::size_t k) {
-      return static_cast<double>(keeps_powers ? Wide<T>(out[at(k)])
-                                              : exponential(row[at(k)] - top));
-    };
-    const double weight = of_position * factor / static_cast<double>(positions);
-    const double share = weight / sum;
-    const double of_label = power(label) * share - weight;
-    for (std::size_t k = 0; k < classes; ++k) {
-      out[at(k)] = static_cast<T>(power(k) * share);
+  template <bool whole>
+  KOKKOS_FUNCTION void evaluate(std::size_t n, std::size_t count, const T* in, T* out) const {
+    Wide<T> tops[width];
+    std::int32_t best[width];
+    find_largest<whole>(count, in, tops, best);
+    double sums[width];
+    add_powers<whole>(count, in, tops, out, sums);
+    double of_powers[width] = {};
+    double of_labels[width] = {};
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::int32_t label = this->labels[n + j];
+      if (label < 0) {
+        this->leave_out(n + j);
+        continue;
+      }
+      const std::size_t at = static_cast<std::size_t>(label) * positions + j;
+      const bool hit = best[j] == label && in[at] == tops[j];
+      const auto weights = this->settle(n + j, tops[j], in[at], sums[j], hit);
+      of_powers[j] = weights.of_power;
+      if (out != nullptr) {
+        of_labels[j] = this->power(in[at], tops[j], out + at) * weights.of_power - weights.whole;
+      }
     }
-    out[at(label)] = static_cast<T>(of_label);
+    if (out != nullptr) {
+      write_gradient<whole>(this->labels + n, count, in, tops, of_powers, of_labels, out);
+    }
+  }
+
+  template <bool whole>
+  KOKKOS_INLINE_FUNCTION void find_largest(std::size_t count, const T* in, Wide<T>* tops,
+                                           std::int32_t* best) const {
+    for (std::size_t j = 0; j < width; ++j) {
+      tops[j] = has<whole>(j, count) ? Wide<T>(in[j]) : Wide<T>(0);
+      best[j] = 0;
+    }
+    for (std::size_t k = 1; k < classes; ++k) {
+      for (std::size_t j = 0; j < width; ++j) {
+        const Wide<T> logit = has<whole>(j, count) ? Wide<T>(in[k * positions + j]) : Wide<T>(0);
+        best[j] = logit > tops[j] ? static_cast<std::int32_t>(k) : best[j];
+        tops[j] = logit > tops[j] ? logit : tops[j];
+      }
+    }
+  }
+
+  template <bool whole>
+  KOKKOS_INLINE_FUNCTION void add_powers(std::size_t count, const T* in, const Wide<T>* tops,
+                                         T* powers, double* totals) const {
+    double sums[beside][width] = {};
+    for (std::size_t k = 0; k < classes; k += beside) {
+      for (std::size_t i = 0; i < beside; ++i) {
+        if (k + i < classes) {
+          const std::size_t at = (k + i) * positions;
+          add_class<whole>(count, in + at, tops, powers == nullptr ? nullptr : powers + at,
+                           sums[i]);
+        }
+      }
+    }
+    for (std::size_t half = beside / 2; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; ++i) {
+        for (std::size_t j = 0; j < width; ++j) {
+          sums[i][j] += sums[i + half][j];
+        }
+      }
+    }
+    for (std::size_t j = 0; j < width; ++j) {
+      totals[j] = sums[0][j];
+    }
+  }
+  template <bool whole>
+  KOKKOS_INLINE_FUNCTION void add_class(std::size_t count, const T* in, const Wide<T>* tops,
+                                        T* powers, double* sums) const {
+    Wide<T> some[width];
+    for (std::size_t j = 0; j < width; ++j) {
+      some[j] = has<whole>(j, count) ? exponential(in[j] - tops[j]) : Wide<T>(0);
+      sums[j] += static_cast<double>(some[j]);
+    }
+    for (std::size_t j = 0; j < width && keeps_powers && powers != nullptr; ++j) {
+      if (has<whole>(j, count)) {
+        powers[j] = static_cast<T>(some[j]);
+      }
+    }
+  }
+
+  template <bool whole>
+  KOKKOS_INLINE_FUNCTION void write_gradient(const std::int32_t* wanted, std::size_t count,
+                                             const T* in, const Wide<T>* tops,
+                                             const double* of_powers, const double* of_labels,
+                                             T* out) const {
+    for (std::size_t k = 0; k < classes; ++k) {
+      for (std::size_t j = 0; j < width; ++j) {
+        if (has<whole>(j, count)) {
+          const std::size_t at = k * positions + j;
+          const double part = this->power(in[at], tops[j], out + at) * of_powers[j];
+          // Not judged: 0, even of NaN.
+          out[at] = wanted[j] < 0                               ? T(0)
+                    : wanted[j] == static_cast<std::int32_t>(k) ? static_cast<T>(of_labels[j])
+                                                                : static_cast<T>(part);
+        }
+      }
+    }
   }
 };
 
@@ -198,20 +340,29 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
   ZYGOS_REQUIRE(
       positions > 0 && labels.size() == samples * positions && logits.extent(1) % positions == 0,
       "ops::cross_entropy: every sample has as many labels, and logits for each");
-  const CrossEntropyRow<T> row{logits.data(),
-                               labels.data(),
-                               logits.extent(1) / positions,
-                               positions,
-                               order,
-                               factor,
-                               results.sample_losses.data(),
-                               results.sample_hits.data(),
-                               results.d_prediction.data()};
+  const CrossEntropy<T> all{logits.data(),
+                            labels.data(),
+                            logits.extent(1) / positions,
+                            positions,
+                            factor,
+                            results.sample_losses.data(),
+                            results.sample_hits.data(),
+                            results.d_prediction.data()};
   if (positions > 1 && samples > 0) {
-    share_out(exec, samples, positions, row.labels, row.losses);
+    share_out(exec, samples, positions, all.labels, all.losses);
   }
-  evaluate_loss("zygos::ops::cross_entropy", exec, labels.size(), row.classes, row,
-                results.totals.data(), positions);
+  if (order == ClassOrder::last) {
+    for_each_element("zygos::ops::cross_entropy", exec, labels.size(),
+                     samples_per_chunk(all.classes), CrossEntropyRow<T>{all});
+  } else {
+    constexpr std::size_t width = HostSpace<Exec> ? 16 : 1;
+    const std::size_t blocks = (positions + width - 1) / width;
+    for_each_element("zygos::ops::cross_entropy", exec, samples * blocks,
+                     samples_per_chunk(all.classes * width),
+                     CrossEntropyColumns<width, T>{all, blocks});
+  }
+  sum_totals(exec, labels.size(), static_cast<double>(positions), all.losses, all.hits,
+             results.totals.data());
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                               \

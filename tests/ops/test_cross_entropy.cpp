@@ -10,7 +10,9 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -83,6 +85,49 @@ TEMPLATE_LIST_TEST_CASE(
     CHECK((losses.guards_intact() && scored.guards_intact() && gradient.guards_intact() &&
            totals.guards_intact()));
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("What is not judged may be NaN, and the first of equal classes is the hit",
+                        "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const ClassOrder order = GENERATE(ClassOrder::last, ClassOrder::first);
+  constexpr std::size_t positions = 19;
+  constexpr std::size_t classes = 3;
+  // All logits are equal; every third position is not judged, the others have labels 0 or 1.
+  std::vector<double> values, given, expected;
+  for (std::size_t i = 0; i < positions; ++i) {
+    given.push_back(i % 3 == 0 ? -1.0 : static_cast<double>(i % 2));
+  }
+  for (std::size_t i = 0; i < positions * classes; ++i) {
+    const std::size_t position = order == ClassOrder::last ? i / classes : i % positions;
+    const std::size_t k = order == ClassOrder::last ? i % classes : i / positions;
+    const bool judged = given[position] >= 0.0;
+    values.push_back(judged ? 2.0 : std::nan(""));
+    const double one = static_cast<double>(k) == given[position] ? 1.0 : 0.0;
+    expected.push_back(judged ? (1.0 / 3.0 - one) / 12.0 : 0.0);
+  }
+  const Buffer<Exec, T> logits(values);
+  const Buffer<Exec, std::int32_t> labels(given);
+  const Buffer<Exec, double> losses(positions), totals(3);
+  const Buffer<Exec, std::int32_t> scored(positions);
+  const Buffer<Exec, T> gradient(values.size());
+
+  cross_entropy(exec, logits.const_matrix(1, values.size()), labels.const_vector(), 1.0,
+                LossResults<Exec, T>{losses.vector(), scored.vector(),
+                                     gradient.matrix(1, values.size()), totals.vector()},
+                order);
+  exec.fence("zygos::test");
+
+  CHECK(difference(gradient.values(), expected, 1.0) == "");
+  CHECK(totals.values()[0] == Catch::Approx(std::log(3.0)).epsilon(1e-6));
+  CHECK(totals.values()[2] == 12.0);
+  const auto found = scored.values();
+  for (std::size_t i = 0; i < positions; ++i) {
+    CHECK(found[i] == (given[i] < 0.0 ? -1 : given[i] == 0.0 ? 1 : 0));
+  }
+  CHECK((losses.guards_intact() && scored.guards_intact() && gradient.guards_intact()));
 }
 
 }  // namespace zygos::ops

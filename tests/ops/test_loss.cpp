@@ -8,6 +8,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <array>
 #include <cmath>
@@ -136,9 +137,10 @@ TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, whereve
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
   const Exec exec = make_exec<Exec>();
+  // As many positions as lie in a host's vectors, and fewer.
+  const std::size_t positions = GENERATE(6U, 37U);
   for (const auto& [samples, columns] : shapes) {
-    constexpr std::size_t positions = 6;
-    CAPTURE(samples, columns);
+    CAPTURE(samples, columns, positions);
     const std::size_t rows = samples * positions;
     const auto values = rounded<T>(random_values(rows * columns, 4));
     std::vector<double> turned(values.size());
@@ -149,7 +151,9 @@ TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, whereve
     const Buffer<Exec, T> logits(values);
     const Buffer<Exec, T> images(turned);
     const Buffer<Exec, std::int32_t> labels(random_labels(rows, columns));
-    const auto expected = reference::cross_entropy(columns, values, labels.values(), 0.01 / 6.0);
+    const auto per_sample = static_cast<double>(positions);
+    const auto expected =
+        reference::cross_entropy(columns, values, labels.values(), 0.01 / per_sample);
     // One loss and hit for every label.
     Outputs<Exec, T> last(rows, columns);
     Outputs<Exec, T> first(rows, columns);
@@ -165,10 +169,11 @@ TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, whereve
     CHECK(difference(last.gradient.values(), expected.gradient, 1.0) == "");
     CHECK(last.hits.values() == expected.hits);
     CHECK(last.totals.values()[0] ==
-          Catch::Approx(total_of(expected.losses) / positions).epsilon(1e-6));
+          Catch::Approx(total_of(expected.losses) / per_sample).epsilon(1e-6));
     CHECK(last.totals.values()[1] ==
           std::accumulate(expected.hits.begin(), expected.hits.end(), 0));
     CHECK(first.losses.values() == last.losses.values());
+    CHECK(first.hits.values() == last.hits.values());
     CHECK(first.totals.values() == last.totals.values());
     const auto gradient = first.gradient.values();
     std::vector<T> back(gradient.size());
