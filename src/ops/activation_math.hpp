@@ -46,7 +46,9 @@ KOKKOS_INLINE_FUNCTION T activated(T x) {
   } else if constexpr (which == Activation::tanh) {
     return hyperbolic_tangent(x);
   } else if constexpr (which == Activation::sigmoid) {
-    return T(1) / (T(1) + Kokkos::exp(-x));
+    // The power is at most 1, so that nothing overflows, and small results keep their places.
+    const T power = exponential(-Kokkos::abs(x));
+    return (x < T(0) ? power : T(1)) / (T(1) + power);
   } else if constexpr (which == Activation::gelu) {
     return T(0.5) * x * (T(1) + error_function(x * T(0.70710678118654752440)));
   } else {

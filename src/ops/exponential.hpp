@@ -16,8 +16,10 @@ template <class T>
 struct ExponentialConstants;
 
 /// `shift` is 1.5 times the number above which a type has no fractions: added, it leaves a whole
-/// number in the lowest bits. ln 2 comes in two parts, the first short enough to be multiplied
-/// without an error. Taylor's series up to `terms` is exact to half a unit for |r| <= ln(2) / 2.
+/// number in the lowest bits. Of `none` that is one below those of normal numbers, which makes a
+/// power of two with the bits of zero. ln 2 comes in two parts, the first short enough to be
+/// multiplied without an error. Taylor's series up to `terms` is exact to half a unit for |r| <=
+/// ln(2) / 2.
 template <>
 struct ExponentialConstants<float> {
   using Bits = std::uint32_t;
@@ -25,6 +27,7 @@ struct ExponentialConstants<float> {
   static constexpr float ln2_high = 0.693359375F;
   static constexpr float ln2_low = -2.12194440e-4F;
   static constexpr float least = -87.0F;
+  static constexpr float none = -88.029692F;
   static constexpr float most = 88.0F;
   static constexpr Bits bias = 127;
   static constexpr int mantissa = 23;
@@ -37,6 +40,7 @@ struct ExponentialConstants<double> {
   static constexpr double ln2_high = 6.93145751953125e-1;
   static constexpr double ln2_low = 1.42860682030941723212e-6;
   static constexpr double least = -708.0;
+  static constexpr double none = -709.08956571282410;
   static constexpr double most = 709.0;
   static constexpr Bits bias = 1023;
   static constexpr int mantissa = 52;
@@ -57,21 +61,27 @@ KOKKOS_FORCEINLINE_FUNCTION T exponential_series(T r) {
 
 }  // namespace detail
 
+/// exp(x) to about one unit in the last place, for x from -87 to 88 (-708 to 709 in double) only.
+/// NaN stays NaN.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T exponential_within(T x) {
+  using Constants = detail::ExponentialConstants<T>;
+  using Bits = typename Constants::Bits;
+  const T shifted = x * T(1.44269504088896340736) + Constants::shift;
+  const T whole = shifted - Constants::shift;
+  const T r = (x - whole * Constants::ln2_high) - whole * Constants::ln2_low;
+  const Bits exponent = (Kokkos::bit_cast<Bits>(shifted) + Constants::bias) << Constants::mantissa;
+  return detail::exponential_series<0>(r) * Kokkos::bit_cast<T>(exponent);
+}
+
 /// exp(x) to about one unit in the last place; 0 below the smallest normal number, and for x above
-/// 88 (708 in double) what it is there. NaN stays NaN.
+/// 88 (709 in double) what it is there. NaN stays NaN.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T exponential(T x) {
   using Constants = detail::ExponentialConstants<T>;
-  using Bits = typename Constants::Bits;
-  const T within = x < Constants::least  ? Constants::least
-                   : x > Constants::most ? Constants::most
-                                         : x;
-  const T shifted = within * T(1.44269504088896340736) + Constants::shift;
-  const T whole = shifted - Constants::shift;
-  const T r = (within - whole * Constants::ln2_high) - whole * Constants::ln2_low;
-  const Bits exponent = (Kokkos::bit_cast<Bits>(shifted) + Constants::bias) << Constants::mantissa;
-  const T power = detail::exponential_series<0>(r) * Kokkos::bit_cast<T>(exponent);
-  return x < Constants::least ? T(0) : power;
+  return exponential_within(x < Constants::least  ? Constants::none
+                            : x > Constants::most ? Constants::most
+                                                  : x);
 }
 
 }  // namespace zygos::ops

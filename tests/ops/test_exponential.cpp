@@ -22,6 +22,7 @@ TEMPLATE_TEST_CASE("The exponential is that of the library to two units in the l
     const T x = least + (most - least) * static_cast<T>(i) / steps;
     const T expected = std::exp(x);
     worst = std::max(worst, std::abs(exponential(x) - expected) / expected);
+    worst = std::max(worst, std::abs(exponential_within(x) - expected) / expected);
   }
   CHECK(worst < T(2) * std::numeric_limits<T>::epsilon());
 }
@@ -36,6 +37,11 @@ TEMPLATE_TEST_CASE("The exponential has the library's exact and limiting values"
   CHECK(exponential(T(-1e6)) == T(0));
   CHECK(exponential(infinity) > std::numeric_limits<T>::max() / T(10));
   CHECK(std::isnan(exponential(std::numeric_limits<T>::quiet_NaN())));
+  CHECK(std::isnan(exponential_within(std::numeric_limits<T>::quiet_NaN())));
+  // From where results may be below the smallest normal number.
+  const T least = std::ceil(std::log(std::numeric_limits<T>::min()));
+  CHECK(exponential(least) > T(0));
+  CHECK(exponential(std::nextafter(least, -infinity)) == T(0));
 }
 
 }  // namespace zygos::ops
