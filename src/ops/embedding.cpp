@@ -72,16 +72,9 @@ struct EmbedBackward {
   const Wide<T>* ids;
   const T* d_y;
   Wide<T>* d_table;
-  bool adds;
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
     const Columns<width> part(piece, table.columns);
-    for (std::size_t row = 0; row < table.rows && !adds; ++row) {
-      Wide<T>* const out = d_table + row * table.columns + part.begin;
-      for (std::size_t j = 0; j < part.count; ++j) {
-        out[j] = Wide<T>(0);
-      }
-    }
     for (std::size_t row = 0; row < rows; ++row) {
       if (!is_row(ids[row], table.rows)) {
         continue;
@@ -172,14 +165,17 @@ void embed_backward(const Exec& exec, VectorView<Exec, const Wide<T>> ids,
                 "ops::embed_backward: extents do not fit");
   constexpr std::size_t width = piece_width<Exec>;
   const std::size_t rows = d_y.extent(0);
+  Wide<T>* const out = d_table.data();
+  if (into == Into::replaced) {
+    // By itself, for pieces of columns would write all of a large table in strides.
+    for_each_element(
+        "zygos::ops::embed_backward_zero", exec, d_table.size(), chunk::light,
+        KOKKOS_LAMBDA(const std::size_t i) { out[i] = Wide<T>(0); });
+  }
   for_each_element("zygos::ops::embed_backward", exec, pieces_of<Exec>(d_table.extent(1)),
-                   together_of(width * (rows + d_table.extent(0))),
-                   EmbedBackward<width, T>{{d_table.extent(0), d_table.extent(1)},
-                                           rows,
-                                           ids.data(),
-                                           d_y.data(),
-                                           d_table.data(),
-                                           into == Into::added});
+                   together_of(width * rows),
+                   EmbedBackward<width, T>{
+                       {d_table.extent(0), d_table.extent(1)}, rows, ids.data(), d_y.data(), out});
 }
 
 template <class Exec, class T>
