@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <type_traits>
 
 #ifdef __CUDACC__
 #pragma nv_diag_suppress 1675  // it does not know GCC's pragma, which the host's compiler gets
@@ -17,6 +19,26 @@ namespace {
 template <class T>
 KOKKOS_INLINE_FUNCTION bool replaces(T value, T largest) {
   return (value > largest) | ((value != value) & (largest == largest));
+}
+
+/// Up to sixteen numbers: by two moves that overlap, which take as long as two numbers.
+template <class From, class To>
+void copy_few(const From* from, std::int64_t count, To* to) {
+  if constexpr (std::is_same_v<From, To>) {
+    if (count >= 8) {
+      std::memcpy(to, from, 8 * sizeof(To));
+      std::memcpy(to + count - 8, from + count - 8, 8 * sizeof(To));
+      return;
+    }
+    if (count >= 4) {
+      std::memcpy(to, from, 4 * sizeof(To));
+      std::memcpy(to + count - 4, from + count - 4, 4 * sizeof(To));
+      return;
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<To>(from[i]);
+  }
 }
 
 template <class T>
@@ -75,11 +97,8 @@ struct MaxOfWindow {
     alignas(64) std::array<std::int32_t, most> best;
   };
   void store(const Block& block, std::int64_t to) const {
-    for (std::int64_t column = 0; column < block.count; ++column) {
-      y[to + block.first + column] =
-          static_cast<T>(block.largest[static_cast<std::size_t>(column)]);
-      where[to + block.first + column] = block.best[static_cast<std::size_t>(column)];
-    }
+    copy_few(block.largest.data(), block.count, y + to + block.first);
+    copy_few(block.best.data(), block.count, where + to + block.first);
   }
 
   /// Whether the windows are the usual ones, two by two side by side, all inside of the input, and

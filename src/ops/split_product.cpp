@@ -203,6 +203,12 @@ constexpr Cycles cycles_of(ProductForm form) {
 constexpr double product_cycles = 145.0;
 constexpr double floats_per_cycle = 29.0;
 
+/// Of an extent that is cut into as few parts of about the same size as have `most` at most.
+std::int64_t even_part(std::int64_t extent, std::int64_t most) {
+  const std::int64_t parts = std::max<std::int64_t>(divided_up(extent, most), 1);
+  return std::max(rounded_up(divided_up(extent, parts), tile_side), tile_side);
+}
+
 }  // namespace
 
 bool can_split() { return has_tiles(); }
@@ -222,15 +228,14 @@ bool split_pays(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k
 }
 
 Tiling split_tiling(std::int64_t m, std::int64_t n, std::int64_t threads) {
-  constexpr std::int64_t side = 2 * tile_side;
   constexpr std::int64_t most_columns = 1024;  // of c, which stay in the second cache
   constexpr std::int64_t least = 64;
   const std::int64_t enough = threads == 1 ? 1 : 2 * threads;
-  std::int64_t rows = std::min(rounded_up(m, side), most_rows_cut);
-  std::int64_t columns = std::min(rounded_up(n, side), most_columns);
+  std::int64_t rows = even_part(m, most_rows_cut);
+  std::int64_t columns = even_part(n, most_columns);
   while (divided_up(m, rows) * divided_up(n, columns) < enough && std::max(rows, columns) > least) {
     std::int64_t& longer = rows > columns ? rows : columns;
-    longer = rounded_up(divided_up(longer, 2), side);
+    longer = rounded_up(divided_up(longer, 2), tile_side);
   }
   return {m, n, Tiling::Extents{rows, columns}};
 }
