@@ -21,23 +21,30 @@ KOKKOS_INLINE_FUNCTION bool replaces(T value, T largest) {
   return (value > largest) | ((value != value) & (largest == largest));
 }
 
-/// Up to sixteen numbers: by two moves that overlap, which take as long as two numbers.
+/// The next `some` of `count` numbers in one move, if the count has that bit.
+template <std::int64_t some, class T>
+void copy_some(const T*& from, std::int64_t count, T*& to) {
+  if ((count & some) != 0) {
+    std::memcpy(to, from, some * sizeof(T));
+    from += some;
+    to += some;
+  }
+}
+
+/// Up to sixteen numbers that were just written, in moves that find them in one store each: what
+/// lies in two has to reach the cache before.
 template <class From, class To>
 void copy_few(const From* from, std::int64_t count, To* to) {
   if constexpr (std::is_same_v<From, To>) {
-    if (count >= 8) {
-      std::memcpy(to, from, 8 * sizeof(To));
-      std::memcpy(to + count - 8, from + count - 8, 8 * sizeof(To));
-      return;
+    copy_some<16>(from, count, to);
+    copy_some<8>(from, count, to);
+    copy_some<4>(from, count, to);
+    copy_some<2>(from, count, to);
+    copy_some<1>(from, count, to);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<To>(from[i]);
     }
-    if (count >= 4) {
-      std::memcpy(to, from, 4 * sizeof(To));
-      std::memcpy(to + count - 4, from + count - 4, 4 * sizeof(To));
-      return;
-    }
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = static_cast<To>(from[i]);
   }
 }
 
