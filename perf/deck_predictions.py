@@ -4,7 +4,7 @@
 """Do predicted step times come true for the decks as they are? Runs `zygos compare` with every deck's own
 policy, on fresh profiles, for some seconds, and prints predicted against measured. Needs a quiet machine.
 
-    python3 perf/deck_predictions.py --cifar10 FOLDER
+    python3 perf/deck_predictions.py --cifar10 FOLDER --text FILE
     python3 perf/deck_predictions.py --decks lenet5 unet
 """
 import argparse
@@ -14,7 +14,7 @@ import statistics
 from running import ROOT, ZYGOS, json_of
 
 WARM_UP = 3  # steps, for the predicted time of one
-SECONDS = 5.0
+SECONDS = 3.0
 LEAST_STEPS = 5
 
 
@@ -42,15 +42,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--zygos", default=ZYGOS)
     parser.add_argument("--cifar10", help="folder of CIFAR-10's binary files; without it drawn digits of that size")
+    parser.add_argument("--text", help="text for gpt_char; without it that deck is left out")
     parser.add_argument("--decks", nargs="+", default=sorted(p.stem for p in (ROOT / "inputs").glob("*.yaml")))
     arguments = parser.parse_args()
-    cifar10 = (f"data.folder={arguments.cifar10}" if arguments.cifar10 else
-               "data={format: glyphs, size: 32, channels: 3}")
+    data = {"cifar10_quick": f"data.folder={arguments.cifar10}" if arguments.cifar10 else
+            "data={format: glyphs, size: 32, channels: 3}"}
+    if arguments.text:
+        data["gpt_char"] = f"data.file={arguments.text}"
     print("| deck | policy | predicted | measured | predicted / measured - 1 |")
     print("| --- | --- | --- | --- | --- |")
     errors = []
     for deck in arguments.decks:
-        overrides = [cifar10] if deck == "cifar10_quick" else []
+        if deck == "gpt_char" and not arguments.text:
+            continue
+        overrides = [data[deck]] if deck in data else []
         first = compare(arguments.zygos, deck, overrides, WARM_UP, "--fresh-profile")
         steps = max(LEAST_STEPS, int(SECONDS / first["step_s"]["predicted"]))
         row = compare(arguments.zygos, deck, overrides, steps)
