@@ -54,6 +54,14 @@ KOKKOS_INLINE_FUNCTION T decayed(const T gradient, const T decay, const std::uin
   }
 }
 
+/// A state that fades away ends at zero. Rounding would keep it at some of the smallest subnormal
+/// numbers for ever (of 4 of them, 0.9 times as many are 4), and processors take a hundred times as
+/// long for those: a perceptron whose units fall silent came to take three times as long a step.
+template <class T>
+KOKKOS_INLINE_FUNCTION T faded(const T state) {
+  return Kokkos::abs(state) < Kokkos::Experimental::norm_min_v<T> ? T(0) : state;
+}
+
 /// Functors and not lambdas: CUDA forbids an extended lambda to capture first inside `if
 /// constexpr`.
 template <bool with_momentum, bool with_decay, class T, class Gradient>
@@ -69,7 +77,7 @@ struct SgdElement {
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
     if constexpr (with_momentum) {
-      g += momentum * v[i];
+      g = faded(g + momentum * v[i]);
       v[i] = g;
     }
     w[i] -= rate * g;
@@ -100,8 +108,8 @@ struct AdamElement {
     } else if constexpr (kind == Decay::decoupled) {
       weight -= (mask[i] != 0 ? decay : T(0)) * weight;
     }
-    const T first = beta1 * m[i] + rest1 * g;
-    const T second = beta2 * v[i] + rest2 * (g * g);
+    const T first = faded(beta1 * m[i] + rest1 * g);
+    const T second = faded(beta2 * v[i] + rest2 * (g * g));
     m[i] = first;
     v[i] = second;
     w[i] = weight - step_size * (first / (Kokkos::sqrt(second) * root_factor + epsilon));
@@ -142,11 +150,11 @@ struct RmspropElement {
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     const T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
-    const T square = alpha * s[i] + rest * (g * g);
+    const T square = faded(alpha * s[i] + rest * (g * g));
     s[i] = square;
     T step = g / (Kokkos::sqrt(square) + epsilon);
     if constexpr (with_momentum) {
-      step += momentum * v[i];
+      step = faded(step + momentum * v[i]);
       v[i] = step;
     }
     w[i] -= rate * step;
