@@ -59,6 +59,9 @@ struct UpdateBuffers {
   VectorView<Exec, std::int32_t> bad{};
 };
 
+/// In all of them a state whose new value is below the smallest normal number becomes zero, but for
+/// adagrad's, which only grows.
+
 /// g += decay w; v = momentum v + g; w -= rate v (without momentum: w -= rate g)
 template <class Exec, class T>
 void sgd(const Exec& exec, const SgdScalars& scalars, const UpdateBuffers<Exec, T>& buffers);

@@ -278,6 +278,40 @@ TEMPLATE_LIST_TEST_CASE("A parameter without gradient and history stays zero", "
   CHECK(w.values() == std::vector<T>(5, T(0)));
 }
 
+TEMPLATE_LIST_TEST_CASE("States that fade away end at zero, and no sooner", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  constexpr double least = std::numeric_limits<T>::min();
+  const std::vector<double> states{least, 3.0 * least, 1.0};
+  const auto after_one = [&](const auto& update) {
+    const Buffer<Exec, T> w(3), g(std::vector<double>(3, 0.0)), first(states), second(states);
+    update(
+        UpdateBuffers<Exec, T>{w.vector(), g.const_vector(), first.vector(), second.vector(), {}});
+    exec.fence("zygos::test");
+    return std::pair(first.values(), second.values());
+  };
+  const T half = static_cast<T>(0.5);
+  const std::vector<T> halves{T(0), static_cast<T>(1.5 * least), half};
+
+  const auto velocity = after_one([&](auto buffers) {
+    buffers.second = {};
+    sgd<Exec, T>(exec, {0.1, 0.5, 0.0}, buffers);
+  });
+  CHECK(velocity.first == halves);
+  const auto moments = after_one([&](const auto& buffers) {
+    adam<Exec, T>(exec, {0.1, 0.5, 0.5, 1.0, 1e-8, 0.0}, Decay::none, buffers);
+  });
+  CHECK(moments.first == halves);
+  CHECK(moments.second == halves);
+  const auto mean = after_one([&](const auto& buffers) {
+    rmsprop<Exec, T>(exec, {0.1, 0.5, 1e-8, 0.5, 0.0}, buffers);
+  });
+  CHECK(mean.first == halves);
+  CHECK(mean.second == halves);
+}
+
 TEMPLATE_LIST_TEST_CASE("A factor gives the bits of a gradient that was scaled before", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;
