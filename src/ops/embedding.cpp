@@ -4,6 +4,7 @@
 // Sums over rows: a piece of work has some columns of all rows, so that their order is fixed.
 #include "ops/embedding.hpp"
 
+#include "ops/elementwise.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
 
@@ -165,17 +166,15 @@ void embed_backward(const Exec& exec, VectorView<Exec, const Wide<T>> ids,
                 "ops::embed_backward: extents do not fit");
   constexpr std::size_t width = piece_width<Exec>;
   const std::size_t rows = d_y.extent(0);
-  Wide<T>* const out = d_table.data();
   if (into == Into::replaced) {
     // By itself, for pieces of columns would write all of a large table in strides.
-    for_each_element(
-        "zygos::ops::embed_backward_zero", exec, d_table.size(), chunk::light,
-        KOKKOS_LAMBDA(const std::size_t i) { out[i] = Wide<T>(0); });
+    fill(exec, VectorView<Exec, Wide<T>>(d_table.data(), d_table.size()), Wide<T>(0));
   }
-  for_each_element("zygos::ops::embed_backward", exec, pieces_of<Exec>(d_table.extent(1)),
-                   together_of(width * rows),
-                   EmbedBackward<width, T>{
-                       {d_table.extent(0), d_table.extent(1)}, rows, ids.data(), d_y.data(), out});
+  for_each_element(
+      "zygos::ops::embed_backward", exec, pieces_of<Exec>(d_table.extent(1)),
+      together_of(width * rows),
+      EmbedBackward<width, T>{
+          {d_table.extent(0), d_table.extent(1)}, rows, ids.data(), d_y.data(), d_table.data()});
 }
 
 template <class Exec, class T>

@@ -29,8 +29,8 @@ void finish(const Tile& tile, std::int64_t stride, const T* bias, T* c) {
 
 /// A product whose rows are cut into parts.
 template <class Exec, class T>
-void multiply_parts(const Exec& exec, const ThinProduct<T>& operands, T* sums, Into into) {
-  RowParts<T> parts(operands, sums, into);
+void multiply_parts(const Exec& exec, const ThinProduct<T>& operands, T* sums) {
+  RowParts<T> parts(operands, sums);
   for_each_piece("zygos::ops::gemm_tn", exec, RowParts<T>::parts, 1,
                  [&](std::int64_t part) { parts.multiply(part); });
   for_each_piece("zygos::ops::gemm_tn_sums", exec, parts.blocks(), 1,
@@ -90,7 +90,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
                                 c.data(),
                                 into == Into::added};
   if (RowParts<T>::pay(operands)) {
-    return multiply_parts(exec, operands, sums.data(), into);
+    return multiply_parts(exec, operands, sums.data());
   }
   const HostProduct<T> product(operands, exec.concurrency());
   const std::int64_t tiles = product.tiles();

@@ -31,12 +31,9 @@ class RowParts {
            pieces_at_a_time(size_over_rows(product.m, product.n, product.k), parts) < parts;
   }
 
-  /// `sums` (n) of b's columns, or null.
-  RowParts(const ThinProduct<T>& product, T* sums, Into into)
-      : product_(product),
-        sums_(sums),
-        into_(into),
-        rows_(rounded_up(divided_up(product.k, parts), cut_rows)) {}
+  /// `sums` (n) of b's columns, or null; added to what is there if the product is.
+  RowParts(const ThinProduct<T>& product, T* sums)
+      : product_(product), sums_(sums), rows_(rounded_up(divided_up(product.k, parts), cut_rows)) {}
 
   void multiply(std::int64_t part) {
     const std::int64_t begin = std::min(part * rows_, product_.k);
@@ -74,7 +71,7 @@ class RowParts {
       for (std::int64_t part = 0; part < parts; ++part) {
         total += column_sums_[static_cast<std::size_t>(part * product_.n + j)];
       }
-      sums_[j] = into_ == Into::added ? sums_[j] + static_cast<T>(total) : static_cast<T>(total);
+      sums_[j] = product_.added ? sums_[j] + static_cast<T>(total) : static_cast<T>(total);
     }
   }
 
@@ -89,7 +86,6 @@ class RowParts {
 
   ThinProduct<T> product_;
   T* sums_;
-  Into into_;
   std::int64_t rows_;  ///< of a part
   std::array<T, static_cast<std::size_t>(parts* most_results)> results_;
   std::array<double, static_cast<std::size_t>(parts* most_columns)> column_sums_;

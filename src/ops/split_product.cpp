@@ -163,24 +163,10 @@ void multiply_cut(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
   }
 }
 
-Operand rows_of(const StridedProduct<float>& product, std::int64_t row, std::int64_t k) {
-  const bool along_k = product.form != ProductForm::first_transposed;
-  const auto stride = static_cast<std::int64_t>(product.a_stride);
-  Operand operand{product.a, stride,
-                  std::min(most_rows_cut, static_cast<std::int64_t>(product.m) - row),
-                  std::min(most_k, static_cast<std::int64_t>(product.k) - k), along_k};
-  operand.at = operand.from(row, k);
-  return operand;
-}
-
-Operand columns_of(const StridedProduct<float>& product, std::int64_t column, std::int64_t k) {
-  const bool along_k = product.form == ProductForm::second_transposed;
-  const auto stride = static_cast<std::int64_t>(product.b_stride);
-  Operand operand{product.b, stride,
-                  std::min(most_columns_cut, static_cast<std::int64_t>(product.n) - column),
-                  std::min(most_k, static_cast<std::int64_t>(product.k) - k), along_k};
-  operand.at = operand.from(column, k);
-  return operand;
+/// Up to `most` rows or columns of an operand from `index` on, over up to most_k from `k` on.
+Operand part_of(const Operand& whole, std::int64_t index, std::int64_t most, std::int64_t k) {
+  return {whole.from(index, k), whole.stride, std::min(most, whole.count - index),
+          std::min(most_k, whole.depth - k), whole.along_k};
 }
 
 /// Cycles, about, as measured: of a tile's worth of rows and of columns to be cut up, of a tile of
@@ -245,16 +231,21 @@ void split_multiply(const StridedProduct<float>& product) {
   alignas(line_bytes) CutColumns cut_columns;
   Tiles tiles;
   tiles.shape(tile_side, tile_side);
-  const auto m = static_cast<std::int64_t>(product.m);
-  const auto n = static_cast<std::int64_t>(product.n);
-  for (std::int64_t row = 0; row < m; row += most_rows_cut) {
-    for (std::int64_t k = 0; k < static_cast<std::int64_t>(product.k); k += most_k) {
-      const Operand rows = rows_of(product, row, k);
+  const auto depth = static_cast<std::int64_t>(product.k);
+  const auto stride = static_cast<std::int64_t>(product.c_stride);
+  const Operand a{product.a, static_cast<std::int64_t>(product.a_stride),
+                  static_cast<std::int64_t>(product.m), depth,
+                  product.form != ProductForm::first_transposed};
+  const Operand b{product.b, static_cast<std::int64_t>(product.b_stride),
+                  static_cast<std::int64_t>(product.n), depth,
+                  product.form == ProductForm::second_transposed};
+  for (std::int64_t row = 0; row < a.count; row += most_rows_cut) {
+    for (std::int64_t k = 0; k < depth; k += most_k) {
+      const Operand rows = part_of(a, row, most_rows_cut, k);
       cut_operand<true>(rows, cut_rows.data());
-      for (std::int64_t column = 0; column < n; column += most_columns_cut) {
-        const Operand columns = columns_of(product, column, k);
+      for (std::int64_t column = 0; column < b.count; column += most_columns_cut) {
+        const Operand columns = part_of(b, column, most_columns_cut, k);
         cut_operand<false>(columns, cut_columns.data());
-        const auto stride = static_cast<std::int64_t>(product.c_stride);
         multiply_cut(tiles, rows.count, columns.count,
                      SplitBlock{.steps = divided_up(rows.depth, step_k),
                                 .x = cut_rows.data(),

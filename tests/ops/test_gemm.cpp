@@ -38,6 +38,9 @@ const std::vector<Extents> shapes{{1, 1, 1},      {1, 1, 0},      {3, 2, 0},    
 /// K products of numbers below one: the rounding errors add up like K epsilon at worst.
 double tolerance(const Extents& shape) { return 4.0 + static_cast<double>(shape.k) * 0.5; }
 
+/// What is there before a product, where it is added.
+constexpr double before = 7.0;
+
 template <class Exec, class T>
 struct Operands {
   explicit Operands(const Extents& shape)
@@ -47,7 +50,7 @@ struct Operands {
         a(a_values),
         b(b_values),
         bias(bias_values),
-        c(std::vector<double>(shape.m * shape.n, 7.0)),
+        c(std::vector<double>(shape.m * shape.n, before)),
         expected(reference::gemm(shape.m, shape.n, shape.k, a_values, b_values)) {}
 
   std::vector<double> a_values;
@@ -59,6 +62,38 @@ struct Operands {
   Buffer<Exec, T> c;
   std::vector<double> expected;
 };
+
+std::vector<double> added_to(double there, std::vector<double> values) {
+  for (double& value : values) {
+    value += there;
+  }
+  return values;
+}
+
+template <class Exec, class T>
+void check_first_transposed(Into into) {
+  const Exec exec = make_exec<Exec>();
+  const double there = into == Into::added ? before : 0.0;
+  for (const Extents& shape : shapes) {
+    const Operands<Exec, T> data(shape);
+    const Buffer<Exec, T> a(reference::transposed(shape.m, shape.k, data.a_values));
+    const Buffer<Exec, T> sums(std::vector<double>(shape.n, before));
+
+    gemm_tn<Exec, T>(exec, a.const_matrix(shape.k, shape.m), data.b.const_matrix(shape.k, shape.n),
+                     data.c.matrix(shape.m, shape.n), sums.vector(), into);
+    exec.fence("zygos::test");
+
+    CAPTURE(shape.m, shape.n, shape.k);
+    CHECK(difference(data.c.values(), added_to(there, data.expected), tolerance(shape)) == "");
+    // They are added up in double, which doubles themselves feel.
+    const bool rounds = std::is_same_v<T, double> || into == Into::added;
+    const auto expected_sums = reference::column_sums(shape.k, shape.n, data.b_values);
+    CHECK(difference(sums.values(), added_to(there, expected_sums),
+                     rounds ? tolerance(shape) : 1.0) == "");
+    CHECK(data.c.guards_intact());
+    CHECK(sums.guards_intact());
+  }
+}
 
 }  // namespace
 
@@ -108,27 +143,7 @@ TEMPLATE_LIST_TEST_CASE("A product with bias and activation equals the reference
 
 TEMPLATE_LIST_TEST_CASE("A product with the first factor transposed brings column sums along", "",
                         testing::KernelCases) {
-  using Exec = typename TestType::Exec;
-  using T = typename TestType::T;
-  const Exec exec = make_exec<Exec>();
-  for (const Extents& shape : shapes) {
-    const Operands<Exec, T> data(shape);
-    const Buffer<Exec, T> a(reference::transposed(shape.m, shape.k, data.a_values));
-    const Buffer<Exec, T> sums(std::vector<double>(shape.n, 7.0));
-
-    gemm_tn<Exec, T>(exec, a.const_matrix(shape.k, shape.m), data.b.const_matrix(shape.k, shape.n),
-                     data.c.matrix(shape.m, shape.n), sums.vector());
-    exec.fence("zygos::test");
-
-    CAPTURE(shape.m, shape.n, shape.k);
-    CHECK(difference(data.c.values(), data.expected, tolerance(shape)) == "");
-    // They are added up in double, which doubles themselves feel.
-    const double sums_tolerance = std::is_same_v<T, double> ? tolerance(shape) : 1.0;
-    CHECK(difference(sums.values(), reference::column_sums(shape.k, shape.n, data.b_values),
-                     sums_tolerance) == "");
-    CHECK(data.c.guards_intact());
-    CHECK(sums.guards_intact());
-  }
+  check_first_transposed<typename TestType::Exec, typename TestType::T>(Into::replaced);
 }
 
 TEMPLATE_LIST_TEST_CASE("A product with the second factor transposed equals the reference", "",
@@ -152,31 +167,7 @@ TEMPLATE_LIST_TEST_CASE("A product with the second factor transposed equals the 
 
 TEMPLATE_LIST_TEST_CASE("A product is added to what is there, and so are its column sums", "",
                         testing::KernelCases) {
-  using Exec = typename TestType::Exec;
-  using T = typename TestType::T;
-  const Exec exec = make_exec<Exec>();
-  for (const Extents& shape : shapes) {
-    const Operands<Exec, T> data(shape);
-    const Buffer<Exec, T> a(reference::transposed(shape.m, shape.k, data.a_values));
-    const Buffer<Exec, T> sums(std::vector<double>(shape.n, 7.0));
-    std::vector<double> expected = data.expected;
-    std::vector<double> expected_sums = reference::column_sums(shape.k, shape.n, data.b_values);
-    for (std::vector<double>* const values : {&expected, &expected_sums}) {
-      for (double& value : *values) {
-        value += 7.0;
-      }
-    }
-
-    gemm_tn<Exec, T>(exec, a.const_matrix(shape.k, shape.m), data.b.const_matrix(shape.k, shape.n),
-                     data.c.matrix(shape.m, shape.n), sums.vector(), Into::added);
-    exec.fence("zygos::test");
-
-    CAPTURE(shape.m, shape.n, shape.k);
-    CHECK(difference(data.c.values(), expected, tolerance(shape)) == "");
-    CHECK(difference(sums.values(), expected_sums, tolerance(shape)) == "");
-    CHECK(data.c.guards_intact());
-    CHECK(sums.guards_intact());
-  }
+  check_first_transposed<typename TestType::Exec, typename TestType::T>(Into::added);
 }
 
 TEST_CASE("Products have the same bits for any number of threads") {

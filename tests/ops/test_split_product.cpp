@@ -159,23 +159,17 @@ TEST_CASE("A product in parts has the same bits in tiles of any extents") {
   for (const ProductForm form : forms) {
     SplitCase whole(form, 150, 200, 333);
     SplitCase tiled(form, 150, 200, 333);
-    whole.multiply();
     const Tiling tiling(150, 200, Tiling::Extents{40, 50});
-    for (std::int64_t i = 0; i < tiling.count(); ++i) {
-      const Tile tile = tiling[i];
-      tiled.multiply(static_cast<std::size_t>(tile.row), static_cast<std::size_t>(tile.column),
-                     static_cast<std::size_t>(tile.rows), static_cast<std::size_t>(tile.columns),
-                     false);
+    for (const bool added : {false, true}) {
+      whole.multiply(added);
+      for (std::int64_t i = 0; i < tiling.count(); ++i) {
+        const Tile tile = tiling[i];
+        tiled.multiply(static_cast<std::size_t>(tile.row), static_cast<std::size_t>(tile.column),
+                       static_cast<std::size_t>(tile.rows), static_cast<std::size_t>(tile.columns),
+                       added);
+      }
+      CHECK(whole.c == tiled.c);
     }
-    CHECK(whole.c == tiled.c);
-    whole.multiply(true);
-    for (std::int64_t i = 0; i < tiling.count(); ++i) {
-      const Tile tile = tiling[i];
-      tiled.multiply(static_cast<std::size_t>(tile.row), static_cast<std::size_t>(tile.column),
-                     static_cast<std::size_t>(tile.rows), static_cast<std::size_t>(tile.columns),
-                     true);
-    }
-    CHECK(whole.c == tiled.c);
   }
 }
 
