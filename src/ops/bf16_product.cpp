@@ -92,7 +92,10 @@ void multiply(PairProducts how, std::int64_t rows, std::int64_t vectors, const P
   }
 }
 
-const std::uint16_t* halves_of(const bf16* numbers) { return &numbers->bits; }
+/// Null for none.
+const std::uint16_t* halves_of(const bf16* numbers) {
+  return numbers == nullptr ? nullptr : &numbers->bits;
+}
 const std::uint16_t* halves_of(const Word* words) {
   return reinterpret_cast<const std::uint16_t*>(words);
 }

@@ -6,6 +6,9 @@
 #include "ops/conv2d_tiled.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/launch.hpp"
+#include "ops/sample_columns.hpp"
+#include "ops/sample_gradient.hpp"
+#include "ops/sample_product.hpp"
 #include "ops/window_columns.hpp"
 #include "ops/window_gradient.hpp"
 #include "ops/window_product.hpp"
@@ -23,6 +26,12 @@ constexpr std::int64_t queue_volume = 400'000;
 /// Pieces of about `volume` multiplications that are taken from it at a time.
 std::int64_t pieces_together(std::int64_t volume) {
   return std::clamp<std::int64_t>(queue_volume / std::max<std::int64_t>(volume, 1), 1, 1024);
+}
+
+/// Pieces that there should be where how many does not matter to the sums.
+template <class Exec>
+std::int64_t pieces_for(const Exec& exec) {
+  return 2 * static_cast<std::int64_t>(exec.concurrency());
 }
 
 template <Activation which, class T>
@@ -43,8 +52,41 @@ void finish(const typename WindowPieces<T>::Piece& piece, std::int64_t rows_of_g
 }
 
 template <class Exec, class T>
+void by_samples(const char* label, const Exec& exec, const WindowProduct<T>& product,
+                const Epilogue<Exec, T>& epilogue) {
+  const SampleProduct<T> pieces(product, pieces_for(exec));
+  const T* const bias = epilogue.bias.data();
+  with_activation(epilogue.activation, [&](auto constant) {
+    constexpr Activation which = decltype(constant)::value;
+    const bool plain = bias == nullptr && which == Activation::none;
+    for_each_piece(label, exec, pieces.count(), pieces_together(pieces.volume()),
+                   [&](std::int64_t index) {
+                     typename SampleProduct<T>::Scratch scratch;
+                     const auto piece = pieces[index];
+                     const std::int64_t numbers = piece.band.positions() * thin::width<T>;
+                     pieces.load(piece, scratch);
+                     for_each_part(0, product.rows, thin::most_rows,
+                                   [&](std::int64_t first, std::int64_t count, std::int64_t) {
+                                     pieces.compute(piece, {first, count}, scratch);
+                                     const std::int64_t row = piece.group * product.rows + first;
+                                     for (std::int64_t r = 0; !plain && r < count; ++r) {
+                                       finish<which>(scratch.tile.data() + r * numbers, numbers,
+                                                     bias == nullptr ? T(0) : bias[row + r]);
+                                     }
+                                     pieces.store(piece, {first, count}, scratch);
+                                   });
+                   });
+  });
+}
+
+template <class Exec, class T>
 void compute(const char* label, const Exec& exec, const WindowProduct<T>& product,
              const Epilogue<Exec, T>& epilogue) {
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    if (SampleProduct<T>::pays(product)) {
+      return by_samples(label, exec, product, epilogue);
+    }
+  }
   const WindowPieces<T> pieces(product);
   const Wide<T>* const bias = epilogue.bias.data();
   with_activation(epilogue.activation, [&](auto constant) {
@@ -67,8 +109,38 @@ void compute(const char* label, const Exec& exec, const WindowProduct<T>& produc
 }
 
 template <class Exec, class T>
+void by_columns_of_samples(const char* label, const Exec& exec, const WindowProduct<T>& product,
+                           T* out, const Epilogue<Exec, T>& epilogue) {
+  const SampleColumns<T> columns(product, out, pieces_for(exec));
+  const T* const bias = epilogue.bias.data();
+  const std::int64_t numbers = product.from_plane() * thin::width<T>;
+  with_activation(epilogue.activation, [&](auto constant) {
+    constexpr Activation which = decltype(constant)::value;
+    const bool plain = bias == nullptr && which == Activation::none;
+    const std::int64_t volume = product.rows * product.depth() * product.positions() *
+                                product.samples * product.groups / columns.count();
+    for_each_piece(label, exec, columns.count(), pieces_together(volume), [&](std::int64_t index) {
+      typename SampleColumns<T>::Scratch scratch;
+      const auto piece = columns[index];
+      columns.load(piece, scratch);
+      for (std::int64_t channel = piece.begin; channel < piece.end; ++channel) {
+        columns.compute(piece, channel, scratch);
+        if (!plain) {
+          finish<which>(scratch.plane.data(), numbers,
+                        bias == nullptr ? T(0) : bias[piece.group * product.channels + channel]);
+        }
+        columns.store(piece, channel, scratch);
+      }
+    });
+  });
+}
+
+template <class Exec, class T>
 void by_columns(const char* label, const Exec& exec, const WindowProduct<T>& product, T* out,
                 const Epilogue<Exec, T>& epilogue) {
+  if (SampleColumns<T>::pays(product)) {
+    return by_columns_of_samples(label, exec, product, out, epilogue);
+  }
   const WindowColumns<T> columns(product, out);
   const Wide<T>* const bias = epilogue.bias.data();
   const std::int64_t volume = product.rows * product.depth() * product.positions();
@@ -92,6 +164,19 @@ std::int64_t gradient_products(const Conv2d& conv) {
   const std::int64_t positions =
       conv.y.input * divided_up(conv.x.input, static_cast<std::int64_t>(thin::width<Wide<T>>));
   return conv.weights() * positions;
+}
+
+/// The pieces of a gradient of weights, then their sum.
+template <class Exec, class T, class Gradient>
+void sum_up(const Exec& exec, const WindowProduct<T>& product, const Gradient& gradient,
+            Wide<T>* d_w, Into into) {
+  const std::int64_t rows = product.groups * product.rows;
+  const std::int64_t volume = product.samples * rows * product.depth() * product.positions() /
+                              std::max<std::int64_t>(gradient.count(), 1);
+  for_each_piece("zygos::ops::conv2d_backward_filter", exec, gradient.count(),
+                 pieces_together(volume), [&](std::int64_t piece) { gradient.compute(piece); });
+  for_each_piece("zygos::ops::conv2d_add_up", exec, rows, gradient.count() * product.depth(),
+                 [&](std::int64_t row) { gradient.add_up(row, d_w, into == Into::added); });
 }
 
 /// Sums of a channel, several beside each other: one after the other they would wait for the adder.
@@ -147,7 +232,13 @@ void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec
 
 template <class T>
 std::int64_t filter_scratch(const Conv2d& conv) {
-  return WindowGradient<T>::partial_numbers(forward_product<T>(conv));
+  const auto product = forward_product<T>(conv);
+  std::int64_t numbers = WindowGradient<T>::partial_numbers(product);
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    // Fewer samples may be summed up the other way.
+    numbers = std::max(numbers, SampleGradient<T>::partial_numbers(product));
+  }
+  return numbers;
 }
 
 template <class Exec, class T>
@@ -155,14 +246,14 @@ void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exe
                             VectorView<Exec, const T> d_y, VectorView<Exec, Wide<T>> partial_sums,
                             VectorView<Exec, Wide<T>> d_w, Into into) {
   const auto product = forward_product<T>(conv, nullptr, x.data(), const_cast<T*>(d_y.data()));
-  const WindowGradient<T> gradient(product, partial_sums.data());
-  const std::int64_t volume = product.samples * product.groups * product.rows * product.depth() *
-                              product.positions() / std::max<std::int64_t>(gradient.count(), 1);
-  for_each_piece("zygos::ops::conv2d_backward_filter", exec, gradient.count(),
-                 pieces_together(volume), [&](std::int64_t piece) { gradient.compute(piece); });
-  for_each_piece(
-      "zygos::ops::conv2d_add_up", exec, conv.filters, gradient.count() * product.depth(),
-      [&](std::int64_t filter) { gradient.add_up(filter, d_w.data(), into == Into::added); });
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    if (SampleGradient<T>::pays(product)) {
+      return sum_up(exec, product,
+                    SampleGradient<T>(product, partial_sums.data(), pieces_for(exec)), d_w.data(),
+                    into);
+    }
+  }
+  sum_up(exec, product, WindowGradient<T>(product, partial_sums.data()), d_w.data(), into);
 }
 
 template <class Exec, class T>

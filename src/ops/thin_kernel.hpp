@@ -116,7 +116,7 @@ struct Block {
   std::int64_t c_stride = 0;
   bool added = false;
   T* packed = nullptr;  ///< (k, vectors)
-  const std::int32_t* offsets = nullptr;
+  const std::int64_t* offsets = nullptr;
   std::int64_t slots[most_vectors] = {};
   /// Lines to fetch: `rounds` times some that are line_stride apart, then round_stride further.
   const T* ahead = nullptr;
@@ -254,9 +254,10 @@ template <int step, class Vector, int... i>
   lower = __builtin_shufflevector(before, lower, ((i & step) != 0 ? w + i : i ^ step)...);
 }
 
-/// The same of a square as wide as a register.
-template <class T>
-void transpose_square(const T* in, std::int64_t in_stride, T* out, std::int64_t out_stride) {
+/// The same of a square as wide as a register; place(i) is where column i goes.
+template <class T, class Place>
+[[gnu::always_inline]] inline void transpose_square_to(const T* in, std::int64_t in_stride,
+                                                       const Place& place) {
   constexpr int w = width<T>;
   Vectors<T, static_cast<std::size_t>(w)> row;
   unrolled<w>([&](auto i) __attribute__((always_inline)) { row.at[i] = load(in + i * in_stride); });
@@ -268,8 +269,13 @@ void transpose_square(const T* in, std::int64_t in_stride, T* out, std::int64_t 
       }
     });
   });
-  unrolled<w>([&](auto i)
-                  __attribute__((always_inline)) { store(out + i * out_stride, row.at[i]); });
+  unrolled<w>([&](auto i) __attribute__((always_inline)) { store(place(i), row.at[i]); });
+}
+
+template <class T>
+void transpose_square(const T* in, std::int64_t in_stride, T* out, std::int64_t out_stride) {
+  transpose_square_to(
+      in, in_stride, [&](auto i) __attribute__((always_inline)) { return out + i * out_stride; });
 }
 
 }  // namespace zygos::ops::thin

@@ -67,6 +67,22 @@ std::int64_t WindowGradient<T>::partial_numbers(const WindowProduct<T>& product)
 }
 
 template <class T>
+double WindowGradient<T>::cycles(const WindowProduct<T>& product) {
+  const WindowGradient gradient(product);
+  const auto rows = static_cast<double>(product.rows);
+  const auto depth = static_cast<double>(product.depth());
+  if (gradient.direct_) {
+    // Most vectors cross a line of the cache.
+    return 1.2 * rows * depth *
+           static_cast<double>(product.y.positions * gradient.vectors_of_row());
+  }
+  const auto positions = static_cast<double>(product.positions());
+  const double columns = static_cast<double>(gradient.blocks_ * gradient.of_block_) / rows;
+  return positions * (0.6 * rows * columns / width<Wide<T>> +
+                      3.0 * static_cast<double>(product.channels * product.y.taps));
+}
+
+template <class T>
 std::int64_t WindowGradient<T>::vectors_of_row() const {
   return divided_up(product_.x.positions, width<Wide<T>>);
 }

@@ -20,6 +20,9 @@ class WindowGradient {
   /// Numbers that partial_sums needs.
   static std::int64_t partial_numbers(const WindowProduct<T>& product);
 
+  /// What it takes for a sample and a group, about.
+  static double cycles(const WindowProduct<T>& product);
+
   std::int64_t count() const { return chunks_ * blocks_ * product_.groups; }
   void compute(std::int64_t piece) const;
   /// Numbers of `row`, of all groups' rows, in the gradient (groups * rows, depth).

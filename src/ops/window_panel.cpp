@@ -70,6 +70,14 @@ std::int64_t PanelPlan::region_of(const WindowAxis& y, const WindowAxis& x,
       1);
 }
 
+double PanelPlan::registers() const {
+  if (in_rows_) {
+    return static_cast<double>(rows_ * divided_up(columns_, extents_.vector));
+  }
+  return direct() ? static_cast<double>(divided_up(positions_, extents_.vector))
+                  : static_cast<double>(positions_) / static_cast<double>(extents_.vector);
+}
+
 std::int64_t PanelPlan::count(std::int64_t samples) const {
   if (positions_ <= 0) {
     return 0;
@@ -297,9 +305,8 @@ void Panel<T>::pack_taps(const T* seen, std::int64_t first, std::int64_t count, 
 }
 
 template <class T>
-void Panel<T>::find_taps(std::int64_t first, std::int64_t count, std::int32_t* offsets) const {
-  for_each_tap(first, count,
-               [&](std::int64_t offset) { *offsets++ = static_cast<std::int32_t>(offset); });
+void Panel<T>::find_taps(std::int64_t first, std::int64_t count, std::int64_t* offsets) const {
+  for_each_tap(first, count, [&](std::int64_t offset) { *offsets++ = offset; });
 }
 
 /// Copies `numbers` at a time where a row has fewer taps: the next row's come after it.

@@ -68,6 +68,8 @@ class PanelPlan {
   /// Positions from a row to the next: a direct panel of several rows has some between them, too,
   /// whose results are left out.
   std::int64_t columns() const { return columns_; }
+  /// Registers that the positions of a sample take, what is left out included.
+  double registers() const;
   /// Channels whose seen part fits into seen_numbers; zero if that of a single one does not.
   std::int64_t channels() const { return seen_numbers / region_; }
 
@@ -137,7 +139,7 @@ class Panel {
                  T* out) const;
   /// The same of a direct panel, whose taps are not copied: where those of a first position lie in
   /// what was loaded, the same for all panels of a band, and how far from there each vector does.
-  void find_taps(std::int64_t first, std::int64_t count, std::int32_t* offsets) const;
+  void find_taps(std::int64_t first, std::int64_t count, std::int64_t* offsets) const;
   std::int64_t slot(std::size_t vector) const { return slots_[vector]; }
   /// out (positions, stride): a row per position, of all taps of `channels` loaded channels.
   void pack_positions(const T* seen, std::int64_t channels, std::int64_t stride, T* out) const;

@@ -33,10 +33,28 @@ WindowPieces<T>::WindowPieces(const WindowProduct<T>& product)
     : product_(product),
       plan_(product.y, product.x, extents<T>, std::min(product.rows, most_rows_of_piece),
             product.channels),
+      cut_(cut_of_sums()),
       together_(std::clamp<std::int64_t>(plan_.count(product.samples) / enough_pieces, 1,
                                          plan_.together())),
       bands_(plan_.bands(product.samples, together_)),
       row_blocks_(divided_up(product.rows, most_rows_of_piece)) {}
+
+/// Follows from the window alone, for the order of sums follows from it.
+template <class T>
+DepthCut WindowPieces<T>::cut_of_sums() const {
+  const std::int64_t all = std::max<std::int64_t>(product_.channels, 1);
+  if (!plan_.direct()) {
+    return {channels_together(product_, plan_), packed_taps};
+  }
+  return {plan_.channels() >= all ? all : channels_together(product_, plan_), most_taps};
+}
+
+/// Each register is copied, and what was packed exceeds the first cache when rows are many.
+template <class T>
+double WindowPieces<T>::packing_cycles() const {
+  const double packed = plan_.direct() ? 0.0 : registers() * static_cast<double>(product_.depth());
+  return packed * (4.0 + 0.1 * static_cast<double>(product_.rows));
+}
 
 template <class T>
 std::int64_t WindowPieces<T>::volume() const {
@@ -68,19 +86,13 @@ Panel<Wide<T>> WindowPieces<T>::panel_of(const Piece& piece, std::int64_t index)
 template <class T>
 void WindowPieces<T>::compute(const Piece& piece, std::int64_t index, const Panel<Wide<T>>& panel,
                               Scratch& scratch) const {
-  const Channels all{0, product_.channels};
-  // A condition on the window alone, for the order of sums follows from it.
-  if (plan_.direct() && plan_.channels() >= all.count) {
-    if (index == 0) {
-      load(piece, panel, all, scratch);
+  const bool shared = plan_.direct() && cut_.channels >= product_.channels;
+  for_each_depth(product_.channels, cut_.channels, [&](std::int64_t begin, std::int64_t count) {
+    if (index == 0 || !shared) {
+      load(piece, panel, {begin, count}, scratch);
     }
-    return multiply(piece, panel, all, scratch);
-  }
-  for_each_depth(product_.channels, channels_together(product_, plan_),
-                 [&](std::int64_t begin, std::int64_t count) {
-                   load(piece, panel, {begin, count}, scratch);
-                   multiply(piece, panel, {begin, count}, scratch);
-                 });
+    multiply(piece, panel, {begin, count}, scratch);
+  });
 }
 
 template <class T>
@@ -123,7 +135,7 @@ template <class T>
 void WindowPieces<T>::multiply_taps(const Piece& piece, const Panel<Wide<T>>& panel,
                                     const Channels& channels, Scratch& scratch) const {
   const std::int64_t first = channels.begin * product_.taps();
-  for_each_depth(channels.count * product_.taps(), most_taps,
+  for_each_depth(channels.count * product_.taps(), cut_.taps,
                  [&](std::int64_t begin, std::int64_t count) {
                    if (scratch.first_tap != first + begin) {
                      panel.find_taps(begin, count, scratch.offsets.data());
@@ -145,7 +157,7 @@ void WindowPieces<T>::multiply_packed(const Piece& piece, const Panel<Wide<T>>& 
   alignas(line_bytes) Packed<Wide<T>> packed;
   const std::int64_t stride = rounded_up(panel.positions(), width<Wide<T>>);
   for_each_depth(
-      channels.count * product_.taps(), packed_taps, [&](std::int64_t begin, std::int64_t count) {
+      channels.count * product_.taps(), cut_.taps, [&](std::int64_t begin, std::int64_t count) {
         panel.pack_taps(scratch.seen.data(), begin, count, stride, packed.data());
         multiply_rows(PlanConstant<plain_plan>{}, piece, panel,
                       channels.begin * product_.taps() + begin,

@@ -20,6 +20,22 @@ namespace zygos::ops {
 /// Taps, of one channel or several, whose offsets are looked up at a time.
 inline constexpr std::int64_t most_taps = 1024;
 
+/// How sums over taps are cut: so many channels at a time, and so many of their taps.
+struct DepthCut {
+  std::int64_t channels;
+  std::int64_t taps;
+
+  /// f(begin, count) for taps of all channels, in the order in which they are added.
+  template <class T, class F>
+  void for_each(const WindowProduct<T>& product, const F& f) const {
+    for_each_depth(product.channels, channels, [&](std::int64_t channel, std::int64_t count) {
+      for_each_depth(count * product.taps(), taps, [&](std::int64_t begin, std::int64_t size) {
+        f(channel * product.taps() + begin, size);
+      });
+    });
+  }
+};
+
 /// Pieces of a WindowProduct: a band of panels of positions times a block of rows. Every number is
 /// the same sum in the same order whichever piece it is in and however many samples there are.
 template <class T>
@@ -33,7 +49,7 @@ class WindowPieces {
   struct Scratch {
     alignas(thin::line_bytes) Seen<Wide<T>> seen;
     alignas(thin::line_bytes) Tile tile;
-    std::array<std::int32_t, most_taps> offsets;  ///< of taps that are not packed
+    std::array<std::int64_t, most_taps> offsets;  ///< of taps that are not packed
     std::int64_t first_tap = -1;                  ///< of those in `offsets`
   };
   struct Piece {
@@ -44,7 +60,11 @@ class WindowPieces {
   };
 
   explicit WindowPieces(const WindowProduct<T>& product);
+  const DepthCut& cut() const { return cut_; }
   std::int64_t count() const { return bands_ * row_blocks_ * product_.groups; }
+  /// Of results, for a sample and a row, and what it takes to pack what they are made of.
+  double registers() const { return plan_.registers(); }
+  double packing_cycles() const;
   /// Multiplications of a piece, about.
   std::int64_t volume() const;
   Piece operator[](std::int64_t index) const;
@@ -76,7 +96,10 @@ class WindowPieces {
                        Scratch& scratch) const;
 
   WindowProduct<T> product_;
+  DepthCut cut_of_sums() const;
+
   PanelPlan plan_;
+  DepthCut cut_;
   std::int64_t together_;  ///< panels of a band
   std::int64_t bands_;
   std::int64_t row_blocks_;

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/sample_columns.hpp"
+#include "ops/window_columns.hpp"
+#include "support/conv_shapes.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+template <class T>
+void by_samples(const WindowProduct<T>& product, std::int64_t pieces, T* d_x) {
+  const SampleColumns<T> columns(product, d_x, pieces);
+  const auto scratch = std::make_unique<typename SampleColumns<T>::Scratch>();
+  for (std::int64_t index = 0; index < columns.count(); ++index) {
+    const auto piece = columns[index];
+    columns.load(piece, *scratch);
+    for (std::int64_t channel = piece.begin; channel < piece.end; ++channel) {
+      columns.compute(piece, channel, *scratch);
+      columns.store(piece, channel, *scratch);
+    }
+  }
+}
+
+template <class T>
+std::vector<T> some_values(std::size_t count, std::uint64_t seed) {
+  const auto values = testing::random_values(count, seed);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Columns of samples have the bits of columns of positions", "", float, double) {
+  using T = TestType;
+  const std::int64_t samples = GENERATE(13, 16, 31);
+  const std::int64_t pieces = GENERATE(0, 4, 100);
+  int compared = 0;
+  for (Conv2d conv : testing::conv_shapes()) {
+    conv.samples = samples;
+    CAPTURE_CONV(conv);
+    const std::vector<T> w = some_values<T>(testing::weights(conv), 1);
+    std::vector<T> d_y = some_values<T>(testing::outputs(conv), 2);
+    const auto product = forward_product<T>(conv, w.data(), nullptr, d_y.data());
+    if (!WindowColumns<T>::pays(product, std::numeric_limits<std::int64_t>::max()) ||
+        !SampleColumns<T>::pays(product)) {
+      continue;
+    }
+    ++compared;
+    std::vector<T> expected(testing::inputs(conv) + 1, T(7));
+    std::vector<T> d_x(testing::inputs(conv) + 1, T(7));
+
+    const WindowColumns<T> columns(product, expected.data());
+    for (std::int64_t piece = 0; piece < columns.count(); ++piece) {
+      columns.compute(piece);
+    }
+    by_samples(product, pieces, d_x.data());
+
+    CHECK(d_x == expected);
+  }
+  CHECK(compared > 5);
+}
+
+}  // namespace zygos::ops

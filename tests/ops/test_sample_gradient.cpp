@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/sample_gradient.hpp"
+#include "reference/conv2d.hpp"
+#include "support/conv_shapes.hpp"
+#include "support/kernel_case.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+using testing::Buffer;
+using testing::difference;
+using testing::random_values;
+using testing::rounded;
+using Host = Kokkos::OpenMP;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Gradients of weights by vectors of samples equal their definition", "", float,
+                   double) {
+  using T = TestType;
+  const std::int64_t samples = GENERATE(1, 16, 35);
+  const std::int64_t pieces = GENERATE(1, 30);
+  int compared = 0;
+  for (Conv2d conv : testing::conv_shapes()) {
+    conv.samples = samples;
+    CAPTURE_CONV(conv);
+    const auto x_values = rounded<T>(random_values(testing::inputs(conv), 1));
+    const auto d_y_values = rounded<T>(random_values(testing::outputs(conv), 2));
+    const Buffer<Host, T> x(x_values);
+    const Buffer<Host, T> d_y(d_y_values);
+    const auto product = forward_product<T>(conv, nullptr, x.data(), d_y.data());
+    if (SampleBand<T>::bands(product) == 0) {
+      continue;
+    }
+    ++compared;
+    std::vector<double> expected(testing::weights(conv), 0.5);
+    reference::for_each_convolution_product(conv, [&](std::size_t i, std::size_t k, std::size_t o) {
+      expected[k] += x_values[i] * d_y_values[o];
+    });
+    const Buffer<Host, T> sums(
+        static_cast<std::size_t>(SampleGradient<T>::partial_numbers(product)));
+    const Buffer<Host, T> d_w(std::vector<double>(testing::weights(conv), 0.5));
+
+    const SampleGradient<T> gradient(product, sums.data(), pieces);
+    for (std::int64_t piece = 0; piece < gradient.count(); ++piece) {
+      gradient.compute(piece);
+    }
+    for (std::int64_t row = 0; row < conv.filters; ++row) {
+      gradient.add_up(row, d_w.data(), true);
+    }
+
+    const double bound =
+        4.0 + static_cast<double>(conv.samples * conv.y.output() * conv.x.output());
+    CHECK(difference(d_w.values(), expected, bound) == "");
+    CHECK(d_w.guards_intact());
+    CHECK(sums.guards_intact());
+  }
+  CHECK(compared > 50);
+}
+
+TEST_CASE("Weights' gradients go by samples where rows of positions are short") {
+  const auto pays = [](const Conv2d& conv) {
+    return SampleGradient<float>::pays(forward_product<float>(conv));
+  };
+  const auto many = static_cast<std::int64_t>(thin::width<float>) * 4;
+  CHECK(pays({many, 6, 16, 1, {14, 5}, {14, 5}}));
+  CHECK_FALSE(pays({1, 6, 16, 1, {14, 5}, {14, 5}}));
+  CHECK_FALSE(pays({0, 6, 16, 1, {14, 5}, {14, 5}}));
+}
+
+}  // namespace zygos::ops
