@@ -252,13 +252,17 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
   }
 }
 
-nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
-  const train::Event& last = end.last;
+nlohmann::json samples_json(const RunSetup& setup, const RunPlan& plan) {
   nlohmann::json samples = nlohmann::json::object();
   const auto per_place = samples_per_place(plan.schedule);
   for (std::size_t place = 0; place < per_place.size(); ++place) {
     samples[(*setup.lanes)[place].name()] = per_place[place];
   }
+  return samples;
+}
+
+nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
+  const train::Event& last = end.last;
   nlohmann::json summary{{"zygos", zygos_version()},
                          {"versions", facts_json(version_facts())},
                          {"machine", facts_json(machine_facts())},
@@ -272,7 +276,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"policy", plan.schedule.policy},
                          {"decisions", decisions_json(plan.decisions)},
                          {"placement", placement_json(*setup.graph, plan.schedule)},
-                         {"samples", samples},
+                         {"samples", samples_json(setup, plan)},
                          {"samples_per_s", rates_json(setup, plan, end.samples_per_s)},
                          {"median_step_s", last.median_step_s},
                          {"seconds", last.seconds},

@@ -89,6 +89,25 @@ DataFormat format_named(const std::string& keyword) {
                                         : DataFormat::glyphs;
 }
 
+/// Where arrays are read from.
+void add_files(const Section& section, DataSpec& data) {
+  if (data.format == DataFormat::cifar10) {
+    data.folder = section.path("folder");
+    data.folder_position = section.position("folder");
+    return;
+  }
+  if (data.format == DataFormat::hdf5) {
+    if (!section.is_word("in_memory", "auto")) {
+      data.in_memory = section.boolean("in_memory");
+    }
+    data.prefetch = section.integer("prefetch");
+  }
+  data.train = files_of(section.section("train"), data.format);
+  if (section.has("test")) {
+    data.test = files_of(section.section("test"), data.format);
+  }
+}
+
 DataSpec data_of(const Section& section) {
   DataSpec data;
   data.format = format_named(section.text("format"));
@@ -114,26 +133,10 @@ DataSpec data_of(const Section& section) {
   }
   if (data.format == DataFormat::glyphs) {
     data.glyphs = glyphs_of(section);
-    return data;
-  }
-  if (data.format == DataFormat::synthetic) {
+  } else if (data.format == DataFormat::synthetic) {
     data.synthetic = synthetic_of(section);
-    return data;
-  }
-  if (data.format == DataFormat::cifar10) {
-    data.folder = section.path("folder");
-    data.folder_position = section.position("folder");
-    return data;
-  }
-  if (data.format == DataFormat::hdf5) {
-    if (!section.is_word("in_memory", "auto")) {
-      data.in_memory = section.boolean("in_memory");
-    }
-    data.prefetch = section.integer("prefetch");
-  }
-  data.train = files_of(section.section("train"), data.format);
-  if (section.has("test")) {
-    data.test = files_of(section.section("test"), data.format);
+  } else {
+    add_files(section, data);
   }
   return data;
 }

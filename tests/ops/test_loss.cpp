@@ -132,6 +132,22 @@ TEMPLATE_LIST_TEST_CASE("The cross-entropy equals the reference", "", testing::K
   }
 }
 
+namespace {
+
+/// (samples, columns, positions) of (samples, positions, columns)
+template <class T>
+std::vector<T> classes_first(const std::vector<T>& values, std::size_t positions,
+                             std::size_t columns) {
+  std::vector<T> turned(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / columns;
+    turned[(row / positions * columns + i % columns) * positions + row % positions] = values[i];
+  }
+  return turned;
+}
+
+}  // namespace
+
 TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, wherever classes lie", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;
@@ -143,13 +159,8 @@ TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, whereve
     CAPTURE(samples, columns, positions);
     const std::size_t rows = samples * positions;
     const auto values = rounded<T>(random_values(rows * columns, 4));
-    std::vector<double> turned(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::size_t row = i / columns;
-      turned[(row / positions * columns + i % columns) * positions + row % positions] = values[i];
-    }
     const Buffer<Exec, T> logits(values);
-    const Buffer<Exec, T> images(turned);
+    const Buffer<Exec, T> images(classes_first(values, positions, columns));
     const Buffer<Exec, std::int32_t> labels(random_labels(rows, columns));
     const auto per_sample = static_cast<double>(positions);
     const auto expected =
@@ -175,13 +186,7 @@ TEMPLATE_LIST_TEST_CASE("Several labels of a sample count as their mean, whereve
     CHECK(first.losses.values() == last.losses.values());
     CHECK(first.hits.values() == last.hits.values());
     CHECK(first.totals.values() == last.totals.values());
-    const auto gradient = first.gradient.values();
-    std::vector<T> back(gradient.size());
-    for (std::size_t i = 0; i < back.size(); ++i) {
-      const std::size_t row = i / columns;
-      back[i] = gradient[(row / positions * columns + i % columns) * positions + row % positions];
-    }
-    CHECK(back == last.gradient.values());
+    CHECK(first.gradient.values() == classes_first(last.gradient.values(), positions, columns));
     CHECK((first.guards_intact() && last.guards_intact()));
   }
 }

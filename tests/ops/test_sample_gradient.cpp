@@ -22,6 +22,16 @@ using testing::random_values;
 using testing::rounded;
 using Host = Kokkos::OpenMP;
 
+template <class T>
+void run(const SampleGradient<T>& gradient, std::int64_t rows, T* d_w) {
+  for (std::int64_t piece = 0; piece < gradient.count(); ++piece) {
+    gradient.compute(piece);
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    gradient.add_up(row, d_w, true);
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("Gradients of weights by vectors of samples equal their definition", "", float,
@@ -50,13 +60,7 @@ TEMPLATE_TEST_CASE("Gradients of weights by vectors of samples equal their defin
         static_cast<std::size_t>(SampleGradient<T>::partial_numbers(product)));
     const Buffer<Host, T> d_w(std::vector<double>(testing::weights(conv), 0.5));
 
-    const SampleGradient<T> gradient(product, sums.data(), pieces);
-    for (std::int64_t piece = 0; piece < gradient.count(); ++piece) {
-      gradient.compute(piece);
-    }
-    for (std::int64_t row = 0; row < conv.filters; ++row) {
-      gradient.add_up(row, d_w.data(), true);
-    }
+    run(SampleGradient<T>(product, sums.data(), pieces), conv.filters, d_w.data());
 
     const double bound =
         4.0 + static_cast<double>(conv.samples * conv.y.output() * conv.x.output());

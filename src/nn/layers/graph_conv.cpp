@@ -288,13 +288,7 @@ SampleGraph graph_of(const deck::Section& options, const SampleGraph& of_data) {
   return of_data;
 }
 
-}  // namespace
-
-LayerPtr graph_conv(const GraphConvOptions& options) {
-  return std::make_shared<GraphConv>(options);
-}
-
-Entry<LayerPtr> graph_conv_entry(const SampleGraph& of_data) {
+deck::Schema schema_of_graph_conv() {
   constexpr double most_nodes = 2147483647.0;
   deck::Schema schema(
       "graph_conv",
@@ -329,7 +323,17 @@ Entry<LayerPtr> graph_conv_entry(const SampleGraph& of_data) {
       .in_range(0, most_nodes)
       .optional()
       .example("[0, 1, 1, 2, 2, 3]");
-  return {schema, [of_data](const deck::Section& options) {
+  return schema;
+}
+
+}  // namespace
+
+LayerPtr graph_conv(const GraphConvOptions& options) {
+  return std::make_shared<GraphConv>(options);
+}
+
+Entry<LayerPtr> graph_conv_entry(const SampleGraph& of_data) {
+  return {schema_of_graph_conv(), [of_data](const deck::Section& options) {
             const bool mean = options.text("aggregate") == "mean";
             return graph_conv({.units = options.integer("units"),
                                .aggregate = mean ? Aggregate::mean : Aggregate::gcn,
