@@ -4,7 +4,6 @@
 
 #include "ops/elementwise.hpp"
 #include "train/flat_ops.hpp"
-#include "train/gather_rows.hpp"
 
 #include "zygos/nn/optimizers.hpp"
 
@@ -199,47 +198,6 @@ void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
   }
   throw InternalError("the engine cannot execute a task of kind '" +
                       std::string(name_of(one.kind)) + "'");
-}
-
-void PlaceRunner::load(const Task& one) {
-  const Tensors& tensors = tensors_of(one);
-  if (tensors.samples.count() == 0) {
-    return;
-  }
-  const Batch& batch = *inputs_of_call_.batch;
-  const auto ids = batch.ids.subspan(static_cast<std::size_t>(tensors.samples.begin),
-                                     static_cast<std::size_t>(tensors.samples.count()));
-  const auto rows =
-      batch.places().subspan(static_cast<std::size_t>(tensors.samples.begin), ids.size());
-  // Staging has the layout of the inputs, which lie there if the lane reads host memory.
-  const auto here = [&](const Tensor& tensor, std::size_t index) {
-    if (setup_.lane.host_accessible()) {
-      return tensor;
-    }
-    const auto& buffer = memory_.buffers.at({BufferKind::staging, one.place, one.micro_batch});
-    return Tensor(staging_.at(buffer.piece) + buffer.offset + buffer.tensors[index], tensor.dtype(),
-                  tensor.shape());
-  };
-  if (tensors.inputs) {
-    gather_rows(setup_.lane, batch.inputs, rows, here(tensors.inputs, 0));
-  }
-  if (tensors.targets) {
-    gather_rows(setup_.lane, batch.targets, rows, here(tensors.targets, 1));
-  }
-  std::ranges::copy(ids, here(tensors.ids, 2).data<std::uint32_t>());
-}
-
-void PlaceRunner::copy_in(const Task& one) {
-  const Tensors& tensors = tensors_of(one);
-  if (tensors.samples.count() == 0) {
-    return;
-  }
-  // Inputs, targets and ids lie in the same order at the same distances on both sides, so that a
-  // link's latency is paid once.
-  const auto& from = memory_.buffers.at({BufferKind::staging, one.place, one.micro_batch});
-  const auto& to = memory_.buffers.at({BufferKind::inputs, one.place, one.micro_batch});
-  setup_.lane.copy_to_lane(arena_.at(to.piece) + to.offset, staging_.at(from.piece) + from.offset,
-                           to.tensors[2] + tensors.ids.bytes(), "zygos::train::copy_batch");
 }
 
 void PlaceRunner::forward(const Task& one) {

@@ -137,6 +137,9 @@ class PlaceRunner {
 
   void load(const schedule::Task& task);
   void copy_in(const schedule::Task& task);
+  /// A tensor of the batch where host memory has it, in front of a lane that has its own; `index`
+  /// counts inputs, targets, ids.
+  Tensor staged(const schedule::Task& task, const Tensor& tensor, std::size_t index) const;
   void forward(const schedule::Task& task);
   void examine(graph::NodeId node, const Tensor& output);
   void loss(const schedule::Task& task);

@@ -125,3 +125,19 @@ TEST_CASE("A lane with a Serial instance runs its kernels there", "[train][tools
   }
   CHECK(seen == std::set<std::string>{"OpenMP", "Serial"});
 }
+
+TEST_CASE("An incomplete batch is copied to a lane without the samples it lacks",
+          "[train][tools]") {
+  test::SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.schedule_of(policies::single({.place = "device"})));
+  run.ids.resize(7);
+  const ToolsRecorder recorder;
+
+  engine->step(run.batch(), 1);
+
+  std::uint64_t bytes = 0;
+  for (const Event& event : recorder.events(EventKind::deep_copy)) {
+    bytes += event.label == "zygos::train::copy_batch" ? event.bytes : 0;
+  }
+  CHECK(bytes == 7 * (10 * sizeof(double) + sizeof(std::int32_t) + sizeof(std::uint32_t)));
+}
