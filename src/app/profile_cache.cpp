@@ -5,6 +5,7 @@
 #include "app/policy_choice.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/batch_feed.hpp"
 #include "zygos/io/batching.hpp"
 #include "zygos/io/hash.hpp"
 #include "zygos/plan/profile_store.hpp"
@@ -15,6 +16,9 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <span>
 
 namespace zygos::app {
@@ -64,6 +68,20 @@ void refine(RunSetup& setup, const train::ProfileRequest& request, plan::Profile
       // It can't run here, as a plan will say where one is asked for.
     }
   }
+}
+
+/// Batches as training takes them, without an end. `setup` must outlive them.
+std::function<train::Batch()> endless_batches(const RunSetup& setup) {
+  const io::FeedOptions options{.batch = setup.trainer.batch,
+                                .shuffle = setup.trainer.shuffle,
+                                .drop_last = true,
+                                .seed = setup.trainer.seed};
+  auto feed = std::make_shared<io::BatchFeed>(setup.training, options);
+  feed->seek(1, std::numeric_limits<std::int64_t>::max());
+  return [feed]() -> train::Batch {
+    const io::FedBatch fed = feed->next();
+    return {fed.inputs, fed.targets, fed.ids, fed.rows};
+  };
 }
 
 void keep(const RunSetup& setup, const plan::Profile& profile, Console& console) {
@@ -144,7 +162,8 @@ train::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .options = setup.engine_options(),
           .batch = {rows.inputs, rows.targets, setup.first_batch},
           .log = log,
-          .chunk = setup.chunk};
+          .chunk = setup.chunk,
+          .next = endless_batches(setup)};
 }
 
 }  // namespace zygos::app

@@ -2,41 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.hpp"
 
-#include "spin.hpp"
 #include "turns.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/lane/await_change.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace zygos::lane {
-namespace {
-
-// Between two tasks of a training step an idle driver waits some ten microseconds, less than a
-// futex takes to wake it; between two steps it must not burn a core that another lane needs.
-constexpr std::chrono::microseconds idle_spin{50};
-// The caller has nothing to win: its core is better left to the lanes.
-constexpr std::chrono::microseconds join_spin{2};
-
-/// Returns once `counter` differs from `seen`.
-void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
-                  std::chrono::microseconds spin) {
-  const auto give_up = std::chrono::steady_clock::now() + spin;
-  while (counter.load(std::memory_order_acquire) == seen) {
-    for (int i = 0; i < 32 && counter.load(std::memory_order_relaxed) == seen; ++i) {
-      cpu_relax();
-    }
-    if (std::chrono::steady_clock::now() >= give_up) {
-      counter.wait(seen, std::memory_order_acquire);
-    } else {
-      // With as many lanes as cores, whoever brings the next job needs the core of a spinner.
-      std::this_thread::yield();
-    }
-  }
-}
-
-}  // namespace
 
 Driver::Driver(Work work)
     : thread_([this, work] {
@@ -46,7 +19,7 @@ Driver::Driver(Work work)
 
 Driver::~Driver() {
   if (pending_.load()) {
-    await_change(ended_, posted_.load() - 1, join_spin);
+    await_change(ended_, posted_.load() - 1, other_patience);
   }
   hand_over(nullptr);
   thread_.join();
@@ -70,7 +43,7 @@ void Driver::join() {
   if (!pending_.load()) {
     return;
   }
-  await_change(ended_, posted_.load(std::memory_order_relaxed) - 1, join_spin);
+  await_change(ended_, posted_.load(std::memory_order_relaxed) - 1, other_patience);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
   pending_.store(false);
   if (failure) {
@@ -80,7 +53,7 @@ void Driver::join() {
 
 void Driver::loop() noexcept {
   for (std::uint32_t seen = 0;; ++seen) {
-    await_change(posted_, seen, idle_spin);
+    await_change(posted_, seen, computing_patience);
     if (job_ == nullptr) {
       return;
     }

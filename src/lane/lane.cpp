@@ -252,6 +252,12 @@ const Execution& Lane::execution_here() const {
 void Lane::open(Line line) {
   if (line != Line::compute && impl_->link_line(line) == nullptr) {
     impl_->link_line(line) = std::make_unique<Impl::LinkLine>(impl_->spec);
+    if (line == Line::incoming) {
+      // The lane waits for what comes in, so its cores are likely to be free. What goes out is left
+      // to whichever core is.
+      run([this] { bind_team(1, impl_->spec.cores); }, line);
+      wait(line);
+    }
   }
 }
 

@@ -216,4 +216,17 @@ double Profile::seconds_on(schedule::Place on, const Task& task, bool together) 
   return *found + task_overhead_s;
 }
 
+double Profile::core_share(const Task& task) const {
+  if (task.queue == schedule::Queue::compute) {
+    return 0.0;
+  }
+  const PlaceProfile& place = places.at(static_cast<std::size_t>(task.place));
+  const PlaceCosts& costs = place.alone.empty() ? place.together : place.alone;
+  const auto found = costs.core.find(task.kind);
+  const double whole_s = seconds(task, false);
+  return found == costs.core.end() || whole_s <= 0.0
+             ? 0.0
+             : std::min(1.0, found->second.at(amount_of(task)) / whole_s);
+}
+
 }  // namespace zygos::plan

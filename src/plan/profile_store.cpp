@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using schedule::TaskKind;
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 constexpr std::string_view format_name = "zygos-profile";
 
 json json_of(const Curve& curve) {
@@ -37,15 +37,20 @@ json json_of(const std::vector<Curve>& curves) {
   return list;
 }
 
-json json_of(const PlaceCosts& costs) {
-  json others = json::object();
-  for (const auto& [kind, curve] : costs.others) {
-    others[std::string(schedule::name_of(kind))] = json_of(curve);
+json json_of(const std::map<TaskKind, Curve>& curves) {
+  json object = json::object();
+  for (const auto& [kind, curve] : curves) {
+    object[std::string(schedule::name_of(kind))] = json_of(curve);
   }
+  return object;
+}
+
+json json_of(const PlaceCosts& costs) {
   return {{"forward", json_of(costs.forward)},
           {"backward", json_of(costs.backward)},
           {"pass_s", costs.pass_s},
-          {"tasks", std::move(others)}};
+          {"tasks", json_of(costs.others)},
+          {"cores", json_of(costs.core)}};
 }
 
 json json_of(const Facts& facts) {
@@ -62,6 +67,14 @@ double seconds_from(const json& value) {
     throw DataError("a time is not a number of seconds");
   }
   return seconds;
+}
+
+int count_from(const json& value) {
+  const int count = value.get<int>();
+  if (count < 0) {
+    throw DataError("a number of cores or threads is negative");
+  }
+  return count;
 }
 
 Curve curve_from(const json& points) {
@@ -89,19 +102,22 @@ TaskKind kind_from(const std::string& name) {
   throw DataError("there is no kind of task called '" + name + "'");
 }
 
-PlaceCosts costs_from(const json& object) {
-  PlaceCosts costs{curves_from(object.at("forward")),
-                   curves_from(object.at("backward")),
-                   seconds_from(object.at("pass_s")),
-                   {}};
-  for (const auto& [name, points] : object.at("tasks").items()) {
+std::map<TaskKind, Curve> curves_by_kind(const json& object) {
+  std::map<TaskKind, Curve> curves;
+  for (const auto& [name, points] : object.items()) {
     Curve curve = curve_from(points);
     if (curve.empty()) {
       throw DataError("the costs of '" + name + "' are missing");
     }
-    costs.others.emplace(kind_from(name), std::move(curve));
+    curves.emplace(kind_from(name), std::move(curve));
   }
-  return costs;
+  return curves;
+}
+
+PlaceCosts costs_from(const json& object) {
+  return {curves_from(object.at("forward")), curves_from(object.at("backward")),
+          seconds_from(object.at("pass_s")), curves_by_kind(object.at("tasks")),
+          curves_by_kind(object.at("cores"))};
 }
 
 Profile profile_of(const json& object) {
@@ -109,9 +125,13 @@ Profile profile_of(const json& object) {
   profile.step_overhead_s = seconds_from(object.at("step_overhead_s"));
   profile.task_overhead_s = seconds_from(object.at("task_overhead_s"));
   profile.handover_s = seconds_from(object.at("handover_s"));
+  profile.wake_s = seconds_from(object.at("wake_s"));
+  profile.message_handover_s = seconds_from(object.at("message_handover_s"));
+  profile.cores = count_from(object.at("cores"));
   for (const json& place : object.at("places")) {
     profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together")),
-                              place.at("host_accessible").get<bool>()});
+                              place.at("host_accessible").get<bool>(),
+                              count_from(place.at("threads"))});
   }
   return profile;
 }
@@ -143,6 +163,7 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
   json places = json::array();
   for (const PlaceProfile& place : profile.places) {
     places.push_back({{"host_accessible", place.host_accessible},
+                      {"threads", place.threads},
                       {"alone", json_of(place.alone)},
                       {"together", json_of(place.together)}});
   }
@@ -153,6 +174,9 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
                     {"step_overhead_s", profile.step_overhead_s},
                     {"task_overhead_s", profile.task_overhead_s},
                     {"handover_s", profile.handover_s},
+                    {"wake_s", profile.wake_s},
+                    {"message_handover_s", profile.message_handover_s},
+                    {"cores", profile.cores},
                     {"places", std::move(places)}};
   return object.dump(1) + "\n";
 }

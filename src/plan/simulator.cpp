@@ -5,8 +5,10 @@
 #include "plan/task_links.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/lane/await_change.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <numeric>
 
@@ -81,8 +83,10 @@ class SharedMachine {
       : schedule_(schedule),
         profile_(profile),
         links_(schedule),
+        cores_(profile.cores > 0 ? static_cast<double>(profile.cores) : unlimited),
         others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
         computing_(schedule.places.size(), 0),
+        line_end_s_(schedule.places.size() * schedule::queue_count, 0.0),
         out_(blank(schedule)) {}
 
   Simulation run() {
@@ -117,6 +121,7 @@ class SharedMachine {
     double left = 1.0;       ///< share of the work
     double alone_s = 0.0;
     double together_s = 0.0;
+    double core_share = 0.0;  ///< of a message: of a core while it is moved
   };
 
   const Task& task_of(const Running& running) const { return schedule_.tasks[running.id]; }
@@ -124,20 +129,35 @@ class SharedMachine {
   /// Transfers wait for a link more than they work.
   static bool loads_machine(const Task& task) { return task.queue == Queue::compute; }
 
+  /// Share of its speed that a task has where more cores are wanted than there are. Messages come
+  /// first: their threads work in short turns.
+  double share_of_cores(const Task& task) const {
+    if (!loads_machine(task)) {
+      return std::min(1.0, cores_ / messages_);
+    }
+    const double left = std::max(0.0, cores_ - messages_);
+    return std::clamp(left / std::min(computing_cores_, cores_), least_share, 1.0);
+  }
+
   /// Seconds of the whole task if things stay as they are.
   double pace(const Running& running) const {
     const bool self = computing_[static_cast<std::size_t>(task_of(running).place)] > 0;
     const double share =
         static_cast<double>(computing_places_ - (self ? 1 : 0)) / static_cast<double>(others_);
-    return running.alone_s + share * (running.together_s - running.alone_s);
+    return (running.alone_s + share * (running.together_s - running.alone_s)) /
+           share_of_cores(task_of(running));
   }
 
-  void count(const Task& task, int change) {
+  void count(const Running& running, int change) {
+    const Task& task = task_of(running);
+    messages_ = std::max(0.0, messages_ + change * running.core_share);
     if (loads_machine(task)) {
       int& here = computing_[static_cast<std::size_t>(task.place)];
       const bool before = here > 0;
       here += change;
-      computing_places_ += static_cast<int>(here > 0) - static_cast<int>(before);
+      const int places = static_cast<int>(here > 0) - static_cast<int>(before);
+      computing_places_ += places;
+      computing_cores_ += places * profile_.places[static_cast<std::size_t>(task.place)].threads;
     }
   }
 
@@ -159,8 +179,8 @@ class SharedMachine {
 
   void start(std::size_t id, double after_s) {
     const Task& task = schedule_.tasks[id];
-    running_.push_back(
-        {id, after_s, 1.0, profile_.seconds(task, false), profile_.seconds(task, true)});
+    running_.push_back({id, after_s, 1.0, profile_.seconds(task, false),
+                        profile_.seconds(task, true), profile_.core_share(task)});
     if (after_s <= 0.0) {
       begin(running_.back());
     }
@@ -169,31 +189,50 @@ class SharedMachine {
   void begin(Running& running) {
     running.waiting_s = 0.0;
     out_.tasks[running.id].start_s = now_;
-    count(task_of(running), 1);
+    count(running, 1);
   }
 
   void end(std::vector<Running>::iterator running) {
     const std::size_t id = running->id;
+    count(*running, -1);
     *running = running_.back();
     running_.pop_back();
-    count(schedule_.tasks[id], -1);
     out_.tasks[id].end_s = now_;
+    line_end_s_[line_of(schedule_.tasks[id])] = now_;
     ++ended_;
     for (const TaskId later : links_.next(id)) {
       const auto index = static_cast<std::size_t>(later);
       if (--links_.open[index] == 0) {
         const bool handed_over = line_of(schedule_.tasks[index]) != line_of(schedule_.tasks[id]);
-        start(index, handed_over ? profile_.handover_s : 0.0);
+        start(index, handed_over ? handover_s(schedule_.tasks[index], schedule_.tasks[id]) : 0.0);
       }
     }
   }
 
+  /// From the end of `before`, which is now, to the begin of a task of another line.
+  double handover_s(const Task& task, const Task& before) const {
+    constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
+    if (!loads_machine(task)) {
+      return profile_.message_handover_s;
+    }
+    const bool slept = loads_machine(before) && now_ - line_end_s_[line_of(task)] > awake_s;
+    return slept ? profile_.wake_s : profile_.handover_s;
+  }
+
+  static constexpr double unlimited = std::numeric_limits<double>::infinity();
+  /// Of a lane whose cores all move messages: not zero, which nothing may be divided by.
+  static constexpr double least_share = 1e-6;
+
   const Schedule& schedule_;
   const Profile& profile_;
   TaskLinks links_;
+  double cores_;
   std::ptrdiff_t others_;
-  std::vector<int> computing_;  ///< running tasks that load the machine, by place
+  std::vector<int> computing_;      ///< running tasks that load the machine, by place
+  std::vector<double> line_end_s_;  ///< of the last task that has ended
   int computing_places_ = 0;
+  double computing_cores_ = 0.0;
+  double messages_ = 0.0;  ///< cores that messages take
   std::vector<Running> running_;
   double now_ = 0.0;
   std::size_t ended_ = 0;

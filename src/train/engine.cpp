@@ -137,6 +137,8 @@ void Engine::Impl::make_jobs() {
       jobs[line] = [this, line] { work(line); };
     }
   }
+  // Whoever computes begins first: messages come later, and handing over takes its time.
+  std::ranges::stable_sort(lines, {}, lane_line);
 }
 
 double Engine::Impl::rate_factor(std::uint64_t step) const {
@@ -194,11 +196,18 @@ void Engine::Impl::move_messages() {
   }
 }
 
+std::chrono::microseconds Engine::Impl::patience_for(std::size_t line, std::size_t task) const {
+  // Whoever computes at the other end does so on another core. A message is moved on this one.
+  const bool both_compute = lane_line(line) == lane::Line::compute &&
+                            schedule.tasks[task].queue == schedule::Queue::compute;
+  return both_compute ? lane::computing_patience : lane::other_patience;
+}
+
 void Engine::Impl::work_through(std::size_t line) {
   for (const QueuedTask& task : queue_of(line)) {
     failures[line].task = task.id;
     for (const std::size_t before : task.wait_for) {
-      signals.wait(before, round_number);
+      signals.wait(before, round_number, patience_for(line, before));
     }
     if (abort.load()) {
       // Set by a peer: its own signals are already out, ours must not keep it waiting either.
@@ -217,6 +226,7 @@ void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
   const std::size_t place = place_of_line(line);
   const lane::Lane& lane = lanes[place];
   const double start = now();
+  const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
   runners[place]->run(queued.id, board);
   if (queued.signals || options.time_every_task) {
     lane.fence("zygos::train::task");
@@ -224,7 +234,8 @@ void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
   if (computes(task.kind)) {
     lane.hold_back(now() - start);
   }
-  trace.record(line, {inputs.step, queued.id, start, now()});
+  const double core_end = options.time_cores ? lane::thread_core_seconds() : 0.0;
+  trace.record(line, {inputs.step, queued.id, start, now(), core_end - core_start});
   if (queued.signals) {
     signals.set(static_cast<std::size_t>(queued.id), round_number);
   }

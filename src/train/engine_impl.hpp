@@ -53,6 +53,8 @@ struct Engine::Impl {
   void add_totals(StepReport& report);
   void work(std::size_t line);
   void work_through(std::size_t line);
+  /// How long a line that waits for a task does so awake.
+  std::chrono::microseconds patience_for(std::size_t line, std::size_t task) const;
   void run_task(std::size_t line, const QueuedTask& task);
   const TaskQueue& queue_of(std::size_t line) const;
   double now() const;

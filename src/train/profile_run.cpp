@@ -21,6 +21,7 @@ class Standstill final : public nn::RateSchedule {
 EngineOptions measuring(EngineOptions options) {
   options.rates = std::make_shared<Standstill>();
   options.time_every_task = true;
+  options.time_cores = true;
   options.trace_capacity = std::max<std::size_t>(options.trace_capacity, std::size_t{1} << 14);
   return options;
 }
@@ -45,11 +46,29 @@ std::unique_ptr<Engine> engine_if_fits(const ProfileRequest& request, schedule::
   }
 }
 
-SampleList::SampleList(const Batch& batch, std::int64_t count)
-    : inputs_(batch.inputs), targets_(batch.targets) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    ids_.push_back(batch.ids[static_cast<std::size_t>(i % batch.samples())]);
+SampleList::SampleList(const ProfileRequest& request, std::int64_t count)
+    : request_(request), ids_(static_cast<std::size_t>(count)), rows_(ids_.size()) {}
+
+Batch SampleList::next() {
+  const Batch batch = request_.next ? request_.next() : request_.batch;
+  const auto take = [&](std::span<const std::uint32_t> from, std::vector<std::uint32_t>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      to[i] = from[i % from.size()];
+    }
+  };
+  take(batch.ids, ids_);
+  if (batch.rows.empty()) {
+    return {batch.inputs, batch.targets, ids_};
   }
+  take(batch.rows, rows_);
+  return {batch.inputs, batch.targets, ids_, rows_};
+}
+
+MeasuredPoint measure_steps(Engine& engine, const ProfileRequest& request, std::int64_t samples,
+                            double seconds) {
+  SampleList list(request, samples);
+  return measure_steps(
+      engine, [&] { return list.next(); }, seconds);
 }
 
 schedule::Task with_samples(const schedule::Task& task, std::int64_t given) {

@@ -20,17 +20,23 @@ std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Sche
 std::unique_ptr<Engine> engine_if_fits(const ProfileRequest& request, schedule::Schedule schedule,
                                        const std::string& what);
 
-/// So many samples of the request's batch, from its beginning again where there are too few.
+/// So many samples of each of the request's batches, from a batch's beginning again where there are
+/// too few.
 class SampleList {
  public:
-  SampleList(const Batch& batch, std::int64_t count);
-  Batch batch() const { return {inputs_, targets_, ids_}; }
+  /// `request` must outlive the list.
+  SampleList(const ProfileRequest& request, std::int64_t count);
+  Batch next();
 
  private:
-  io::Rows inputs_;
-  io::Rows targets_;
+  const ProfileRequest& request_;
   std::vector<std::uint32_t> ids_;
+  std::vector<std::uint32_t> rows_;
 };
+
+/// Steps of so many samples.
+MeasuredPoint measure_steps(Engine& engine, const ProfileRequest& request, std::int64_t samples,
+                            double seconds);
 
 /// The task as it is when only the first `given` samples of the batch are there.
 schedule::Task with_samples(const schedule::Task& task, std::int64_t given);

@@ -158,7 +158,8 @@ schedule::Schedule exchange_schedule(const plan::Problem& problem) {
   return std::move(builder).build();
 }
 
-schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Place> order) {
+schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Place> order,
+                                std::int32_t micro_batches) {
   schedule::Outline outline = outline_of(problem);
   const auto stages = static_cast<std::int32_t>(order.size());
   for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -166,18 +167,28 @@ schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Pl
     outline.stages.push_back({nodes * stage / stages, nodes * (stage + 1) / stages});
     outline.places[static_cast<std::size_t>(order[static_cast<std::size_t>(stage)])].stage = stage;
   }
+  for (std::int64_t i = 0; i < micro_batches; ++i) {
+    outline.micro_batches.push_back(
+        {problem.batch * i / micro_batches, problem.batch * (i + 1) / micro_batches});
+  }
   ScheduleBuilder builder(std::move(outline));
   for (const Place place : order) {
-    builder.load(place, 0);
-    builder.forward(place, 0);
-    builder.send_activations(place, 0);
+    for (std::int32_t i = 0; i < micro_batches; ++i) {
+      builder.load(place, i);
+      builder.forward(place, i);
+      builder.send_activations(place, i);
+    }
   }
-  builder.loss(order.back(), 0);
-  for (std::size_t i = order.size(); i-- > 0;) {
-    builder.backward(order[i], 0);
-    builder.send_activation_gradients(order[i], 0);
+  for (std::size_t stage = order.size(); stage-- > 0;) {
+    for (std::int32_t i = 0; i < micro_batches; ++i) {
+      if (order[stage] == order.back()) {
+        builder.loss(order.back(), i);
+      }
+      builder.backward(order[stage], i);
+      builder.send_activation_gradients(order[stage], i);
+    }
     if (problem.clips) {
-      builder.squares(order[i]);
+      builder.squares(order[stage]);
     }
   }
   if (problem.clips) {

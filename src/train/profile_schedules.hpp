@@ -27,9 +27,9 @@ schedule::Schedule side_by_side_schedule(const plan::Problem& problem,
 /// to place, each adding its own, and the sums go back; every second part the other way round.
 schedule::Schedule exchange_schedule(const plan::Problem& problem);
 
-/// As many stages of about equal numbers of nodes as there are places, in the order given, and one
-/// micro-batch through all of them.
+/// As many stages of about equal numbers of nodes as there are places, in the order given, and
+/// micro-batches through all of them, forth and then back.
 schedule::Schedule cut_schedule(const plan::Problem& problem,
-                                std::span<const schedule::Place> order);
+                                std::span<const schedule::Place> order, std::int32_t micro_batches);
 
 }  // namespace zygos::train

@@ -15,6 +15,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <thread>
 
 namespace zygos::train {
 namespace {
@@ -27,6 +28,7 @@ using schedule::TaskKind;
 constexpr std::array alone_parts{1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1.0};
 constexpr std::array together_parts{1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
 constexpr std::array transfer_parts{1.0 / 16, 1.0 / 4, 1.0};
+constexpr std::int64_t cut_micro_batches = 8;
 /// A fast place repeats its work while the slowest does its own, but not more often than this.
 constexpr double most_repeats = 16.0;
 
@@ -60,7 +62,10 @@ class Profiler {
 
   plan::Profile run() {
     for (Place place = 0; place < std::ssize(problem_.places); ++place) {
-      profile_.places[index(place)].host_accessible = problem_.places[index(place)].host_accessible;
+      plan::PlaceProfile& profile = profile_.places[index(place)];
+      profile.host_accessible = problem_.places[index(place)].host_accessible;
+      const lane::LaneSpec& spec = request_.lanes[index(place)].spec();
+      profile.threads = spec.kind == lane::Kind::device ? 1 : spec.threads;
       measure_alone(place);
     }
     if (problem_.places.size() > 1) {
@@ -74,6 +79,9 @@ class Profiler {
     profile_.step_overhead_s = median(std::move(overheads_));
     profile_.task_overhead_s = median(std::move(gaps_));
     profile_.handover_s = median(std::move(handovers_));
+    profile_.wake_s = median(std::move(wakes_));
+    profile_.message_handover_s = median(std::move(message_handovers_));
+    profile_.cores = static_cast<int>(std::thread::hardware_concurrency());
     return std::move(profile_);
   }
 
@@ -97,15 +105,20 @@ class Profiler {
   }
 
   MeasuredPoint measure(Engine& engine, std::int64_t samples, double points = 1.0) {
-    const SampleList list(request_.batch, samples);
     const MeasuredPoint point =
-        measure_steps(engine, list.batch(), request_.seconds_per_point * points);
+        measure_steps(engine, request_, samples, request_.seconds_per_point * points);
     overheads_.push_back(point.overhead_s);
     if (point.gap_s > 0.0) {
       gaps_.push_back(point.gap_s);
     }
     if (point.handover_s > 0.0) {
       handovers_.push_back(point.handover_s);
+    }
+    if (point.wake_s > 0.0) {
+      wakes_.push_back(point.wake_s);
+    }
+    if (point.message_handover_s > 0.0) {
+      message_handovers_.push_back(point.message_handover_s);
     }
     return point;
   }
@@ -282,15 +295,21 @@ class Profiler {
       if (problem_.model.node_count() < std::ssize(order)) {
         continue;
       }
-      auto engine =
-          engine_if_fits(request_, cut_schedule(problem_, order), "a model cut between all lanes");
       for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
-        if (engine != nullptr) {
-          measure_transfers(*engine, count);
-        }
+        measure_cut(order, 1, count);
       }
+      // Messages that are moved while others compute.
+      measure_cut(order, static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch)),
+                  problem_.batch);
     }
     tell("measured the links between lanes");
+  }
+
+  void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples) {
+    if (auto engine = engine_if_fits(request_, cut_schedule(problem_, order, micro_batches),
+                                     "a model cut between all lanes")) {
+      measure_transfers(*engine, samples);
+    }
   }
 
   void measure_transfers(Engine& engine, std::int64_t samples) {
@@ -309,6 +328,9 @@ class Profiler {
       for (PlaceCosts* costs : {&place.alone, &place.together}) {
         if (wanted && !costs->empty()) {
           costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);
+          if (task.queue != schedule::Queue::compute) {
+            costs->core[task.kind].add(plan::amount_of(task), point.core_s[id]);
+          }
         }
       }
     }
@@ -319,7 +341,7 @@ class Profiler {
   plan::Profile profile_;
   std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
   std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
-  std::vector<double> overheads_, gaps_, handovers_;
+  std::vector<double> overheads_, gaps_, handovers_, wakes_, message_handovers_;
   double ignored_ = 0.0;
 };
 

@@ -5,9 +5,12 @@
 #include "train/median.hpp"
 #include "train/task_queues.hpp"
 
+#include "zygos/lane/await_change.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 
 namespace zygos::train {
 namespace {
@@ -21,6 +24,9 @@ constexpr std::size_t least_steps = 3;
 constexpr std::size_t most_steps = 300;
 /// Share of a task's time that others must have computed, for it to count as accompanied.
 constexpr double nearly_all = 0.9;
+
+/// How long a line that computes waits awake for another one.
+constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
 
 /// Records of one step, by line.
 using StepRecords = std::vector<std::vector<TaskRecord>>;
@@ -56,12 +62,23 @@ double company(const TaskRecord& record, std::size_t place, const StepRecords& s
   return others > 0 && length_s > 0.0 ? busy_s / (length_s * static_cast<double>(others)) : 0.0;
 }
 
+/// A thread that is asleep wakes late, one that is awake at once: what both cost on average,
+/// without the few that the system made wait for something else.
+double mean_of_most(std::vector<double> values) {
+  std::ranges::sort(values);
+  values.resize(values.size() - values.size() / 20);
+  return values.empty() ? 0.0
+                        : std::max(0.0, std::accumulate(values.begin(), values.end(), 0.0) /
+                                            static_cast<double>(values.size()));
+}
+
 class Summary {
  public:
   explicit Summary(const Schedule& schedule)
       : schedule_(schedule),
         others_(schedule.active_places().size() - 1),
         task_s_(schedule.tasks.size()),
+        core_s_(schedule.tasks.size()),
         accompanied_s_(schedule.tasks.size()) {}
 
   void add(const StepRecords& step, double wall_s) {
@@ -86,11 +103,14 @@ class Summary {
   void finish(MeasuredPoint& point) {
     for (std::size_t id = 0; id < task_s_.size(); ++id) {
       point.task_s.push_back(median(std::move(task_s_[id])));
+      point.core_s.push_back(median(std::move(core_s_[id])));
       point.accompanied_s.push_back(median(std::move(accompanied_s_[id])));
     }
     point.overhead_s = std::max(0.0, median(std::move(overheads_)));
     point.gap_s = std::max(0.0, median(std::move(gaps_)));
-    point.handover_s = std::max(0.0, median(std::move(handovers_)));
+    point.handover_s = mean_of_most(std::move(handovers_));
+    point.wake_s = mean_of_most(std::move(wakes_));
+    point.message_handover_s = mean_of_most(std::move(message_handovers_));
   }
 
  private:
@@ -101,15 +121,24 @@ class Summary {
         ended_s[static_cast<std::size_t>(record.task)] = record.end_s;
       }
     }
-    for (const auto& records : step) {
+    for (std::size_t line = 0; line < step.size(); ++line) {
+      const auto& records = step[line];
       for (std::size_t i = 0; i < records.size(); ++i) {
         double others_s = -1.0;
+        bool for_computing = false;
         for (const auto before : schedule_.tasks[static_cast<std::size_t>(records[i].task)].after) {
-          others_s = std::max(others_s, ended_s[static_cast<std::size_t>(before)]);
+          const auto id = static_cast<std::size_t>(before);
+          if (ended_s[id] > others_s) {
+            others_s = ended_s[id];
+            for_computing = schedule_.tasks[id].queue == Queue::compute;
+          }
         }
         const double own_s = i > 0 ? records[i - 1].end_s : 0.0;
         if (others_s > own_s) {
-          handovers_.push_back(records[i].start_s - others_s);
+          const bool computes = line % schedule::queue_count == 0;
+          const bool slept = for_computing && others_s - own_s > awake_s;
+          auto& found = !computes ? message_handovers_ : slept ? wakes_ : handovers_;
+          found.push_back(records[i].start_s - others_s);
         }
       }
     }
@@ -118,6 +147,7 @@ class Summary {
   void add_record(const TaskRecord& record, const StepRecords& step, std::size_t place) {
     const auto id = static_cast<std::size_t>(record.task);
     task_s_[id].push_back(record.end_s - record.start_s);
+    core_s_[id].push_back(record.core_s);
     if (schedule_.tasks[id].queue == Queue::compute &&
         company(record, place, step, others_) >= nearly_all) {
       accompanied_s_[id].push_back(record.end_s - record.start_s);
@@ -126,16 +156,16 @@ class Summary {
 
   const Schedule& schedule_;
   std::size_t others_;
-  std::vector<std::vector<double>> task_s_, accompanied_s_;
-  std::vector<double> overheads_, gaps_, handovers_;
+  std::vector<std::vector<double>> task_s_, core_s_, accompanied_s_;
+  std::vector<double> overheads_, gaps_, handovers_, wakes_, message_handovers_;
 };
 
 }  // namespace
 
-MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds) {
+MeasuredPoint measure_steps(Engine& engine, const NextBatch& next, double seconds) {
   std::uint64_t step = 0;
   while (step < warm_up_steps) {
-    engine.step(batch, ++step);
+    engine.step(next(), ++step);
   }
   engine.trace().clear();
   MeasuredPoint point;
@@ -145,6 +175,7 @@ MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds) 
   };
   while (point.step_s.size() < least_steps ||
          (point.step_s.size() < most_steps && elapsed() < seconds)) {
+    const Batch batch = next();
     point.step_s.push_back(engine.step(batch, ++step).seconds);
   }
   const Schedule& schedule = engine.schedule();

@@ -4,6 +4,7 @@
 
 #include "zygos/train/engine.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace zygos::train {
@@ -13,14 +14,21 @@ struct MeasuredPoint {
   std::vector<double> task_s;         ///< median by TaskId
   std::vector<double> accompanied_s;  ///< the same over those runs of the task during which nearly
                                       ///< all the time all other places computed; 0: there was none
+  std::vector<double> core_s;         ///< median by TaskId: its thread's time on a core
   std::vector<double> step_s;         ///< every step, in order
   double overhead_s = 0.0;            ///< median of a step, outside its tasks
   double gap_s = 0.0;                 ///< median between consecutive tasks of a place's kernels
-  double handover_s = 0.0;            ///< median from the end of a task on one line to the start of
-                                      ///< one on another that waited for nothing else; 0: none did
+  /// Mean from the end of a task on one line to the start of one on another that waited for nothing
+  /// else: see plan::Profile; 0: there was none.
+  double handover_s = 0.0;
+  double wake_s = 0.0;
+  double message_handover_s = 0.0;
 };
 
+/// The batch of the next step, valid until the next call.
+using NextBatch = std::function<Batch()>;
+
 /// Runs steps for about `seconds`, at least 3 and at most 300 of them, after two to warm up.
-MeasuredPoint measure_steps(Engine& engine, const Batch& batch, double seconds);
+MeasuredPoint measure_steps(Engine& engine, const NextBatch& next, double seconds);
 
 }  // namespace zygos::train

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/lane/await_change.hpp"
+
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
 namespace zygos::train {
 
 /// One flag per task for order between places: the round (step or evaluation) in which the task
-/// last ended. Waiting spins briefly, since a peer is usually almost there, then blocks.
+/// last ended. Waiting is awake for a while, since a peer is often almost there, then asleep.
 class TaskSignals {
  public:
   explicit TaskSignals(std::size_t tasks) : flags_(tasks) {}
@@ -23,23 +26,16 @@ class TaskSignals {
     return flags_[task].round.load(std::memory_order_acquire) == round;
   }
 
-  void wait(std::size_t task, std::uint32_t round) const noexcept {
+  /// For `patience` awake, see lane::await_change.
+  void wait(std::size_t task, std::uint32_t round, std::chrono::microseconds patience) const {
     const std::atomic<std::uint32_t>& flag = flags_[task].round;
-    for (int spin = 0; spin < spins; ++spin) {
-      if (flag.load(std::memory_order_acquire) == round) {
-        return;
-      }
-    }
     for (auto seen = flag.load(std::memory_order_acquire); seen != round;
          seen = flag.load(std::memory_order_acquire)) {
-      flag.wait(seen, std::memory_order_acquire);
+      lane::await_change(flag, seen, patience);
     }
   }
 
  private:
-  /// About 10 microseconds: longer would steal the core of the peer that is waited for.
-  static constexpr int spins = 4000;
-
   /// A cache line each, so that a waiter does not slow the place that signals its neighbour.
   struct alignas(64) Flag {
     std::atomic<std::uint32_t> round{0};

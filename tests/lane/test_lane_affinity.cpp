@@ -109,3 +109,19 @@ TEST_CASE("threads that move messages have shorter turns than those that compute
   // Systems before Linux 6.12 have nothing to tell.
   CHECK((computing == 0 || moving < computing));
 }
+
+TEST_CASE("what comes in to a lane is moved on its cores, what goes out on any", "[lane]") {
+  Lane lane({.name = "bound", .kind = Kind::emulated, .cores = {0}});
+  const auto cores_of = [&](Line line) {
+    int cores = 0;
+    lane.open(line);
+    const std::function<void()> job = [&] { cores = cores_of_this_thread(); };
+    lane.run(job, line);
+    lane.wait(line);
+    return cores;
+  };
+
+  const int all = cores_of_this_thread();
+  CHECK(cores_of(Line::incoming) == 1);
+  CHECK(cores_of(Line::outgoing) == all);
+}

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <limits>
+#include <thread>
 #include <vector>
 
 using namespace zygos::lane;
@@ -116,4 +117,21 @@ TEST_CASE("a precise wait never ends early and takes no time for nothing to wait
   wait_precisely(std::numeric_limits<double>::quiet_NaN());
 
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
+}
+
+TEST_CASE("a thread that sleeps has no core, one that spins has", "[lane]") {
+  const auto core_s_of = [](const auto& work) {
+    const double before = thread_core_seconds();
+    work();
+    return thread_core_seconds() - before;
+  };
+  if (thread_core_seconds() == 0.0) {
+    SKIP("the system does not tell");
+  }
+  CHECK(core_s_of([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }) < 0.02);
+  CHECK(core_s_of([] {
+          const double begin = thread_core_seconds();
+          while (thread_core_seconds() < begin + 0.005) {
+          }
+        }) >= 0.005);
 }

@@ -31,6 +31,11 @@ Profile sample() {
   profile.step_overhead_s = 1.25e-5;
   profile.task_overhead_s = 3e-7;
   profile.handover_s = 7e-6;
+  profile.wake_s = 4e-5;
+  profile.message_handover_s = 2.5e-5;
+  profile.cores = 6;
+  profile.places[1].threads = 4;
+  profile.places[1].alone.core[TaskKind::send] = test::constant(3e-6);
   return profile;
 }
 
@@ -60,9 +65,16 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(after.step_overhead_s == before.step_overhead_s);
   CHECK(after.task_overhead_s == before.task_overhead_s);
   CHECK(after.handover_s == before.handover_s);
+  CHECK(after.wake_s == 4e-5);
+  CHECK(after.message_handover_s == 2.5e-5);
+  CHECK(after.cores == 6);
   REQUIRE(after.places.size() == 2);
   CHECK(after.places[0].host_accessible);
   CHECK(after.places[0].together.empty());
+  CHECK(after.places[0].threads == 1);
+  CHECK(after.places[1].threads == 4);
+  CHECK(after.places[1].alone.core.at(TaskKind::send).points() ==
+        before.places[1].alone.core.at(TaskKind::send).points());
   CHECK(after.places[1].together.pass_s == 2e-6);
   const schedule::Schedule schedule = test::split_schedule(100, 37);
   CHECK(simulate(schedule, after).makespan_s == simulate(schedule, before).makespan_s);
@@ -91,7 +103,7 @@ TEST_CASE("A profile that lacks a fact is refused as well") {
 
 TEST_CASE("A profile of another format version is refused") {
   std::string text = profile_text(sample(), here, date);
-  text.replace(text.find("\"version\": 1"), 12, "\"version\": 9");
+  text.replace(text.find("\"version\": 2"), 12, "\"version\": 9");
 
   CHECK_THROWS_MATCHES(profile_from(text, here, "p"), UsageError,
                        MessageMatches(ContainsSubstring("format version 9")));
@@ -114,6 +126,8 @@ TEST_CASE("What is no profile is refused, whatever it is") {
   CHECK_THROWS_AS(profile_from(with_text("\"pass_s\": 0.0", "\"pass_s\": \"x\""), here, "p"),
                   DataError);
   CHECK_THROWS_AS(profile_from(with_text("\"copy\"", "\"kopy\""), here, "p"), DataError);
+  CHECK_THROWS_AS(profile_from(with_text("\"threads\": 4", "\"threads\": -4"), here, "p"),
+                  DataError);
 }
 
 TEST_CASE("A profile that is not there is an input error that names the file") {

@@ -160,13 +160,63 @@ TEST_CASE("Costs of places that work together are used only while both do") {
 }
 
 TEST_CASE("A task that waited for another queue starts a little later") {
-  // Forward and backward of a micro-batch cross the cut once each, by a send and a receive.
+  // Forward and backward of a micro-batch cross the cut once each, by a send and a receive; then
+  // somebody computes.
   Profile profile = test::linear_profile(6.0, 3.0);
   profile.handover_s = 0.25;
+  profile.message_handover_s = 2.0;
 
   CHECK_THAT(simulate(test::pipeline_schedule(2, 1), profile).makespan_s,
-             WithinRel(8.0 + 6 * 0.25));
+             WithinRel(8.0 + 2 * 0.25 + 4 * 2.0));
   CHECK_THAT(simulate(test::split_schedule(100, 100), profile).makespan_s, WithinRel(600.0));
+}
+
+TEST_CASE("A place that waits long for another one's work falls asleep") {
+  Profile profile = test::linear_profile(6e-6, 6e-6);
+  profile.handover_s = 1e-6;
+  profile.wake_s = 40e-6;
+  const auto step_us = [&](std::int64_t micro_seconds) {
+    // b works for so long, and a, after its own 10, for 1 more.
+    Schedule schedule =
+        timed({"a", "b"}, {{0, 10, {}, {}}, {1, micro_seconds, {}, {}}, {0, 1, {1}, {}}});
+    schedule.stage_of = {0, 1};
+    for (Task& task : schedule.tasks) {
+      task.kind = TaskKind::forward;
+      task.nodes = {0, 1};
+    }
+    return 1e6 * simulate(schedule, profile).makespan_s;
+  };
+
+  CHECK_THAT(step_us(30), WithinRel(30.0 + 1.0 + 1.0, 1e-9));
+  CHECK_THAT(step_us(100), WithinRel(100.0 + 40.0 + 1.0, 1e-9));
+}
+
+/// Seconds in which two places do 10 s of work each while a message of 4 s leaves the first.
+double with_message_s(int cores, double message_core_s) {
+  Profile profile = test::linear_profile(6.0, 6.0, 4.0);
+  profile.cores = cores;
+  profile.places[0].alone.core[TaskKind::send] = test::constant(message_core_s);
+  Schedule schedule =
+      timed({"a", "b"}, {{0, 10, {}, {}}, {1, 10, {}, {}}, {0, 0, {}, schedule::Queue::outgoing}});
+  schedule.stage_of = {0, 1};
+  for (Task& task : schedule.tasks) {
+    task.kind = TaskKind::forward;
+    task.nodes = {0, 1};
+  }
+  schedule.tasks[2].kind = TaskKind::send;
+  schedule.tasks[2].payload = schedule::Payload::activations;
+  return simulate(schedule, profile).makespan_s;
+}
+
+TEST_CASE("A message takes a core from lanes that have them all") {
+  CHECK_THAT(with_message_s(0, 4.0), WithinRel(10.0));  // nothing is known of cores
+  CHECK_THAT(with_message_s(3, 4.0), WithinRel(10.0));
+  // Half speed for 4 s.
+  CHECK_THAT(with_message_s(2, 4.0), WithinRel(12.0));
+  // For half the time the link works by itself.
+  CHECK_THAT(with_message_s(2, 2.0), WithinRel(11.0));
+  // On one core both stand still; that they share it afterwards is in their costs.
+  CHECK_THAT(with_message_s(1, 4.0), WithinRel(14.0, 1e-5));
 }
 
 TEST_CASE("Places that take turns are not slowed by each other") {

@@ -51,6 +51,45 @@ TEST_CASE("A profile knows what policies take whose gradients are clipped", "[tr
   }
 }
 
+TEST_CASE("A profile takes a batch after the other where there are several", "[train][profiler]") {
+  test::SmallRun run(test::host_and_device());
+  train::ProfileRequest request = request_for(run);
+  // Ids far beyond the data, as those of a file of which memory has but a batch.
+  std::vector<std::uint32_t> ids(run.ids.size());
+  std::vector<std::uint32_t> rows(run.ids.size());
+  std::uint32_t taken = 0;
+  request.next = [&]() -> train::Batch {
+    ++taken;
+    std::iota(ids.begin(), ids.end(), 100000 * taken);
+    std::iota(rows.begin(), rows.end(), taken % 100);
+    return {run.rows.inputs, run.rows.targets, ids, rows};
+  };
+
+  const plan::Profile profile = train::measure_profile(request);
+
+  CHECK(taken > 50);  // five steps at least of more than ten engines
+  CHECK(plan::simulate(run.split(13), profile).makespan_s > 0.0);
+}
+
+TEST_CASE("Messages need cores, of which a profile says how much", "[train][profiler]") {
+  auto specs = test::host_and_device();
+  specs[1].link.latency_s = 1e-3;
+  test::SmallRun run(specs);
+
+  const plan::Profile profile = train::measure_profile(request_for(run));
+
+  CHECK(profile.cores > 0);
+  CHECK(profile.message_handover_s > 0.0);
+  const auto policy = policies::gpipe({.micro_batches = 4, .stages = {}});
+  for (const schedule::Task& task : policy->schedule(run.problem(), &profile).tasks) {
+    const double share = profile.core_share(task);
+    CHECK((share >= 0.0 && share <= 1.0));
+    if (task.queue != schedule::Queue::compute && task.place == 1) {
+      CHECK(share < 0.9);  // its link works by itself while the thread sleeps
+    }
+  }
+}
+
 TEST_CASE("A profile is measured whatever the learning rate", "[train][profiler]") {
   test::SmallRun run(test::host_and_device());
   run.optimizer = nn::sgd({.learning_rate = 1e300});

@@ -141,4 +141,7 @@ class Lane {
 /// end.
 void wait_precisely(double seconds);
 
+/// Seconds for which the calling thread has had a core; 0 where the system does not tell.
+double thread_core_seconds() noexcept;
+
 }  // namespace zygos::lane

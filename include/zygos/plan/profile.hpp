@@ -52,6 +52,9 @@ struct PlaceCosts {
   std::vector<Curve> backward;  ///< by node, over samples
   double pass_s = 0.0;          ///< of each forward or backward task, beside its nodes' time
   std::map<schedule::TaskKind, Curve> others;  ///< all other kinds, over amount_of() a task
+  /// Of kinds that move messages: seconds for which they need a core, over the same amount. What a
+  /// link does by itself is not in it.
+  std::map<schedule::TaskKind, Curve> core{};
 
   bool empty() const noexcept { return forward.empty() && backward.empty() && others.empty(); }
   /// Seconds of a forward or backward pass over some nodes. Throws InternalError if one of them was
@@ -66,7 +69,8 @@ struct PlaceProfile {
   PlaceCosts alone;
   PlaceCosts together;
   bool host_accessible =
-      false;  ///< its gradients and weights are read where they lie: see is_alias
+      false;        ///< its gradients and weights are read where they lie: see is_alias
+  int threads = 1;  ///< cores that it computes on; of a device the one that waits for it
 };
 
 /// What was measured on one machine for one model and set of lanes.
@@ -74,7 +78,14 @@ struct Profile {
   std::vector<PlaceProfile> places;
   double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
-  double handover_s = 0.0;       ///< until a task starts that waited for one of another queue
+  /// Until a task starts that waited for one of another queue: one that computes; one that
+  /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake
+  /// (lane::computing_patience); one that moves a message.
+  double handover_s = 0.0;
+  double wake_s = 0.0;
+  double message_handover_s = 0.0;
+  /// That lanes and the threads that move their messages share; 0: enough for all.
+  int cores = 0;
 
   /// Seconds of a task on its place, the overhead between tasks included. Recomputing costs a
   /// forward; kinds that were not measured are charged as their nearest relative (a fetch as a
@@ -86,6 +97,8 @@ struct Profile {
   }
   /// The same task done by another place.
   double seconds_on(schedule::Place place, const schedule::Task& task, bool together) const;
+  /// Share of a core, 0 to 1, that moving a message takes while it lasts; 0 of tasks that compute.
+  double core_share(const schedule::Task& task) const;
 };
 
 }  // namespace zygos::plan

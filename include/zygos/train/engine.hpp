@@ -31,6 +31,8 @@ struct EngineOptions {
   /// Measure every task, which on a GPU means waiting for each; otherwise only where another place
   /// depends on it and at the end of the step.
   bool time_every_task = true;
+  /// Also record for how long a task's thread had a core, which takes a system call or two.
+  bool time_cores = false;
   /// Of the processes that share the run; null: this one has all lanes. Engines of all ranks are
   /// made with the same arguments, and called in the same order.
   comm::Communicator* communicator = nullptr;

@@ -8,6 +8,7 @@
 #include "zygos/train/engine.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace zygos::train {
@@ -23,6 +24,9 @@ struct ProfileRequest {
   double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
   LogSink log;                     ///< progress, a line per point
   std::int64_t chunk = 0;          ///< strict mode: see plan::Problem::chunk
+  /// Full batches as training takes them, each valid until the next call: samples of a step lie
+  /// where no cache has them yet. Empty: `batch` in every step.
+  std::function<Batch()> next{};
 };
 
 /// What a policy may know of a model on these lanes.

@@ -21,6 +21,7 @@ struct TaskRecord {
   schedule::TaskId task = 0;
   double start_s = 0.0;
   double end_s = 0.0;
+  double core_s = 0.0;  ///< of the thread that ran it; see EngineOptions::time_cores
 };
 
 /// Records of executed tasks, one preallocated list per line (place * queue_count + queue) so that

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How threads of lanes wait for each other.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace zygos::lane {
+
+/// A thread that computes: between two tasks it waits some ten microseconds, and as much again is
+/// what a thread that sleeps on an idle core takes to wake (20 to 50 us in a virtual machine).
+inline constexpr std::chrono::microseconds computing_patience{50};
+/// A thread that has nothing to win: its core is better left to those that compute.
+inline constexpr std::chrono::microseconds other_patience{2};
+
+/// Returns once `counter` differs from `seen`. Spins for `patience`, in which it gives way to
+/// whoever needs the core, then sleeps; who changes the counter must notify.
+void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
+                  std::chrono::microseconds patience);
+
+}  // namespace zygos::lane
