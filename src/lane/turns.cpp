@@ -7,10 +7,7 @@
 #include <unistd.h>
 #endif
 
-#include "zygos/lane/lane.hpp"
-
 #include <cstdint>
-#include <ctime>
 
 namespace zygos::lane {
 
@@ -26,16 +23,6 @@ struct SchedulingAttributes {
 };
 
 }  // namespace
-
-double thread_core_seconds() noexcept {
-#ifdef CLOCK_THREAD_CPUTIME_ID
-  timespec time{};
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) {
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
-#endif
-  return 0.0;
-}
 
 void ask_for_turns([[maybe_unused]] std::chrono::nanoseconds length) noexcept {
 #if defined(__linux__) && defined(SYS_sched_setattr)
