@@ -42,6 +42,10 @@ bool is_pass(TaskKind kind) {
   return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
 }
 
+std::int32_t count_of(const std::vector<double>& by_node) {
+  return static_cast<std::int32_t>(by_node.size());
+}
+
 const std::vector<Curve>& nodes_of(const PlaceCosts& costs, TaskKind kind) {
   return kind == TaskKind::backward ? costs.backward : costs.forward;
 }
@@ -214,6 +218,23 @@ double Profile::seconds_on(schedule::Place on, const Task& task, bool together) 
                         "' was never measured on place " + std::to_string(on));
   }
   return *found + task_overhead_s;
+}
+
+double Profile::seconds_again(const Task& task, bool together) const {
+  const double first_s = seconds(task, together);
+  if (!is_pass(task.kind)) {
+    return first_s;
+  }
+  const PlaceProfile& place = places[static_cast<std::size_t>(task.place)];
+  const auto& more =
+      task.kind == TaskKind::backward ? place.backward_again_s : place.forward_again_s;
+  double again_s = first_s;
+  for (auto node = task.nodes.begin; node < std::min(task.nodes.end, count_of(more)); ++node) {
+    again_s += more[static_cast<std::size_t>(node)];
+  }
+  // It was measured with some number of samples; with far fewer a pass is not free either.
+  constexpr double least_share = 0.2;
+  return std::max(again_s, least_share * first_s);
 }
 
 double Profile::core_share(const Task& task) const {

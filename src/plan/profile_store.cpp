@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using schedule::TaskKind;
 
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 constexpr std::string_view format_name = "zygos-profile";
 
 json json_of(const Curve& curve) {
@@ -85,6 +85,16 @@ Curve curve_from(const json& points) {
   return curve;
 }
 
+/// Seconds that are more or, below zero, less than others.
+std::vector<double> differences_from(const json& list) {
+  std::vector<double> differences;
+  for (const json& value : list) {
+    const double seconds = value.get<double>();
+    differences.push_back(seconds < 0.0 ? -seconds_from(-seconds) : seconds_from(seconds));
+  }
+  return differences;
+}
+
 std::vector<Curve> curves_from(const json& list) {
   std::vector<Curve> curves;
   for (const json& points : list) {
@@ -131,7 +141,9 @@ Profile profile_of(const json& object) {
   for (const json& place : object.at("places")) {
     profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together")),
                               place.at("host_accessible").get<bool>(),
-                              count_from(place.at("threads"))});
+                              count_from(place.at("threads")),
+                              differences_from(place.at("forward_again_s")),
+                              differences_from(place.at("backward_again_s"))});
   }
   return profile;
 }
@@ -164,6 +176,8 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
   for (const PlaceProfile& place : profile.places) {
     places.push_back({{"host_accessible", place.host_accessible},
                       {"threads", place.threads},
+                      {"forward_again_s", place.forward_again_s},
+                      {"backward_again_s", place.backward_again_s},
                       {"alone", json_of(place.alone)},
                       {"together", json_of(place.together)}});
   }

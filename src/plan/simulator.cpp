@@ -11,6 +11,8 @@
 #include <chrono>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 namespace zygos::plan {
 namespace {
@@ -75,6 +77,23 @@ void sum_up(const Schedule& schedule, Simulation& out) {
   }
 }
 
+/// By task: whether its place has done a pass of the kind over its nodes since it updated them.
+std::vector<bool> repeated_passes(const Schedule& schedule) {
+  using schedule::TaskKind;
+  std::vector<bool> repeated(schedule.tasks.size(), false);
+  std::set<std::tuple<schedule::Place, bool, std::int32_t>> done;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const Task& task = schedule.tasks[id];
+    const bool back = task.kind == TaskKind::backward;
+    if (back || task.kind == TaskKind::forward || task.kind == TaskKind::recompute) {
+      repeated[id] = !done.insert({task.place, back, task.nodes.begin}).second;
+    } else if (task.kind == TaskKind::update) {
+      std::erase_if(done, [&](const auto& pass) { return std::get<0>(pass) == task.place; });
+    }
+  }
+  return repeated;
+}
+
 /// Places that work at the same time slow each other down, so a task's end is known only once it is
 /// there: this goes from one end of a task to the next.
 class SharedMachine {
@@ -83,6 +102,7 @@ class SharedMachine {
       : schedule_(schedule),
         profile_(profile),
         links_(schedule),
+        repeated_(repeated_passes(schedule)),
         cores_(profile.cores > 0 ? static_cast<double>(profile.cores) : unlimited),
         others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
         computing_(schedule.places.size(), 0),
@@ -179,11 +199,17 @@ class SharedMachine {
 
   void start(std::size_t id, double after_s) {
     const Task& task = schedule_.tasks[id];
-    running_.push_back({id, after_s, 1.0, profile_.seconds(task, false),
-                        profile_.seconds(task, true), profile_.core_share(task)});
+    running_.push_back(
+        {id, after_s, 1.0, seconds(id, false), seconds(id, true), profile_.core_share(task)});
     if (after_s <= 0.0) {
       begin(running_.back());
     }
+  }
+
+  double seconds(std::size_t id, bool together) const {
+    const Task& task = schedule_.tasks[id];
+    return repeated_[id] ? profile_.seconds_again(task, together)
+                         : profile_.seconds(task, together);
   }
 
   void begin(Running& running) {
@@ -226,6 +252,7 @@ class SharedMachine {
   const Schedule& schedule_;
   const Profile& profile_;
   TaskLinks links_;
+  std::vector<bool> repeated_;
   double cores_;
   std::ptrdiff_t others_;
   std::vector<int> computing_;      ///< running tasks that load the machine, by place

@@ -71,6 +71,19 @@ void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, TaskK
   }
 }
 
+void share_out(double seconds, const schedule::Task& pass, const std::vector<plan::Curve>& curves,
+               std::vector<double>& by_node) {
+  by_node.resize(curves.size(), 0.0);
+  double all_s = 0.0;
+  for (auto node = pass.nodes.begin; node < pass.nodes.end; ++node) {
+    all_s += curves.at(static_cast<std::size_t>(node)).at(pass.samples.count());
+  }
+  for (auto node = pass.nodes.begin; node < pass.nodes.end && all_s > 0.0; ++node) {
+    const auto index = static_cast<std::size_t>(node);
+    by_node[index] = seconds * curves[index].at(pass.samples.count()) / all_s;
+  }
+}
+
 void anchor(plan::PlaceCosts& costs) {
   for (auto& [kind, curve] : costs.others) {
     if (kind != TaskKind::loss && curve.points().size() == 1 && curve.points()[0].first > 0) {

@@ -29,6 +29,10 @@ void set_passes(plan::PlaceCosts& costs, const std::vector<PassTimes>& forward,
 void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, schedule::TaskKind kind,
                     std::int64_t samples, double seconds);
 
+/// Shares `seconds` of a pass out among its nodes as `curves` do its time.
+void share_out(double seconds, const schedule::Task& pass, const std::vector<plan::Curve>& curves,
+               std::vector<double>& by_node);
+
 /// A curve over bytes or elements with a single point gets a second one, a task's fixed costs at
 /// zero: otherwise half the work would cost as much as all of it.
 void anchor(plan::PlaceCosts& costs);

@@ -308,7 +308,36 @@ class Profiler {
   void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples) {
     if (auto engine = engine_if_fits(request_, cut_schedule(problem_, order, micro_batches),
                                      "a model cut between all lanes")) {
-      measure_transfers(*engine, samples);
+      const MeasuredPoint point = measure(*engine, samples);
+      add_transfers(engine->schedule(), point, samples);
+      set_again(engine->schedule(), point);
+    }
+  }
+
+  /// What passes over micro-batches behind the first take more or less than one by itself.
+  void set_again(const schedule::Schedule& schedule, const MeasuredPoint& point) {
+    std::map<std::pair<Place, TaskKind>, std::vector<std::size_t>> passes;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      if (is_pass(schedule.tasks[id].kind)) {
+        passes[{schedule.tasks[id].place, schedule.tasks[id].kind}].push_back(id);
+      }
+    }
+    for (const auto& [what, ids] : passes) {
+      const Task& pass = schedule.tasks[ids[0]];
+      const bool back = pass.kind == TaskKind::backward;
+      plan::PlaceProfile& profile = profile_.places[index(pass.place)];
+      const PlaceCosts& together = profile.together;
+      const PlaceCosts& costs =
+          together.forward.empty() || together.backward.empty() ? profile.alone : together;
+      if (ids.size() > 1 && !costs.forward.empty() && !costs.backward.empty()) {
+        std::vector<double> behind;
+        for (std::size_t i = 1; i < ids.size(); ++i) {
+          behind.push_back(point.task_s[ids[i]]);
+        }
+        const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
+        share_out(median(std::move(behind)) - one_s, pass, back ? costs.backward : costs.forward,
+                  back ? profile.backward_again_s : profile.forward_again_s);
+      }
     }
   }
 

@@ -35,6 +35,8 @@ Profile sample() {
   profile.message_handover_s = 2.5e-5;
   profile.cores = 6;
   profile.places[1].threads = 4;
+  profile.places[1].forward_again_s = {0.0, -2e-6};
+  profile.places[1].backward_again_s = {3e-6};
   profile.places[1].alone.core[TaskKind::send] = test::constant(3e-6);
   return profile;
 }
@@ -73,6 +75,8 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(after.places[0].together.empty());
   CHECK(after.places[0].threads == 1);
   CHECK(after.places[1].threads == 4);
+  CHECK(after.places[1].forward_again_s == before.places[1].forward_again_s);
+  CHECK(after.places[1].backward_again_s == before.places[1].backward_again_s);
   CHECK(after.places[1].alone.core.at(TaskKind::send).points() ==
         before.places[1].alone.core.at(TaskKind::send).points());
   CHECK(after.places[1].together.pass_s == 2e-6);
@@ -103,7 +107,7 @@ TEST_CASE("A profile that lacks a fact is refused as well") {
 
 TEST_CASE("A profile of another format version is refused") {
   std::string text = profile_text(sample(), here, date);
-  text.replace(text.find("\"version\": 2"), 12, "\"version\": 9");
+  text.replace(text.find("\"version\": 3"), 12, "\"version\": 9");
 
   CHECK_THROWS_MATCHES(profile_from(text, here, "p"), UsageError,
                        MessageMatches(ContainsSubstring("format version 9")));

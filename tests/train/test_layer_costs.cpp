@@ -82,6 +82,23 @@ TEST_CASE("A later measurement of the same pass replaces the earlier one") {
   CHECK_THAT(together.pass_seconds(TaskKind::forward, {0, 3}, 10), WithinRel(120.5));
 }
 
+TEST_CASE("Seconds of a pass are shared out among its nodes by their time") {
+  const plan::PlaceCosts base = measured();
+  std::vector<double> by_node;
+  schedule::Task pass;
+  pass.nodes = {1, 3};
+  pass.samples = {0, 10};
+
+  share_out(5.0, pass, base.forward, by_node);
+
+  const double second = base.forward[1].at(10);
+  const double third = base.forward[2].at(10);
+  REQUIRE(by_node.size() == 3);
+  CHECK(by_node[0] == 0.0);
+  CHECK_THAT(by_node[1], WithinRel(5.0 * second / (second + third)));
+  CHECK_THAT(by_node[1] + by_node[2], WithinRel(5.0));
+}
+
 TEST_CASE("Half an update costs half, beside the task's own costs") {
   plan::PlaceCosts costs = measured();
   costs.others[TaskKind::update].add(100, 8.5);

@@ -7,6 +7,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+
 namespace {
 
 using namespace zygos;
@@ -86,6 +88,19 @@ TEST_CASE("Messages need cores, of which a profile says how much", "[train][prof
     CHECK((share >= 0.0 && share <= 1.0));
     if (task.queue != schedule::Queue::compute && task.place == 1) {
       CHECK(share < 0.9);  // its link works by itself while the thread sleeps
+    }
+  }
+}
+
+TEST_CASE("A profile says by node what a pass takes behind another one", "[train][profiler]") {
+  test::SmallRun run(test::host_and_device());
+
+  const plan::Profile profile = train::measure_profile(request_for(run));
+
+  for (const plan::PlaceProfile& place : profile.places) {
+    for (const auto* again_s : {&place.forward_again_s, &place.backward_again_s}) {
+      CHECK(again_s->size() == place.alone.forward.size());
+      CHECK(std::ranges::any_of(*again_s, [](double seconds) { return seconds != 0.0; }));
     }
   }
 }

@@ -71,6 +71,10 @@ struct PlaceProfile {
   bool host_accessible =
       false;        ///< its gradients and weights are read where they lie: see is_alias
   int threads = 1;  ///< cores that it computes on; of a device the one that waits for it
+  /// By node: seconds that a pass takes more, or below zero less, when it isn't the first over the
+  /// node since its weights were updated: those lie in nearer caches now. Empty if not measured.
+  std::vector<double> forward_again_s{};
+  std::vector<double> backward_again_s{};
 };
 
 /// What was measured on one machine for one model and set of lanes.
@@ -97,6 +101,9 @@ struct Profile {
   }
   /// The same task done by another place.
   double seconds_on(schedule::Place place, const schedule::Task& task, bool together) const;
+  /// seconds() of a pass over nodes of which the place has done another one of the kind since they
+  /// were updated. Other kinds of tasks take what they always do.
+  double seconds_again(const schedule::Task& task, bool together) const;
   /// Share of a core, 0 to 1, that moving a message takes while it lasts; 0 of tasks that compute.
   double core_share(const schedule::Task& task) const;
 };
