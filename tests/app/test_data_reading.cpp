@@ -102,6 +102,9 @@ TEST_CASE("a run that reads its samples is killed, and goes on to the same bits"
 TEST_CASE(
     "bad samples, a file that shrinks and other data end a run that reads them, each its way") {
   const Scratch scratch;
+  write_all(scratch);
+  // Leaves a profile, which would find the bad sample before training does.
+  json_of(words(", in_memory: false", {"--run-dir", "profiled"}), scratch.path());
   write_all(scratch, 302);
   const Outcome bad = zygos_run(words(", in_memory: false"), scratch.path());
   CHECK(bad.code == 3);
