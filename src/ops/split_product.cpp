@@ -147,6 +147,17 @@ void multiply_block(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
   }
 }
 
+/// Asks for a block of results that is computed next. Few products of many results wait for memory
+/// more than they work, the more so as each line lies in another row.
+void expect(const float* c, std::int64_t stride, std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t line_numbers = line<float>;
+  for (std::int64_t row = 0; row < rows; ++row, c += stride) {
+    for (std::int64_t column = 0; column < columns; column += line_numbers) {
+      __builtin_prefetch(c + column, 1, 3);
+    }
+  }
+}
+
 /// Rows and columns that have been cut.
 void multiply_cut(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
                   const SplitBlock& whole) {
@@ -158,6 +169,13 @@ void multiply_cut(const Tiles& tiles, std::int64_t rows, std::int64_t columns,
       block.x += row * next;
       block.y += column * next;
       block.c += row * whole.c_stride + column;
+      if (column + side < columns) {
+        expect(block.c + side, block.c_stride, std::min(side, rows - row),
+               std::min(side, columns - column - side));
+      } else if (row + side < rows) {
+        expect(whole.c + (row + side) * whole.c_stride, whole.c_stride,
+               std::min(side, rows - row - side), std::min(side, columns));
+      }
       multiply_block(tiles, std::min(side, rows - row), std::min(side, columns - column), block);
     }
   }
@@ -187,6 +205,10 @@ constexpr Cycles cycles_of(ProductForm form) {
   }
 }
 constexpr double product_cycles = 145.0;
+/// Of a tile of a^T b's results that come from behind the second cache: a weight's gradient,
+/// mostly. The thin kernel asks for whole rows of them early, and waits less.
+constexpr double far_results_cycles = 350.0;
+constexpr std::int64_t near_results = (std::int64_t{1} << 20) / 4;
 constexpr double floats_per_cycle = 29.0;
 
 /// Of an extent that is cut into as few parts of about the same size as have `most` at most.
@@ -206,7 +228,10 @@ bool split_pays(ProductForm form, std::int64_t m, std::int64_t n, std::int64_t k
   const auto down = static_cast<double>(divided_up(m, tile_side));
   const auto across = static_cast<double>(divided_up(n, tile_side));
   const auto deep = static_cast<double>(divided_up(k, step_k));
-  const Cycles cycles = cycles_of(form);
+  Cycles cycles = cycles_of(form);
+  if (form == ProductForm::first_transposed && m * n > near_results) {
+    cycles.results = far_results_cycles;
+  }
   const double of_step =
       down * cycles.rows + across * cycles.columns + down * across * product_cycles;
   return deep * of_step + down * across * cycles.results <

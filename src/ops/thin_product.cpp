@@ -67,12 +67,17 @@ template <class T>
 constexpr std::int64_t panel_lines = panel<T> / line<T>;
 
 /// Blocks of rows and one panel of b. The first block stores the panel for the others; the lines of
-/// the panel that comes next are fetched by those.
+/// the panel that comes next are fetched by those: by one of few, else each fetches its share of
+/// rows, whole ones, for a row may lie on a page of its own.
 template <class T>
 void multiply_panel(std::int64_t first_row, std::int64_t row_count, const Block<T>& panel_block,
                     T* packed) {
   constexpr Plan first{.x_along_k = true, .packs = true};
-  constexpr Plan one_line{.x_along_k = true, .ahead = Plan::operand, .lines = 1};
+  constexpr auto sharers = static_cast<std::int64_t>(panel_lines<T>);
+  constexpr Plan share{.x_along_k = true,
+                       .ahead = Plan::operand,
+                       .steps = static_cast<int>(sharers),
+                       .lines = static_cast<std::size_t>(sharers)};
   constexpr Plan all_lines{
       .x_along_k = true, .ahead = Plan::operand, .lines = static_cast<std::size_t>(panel_lines<T>)};
   const std::int64_t parts = divided_up(row_count, most_rows);
@@ -91,8 +96,11 @@ void multiply_panel(std::int64_t first_row, std::int64_t row_count, const Block<
                     block.packed = packed;
                     multiply<first, most_vectors>(rows, block);
                   } else if (parts > panel_lines<T> && part <= panel_lines<T>) {
-                    block.ahead += (part - 1) * line<T>;
-                    multiply<one_line, most_vectors>(rows, block);
+                    const std::int64_t most = divided_up(block.rounds, sharers);
+                    const std::int64_t done = (part - 1) * most;
+                    block.ahead += done * block.round_stride;
+                    block.rounds = std::clamp<std::int64_t>(block.rounds - done, 0, most);
+                    multiply<share, most_vectors>(rows, block);
                   } else {
                     multiply<plain_plan, most_vectors>(rows, block);
                   }
