@@ -15,8 +15,6 @@ using namespace thin;
 
 namespace {
 
-constexpr std::int64_t most_chunks = 16;
-constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
 static_assert(band_positions <= most_slots);
 
 template <class T>

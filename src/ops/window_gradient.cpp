@@ -19,9 +19,6 @@ namespace {
 
 using namespace thin;
 
-/// Chunks that a gradient's sum is cut into: at most, and as long as they are small.
-constexpr std::int64_t most_chunks = 16;
-constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
 constexpr Plan packed_plan{.x_along_k = true};
 
 /// Room for rows of the result's gradient that are stored narrower than they are multiplied.

@@ -10,6 +10,10 @@
 
 namespace zygos::ops {
 
+/// Chunks of samples that a gradient's sum is cut into: at most, and as long as they are small.
+inline constexpr std::int64_t most_chunks = 16;
+inline constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
+
 /// The gradient of a window product's weights on a host lane: sums over all samples and positions,
 /// in chunks of samples that are added up at the end.
 template <class T>

@@ -54,33 +54,30 @@ void set_passes(plan::PlaceCosts& costs, const std::vector<PassTimes>& forward,
   costs.backward = curves_of(backward, costs.pass_s);
 }
 
+void share_out(double seconds, schedule::NodeRange nodes, std::int64_t samples,
+               const std::vector<plan::Curve>& curves, std::vector<double>& by_node) {
+  by_node.resize(curves.size(), 0.0);
+  double all_s = 0.0;
+  for (auto node = nodes.begin; node < nodes.end; ++node) {
+    all_s += curves.at(static_cast<std::size_t>(node)).at(samples);
+  }
+  for (auto node = nodes.begin; node < nodes.end && all_s > 0.0; ++node) {
+    const auto index = static_cast<std::size_t>(node);
+    by_node[index] = seconds * curves[index].at(samples) / all_s;
+  }
+}
+
 void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, TaskKind kind,
                     std::int64_t samples, double seconds) {
   const auto& from = kind == TaskKind::backward ? base.backward : base.forward;
   auto& to = kind == TaskKind::backward ? costs.backward : costs.forward;
-  std::vector<double> nodes;
-  for (const plan::Curve& curve : from) {
-    nodes.push_back(curve.at(samples));
-  }
-  const double base_s = sum(nodes);
-  const double to_share_s = std::max(0.0, seconds - base.pass_s);
+  const schedule::NodeRange all{0, static_cast<std::int32_t>(from.size())};
+  std::vector<double> by_node;
+  share_out(std::max(0.0, seconds - base.pass_s), all, samples, from, by_node);
   costs.pass_s = base.pass_s;
   to.resize(from.size());
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    to[node].set(samples, base_s > 0.0 ? to_share_s * nodes[node] / base_s : 0.0);
-  }
-}
-
-void share_out(double seconds, const schedule::Task& pass, const std::vector<plan::Curve>& curves,
-               std::vector<double>& by_node) {
-  by_node.resize(curves.size(), 0.0);
-  double all_s = 0.0;
-  for (auto node = pass.nodes.begin; node < pass.nodes.end; ++node) {
-    all_s += curves.at(static_cast<std::size_t>(node)).at(pass.samples.count());
-  }
-  for (auto node = pass.nodes.begin; node < pass.nodes.end && all_s > 0.0; ++node) {
-    const auto index = static_cast<std::size_t>(node);
-    by_node[index] = seconds * curves[index].at(pass.samples.count()) / all_s;
+  for (std::size_t node = 0; node < by_node.size(); ++node) {
+    to[node].set(samples, by_node[node]);
   }
 }
 

@@ -24,14 +24,15 @@ struct PassTimes {
 void set_passes(plan::PlaceCosts& costs, const std::vector<PassTimes>& forward,
                 const std::vector<PassTimes>& backward);
 
+/// Shares `seconds` of a pass out among its nodes as `curves` do its time. `by_node` gets a number
+/// for each of them and keeps those of other nodes, zero if it had none.
+void share_out(double seconds, schedule::NodeRange nodes, std::int64_t samples,
+               const std::vector<plan::Curve>& curves, std::vector<double>& by_node);
+
 /// Seconds of a whole pass in another situation than `base` was measured in: every node is taken to
 /// be slower by the same factor. `costs` gets a point at so many samples.
 void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, schedule::TaskKind kind,
                     std::int64_t samples, double seconds);
-
-/// Shares `seconds` of a pass out among its nodes as `curves` do its time.
-void share_out(double seconds, const schedule::Task& pass, const std::vector<plan::Curve>& curves,
-               std::vector<double>& by_node);
 
 /// A curve over bytes or elements with a single point gets a second one, a task's fixed costs at
 /// zero: otherwise half the work would cost as much as all of it.

@@ -335,7 +335,8 @@ class Profiler {
           behind.push_back(point.task_s[ids[i]]);
         }
         const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
-        share_out(median(std::move(behind)) - one_s, pass, back ? costs.backward : costs.forward,
+        share_out(median(std::move(behind)) - one_s, pass.nodes, pass.samples.count(),
+                  back ? costs.backward : costs.forward,
                   back ? profile.backward_again_s : profile.forward_again_s);
       }
     }

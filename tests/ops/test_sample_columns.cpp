@@ -31,12 +31,6 @@ void by_samples(const WindowProduct<T>& product, std::int64_t pieces, T* d_x) {
   }
 }
 
-template <class T>
-std::vector<T> some_values(std::size_t count, std::uint64_t seed) {
-  const auto values = testing::random_values(count, seed);
-  return {values.begin(), values.end()};
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("Columns of samples have the bits of columns of positions", "", float, double) {
@@ -47,8 +41,8 @@ TEMPLATE_TEST_CASE("Columns of samples have the bits of columns of positions", "
   for (Conv2d conv : testing::conv_shapes()) {
     conv.samples = samples;
     CAPTURE_CONV(conv);
-    const std::vector<T> w = some_values<T>(testing::weights(conv), 1);
-    std::vector<T> d_y = some_values<T>(testing::outputs(conv), 2);
+    const std::vector<T> w = testing::random_values_of<T>(testing::weights(conv), 1);
+    std::vector<T> d_y = testing::random_values_of<T>(testing::outputs(conv), 2);
     const auto product = forward_product<T>(conv, w.data(), nullptr, d_y.data());
     if (!WindowColumns<T>::pays(product, std::numeric_limits<std::int64_t>::max()) ||
         !SampleColumns<T>::pays(product)) {

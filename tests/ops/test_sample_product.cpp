@@ -50,12 +50,6 @@ void by_samples(const WindowProduct<T>& product, std::int64_t wanted) {
   }
 }
 
-template <class T>
-std::vector<T> some_values(std::size_t count, std::uint64_t seed) {
-  const auto values = testing::random_values(count, seed);
-  return {values.begin(), values.end()};
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("Vectors of samples have the bits of vectors of positions", "", float, double) {
@@ -66,8 +60,8 @@ TEMPLATE_TEST_CASE("Vectors of samples have the bits of vectors of positions", "
   for (Conv2d conv : testing::conv_shapes()) {
     conv.samples = samples;
     CAPTURE_CONV(conv);
-    const std::vector<T> x = some_values<T>(inputs(conv), 1);
-    const std::vector<T> w = some_values<T>(weights(conv), 2);
+    const std::vector<T> x = testing::random_values_of<T>(inputs(conv), 1);
+    const std::vector<T> w = testing::random_values_of<T>(weights(conv), 2);
     std::vector<T> expected(outputs(conv) + 1, T(7));
     std::vector<T> y(outputs(conv) + 1, T(7));
     auto product = forward_product<T>(conv, w.data(), x.data(), expected.data());

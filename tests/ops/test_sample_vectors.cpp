@@ -14,11 +14,7 @@
 namespace zygos::ops {
 namespace {
 
-template <class T>
-std::vector<T> some_values(std::int64_t count, std::uint64_t seed) {
-  const auto values = testing::random_values(static_cast<std::size_t>(count), seed);
-  return {values.begin(), values.end()};
-}
+using testing::random_values_of;
 
 }  // namespace
 
@@ -31,7 +27,7 @@ TEMPLATE_TEST_CASE("Turned images have a vector per number and zeros for samples
   const std::int64_t numbers = GENERATE(0, 1, 7, 16, 37, 64);
   CAPTURE(count, numbers);
   const std::int64_t stride = numbers + 5;
-  const std::vector<T> images = some_values<T>(w * stride, 1);
+  const std::vector<T> images = random_values_of<T>(static_cast<std::size_t>(w * stride), 1);
   std::vector<T> turned(static_cast<std::size_t>(numbers * w + 1), T(7));
 
   turn_in(images.data(), stride, count, numbers, turned.data());

@@ -21,6 +21,13 @@ inline std::vector<double> random_values(std::size_t count, std::uint64_t seed) 
   return values;
 }
 
+/// The same rounded to T.
+template <class T>
+std::vector<T> random_values_of(std::size_t count, std::uint64_t seed) {
+  const auto values = random_values(count, seed);
+  return {values.begin(), values.end()};
+}
+
 /// An integer in [least, most].
 inline std::int64_t random_integer(std::int64_t least, std::int64_t most, std::uint64_t seed,
                                    std::uint32_t index) {

@@ -85,11 +85,8 @@ TEST_CASE("A later measurement of the same pass replaces the earlier one") {
 TEST_CASE("Seconds of a pass are shared out among its nodes by their time") {
   const plan::PlaceCosts base = measured();
   std::vector<double> by_node;
-  schedule::Task pass;
-  pass.nodes = {1, 3};
-  pass.samples = {0, 10};
 
-  share_out(5.0, pass, base.forward, by_node);
+  share_out(5.0, {1, 3}, 10, base.forward, by_node);
 
   const double second = base.forward[1].at(10);
   const double third = base.forward[2].at(10);
