@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/contest.hpp"
 
-#include "zygos/io/batch_feed.hpp"
+#include "app/fed_samples.hpp"
 
 #include <fmt/format.h>
 
@@ -29,29 +29,17 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// Samples of the steps as training would take them; an epoch's incomplete last batch is left out.
-class Samples {
+/// Those of the steps, and the batch that losses are compared on.
+class Samples : public FedSamples {
  public:
   explicit Samples(const RunSetup& setup)
-      : setup_(setup),
-        first_(io::rows_of(setup.first_samples)),
-        feed_(setup.training, {.batch = setup.trainer.batch,
-                               .shuffle = setup.trainer.shuffle,
-                               .drop_last = true,
-                               .seed = setup.trainer.seed}) {}
-
-  void seek(std::int64_t first, std::int64_t last) { feed_.seek(first, last); }
-  train::Batch next() {
-    const io::FedBatch fed = feed_.next();
-    return {fed.inputs, fed.targets, fed.ids, fed.rows};
-  }
+      : FedSamples(setup), setup_(setup), first_(io::rows_of(setup.first_samples)) {}
 
   train::Batch first_batch() const { return {first_.inputs, first_.targets, setup_.first_batch}; }
 
  private:
   const RunSetup& setup_;
   io::DatasetRows first_;
-  io::BatchFeed feed_;
 };
 
 /// Of the newest step: share of the active places' time, between the first start and the last end

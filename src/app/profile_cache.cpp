@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/profile_cache.hpp"
 
+#include "app/fed_samples.hpp"
 #include "app/policy_choice.hpp"
 
 #include "zygos/core/error.hpp"
-#include "zygos/io/batch_feed.hpp"
 #include "zygos/io/batching.hpp"
 #include "zygos/io/hash.hpp"
 #include "zygos/plan/profile_store.hpp"
@@ -72,16 +72,9 @@ void refine(RunSetup& setup, const train::ProfileRequest& request, plan::Profile
 
 /// Batches as training takes them, without an end. `setup` must outlive them.
 std::function<train::Batch()> endless_batches(const RunSetup& setup) {
-  const io::FeedOptions options{.batch = setup.trainer.batch,
-                                .shuffle = setup.trainer.shuffle,
-                                .drop_last = true,
-                                .seed = setup.trainer.seed};
-  auto feed = std::make_shared<io::BatchFeed>(setup.training, options);
-  feed->seek(1, std::numeric_limits<std::int64_t>::max());
-  return [feed]() -> train::Batch {
-    const io::FedBatch fed = feed->next();
-    return {fed.inputs, fed.targets, fed.ids, fed.rows};
-  };
+  auto samples = std::make_shared<FedSamples>(setup);
+  samples->seek(1, std::numeric_limits<std::int64_t>::max());
+  return [samples] { return samples->next(); };
 }
 
 void keep(const RunSetup& setup, const plan::Profile& profile, Console& console) {

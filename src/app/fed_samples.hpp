@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/io/batch_feed.hpp"
+#include "zygos/train/batch.hpp"
+
+#include <cstdint>
+
+namespace zygos::app {
+
+struct RunSetup;
+
+/// Samples of the steps as training would take them; an epoch's incomplete last batch is left out.
+class FedSamples {
+ public:
+  /// `setup` must outlive them.
+  explicit FedSamples(const RunSetup& setup);
+
+  /// The next batch is that of step `first`, the last one that of `last`.
+  void seek(std::int64_t first, std::int64_t last) { feed_.seek(first, last); }
+  /// Valid until the next call.
+  train::Batch next();
+
+ private:
+  io::BatchFeed feed_;
+};
+
+}  // namespace zygos::app
