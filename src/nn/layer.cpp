@@ -19,4 +19,14 @@ std::vector<WorkspaceSpec> Layer::workspace(std::int64_t, std::span<const Shape>
 
 std::vector<ConstantSpec> Layer::constants(std::span<const Shape>, DType) const { return {}; }
 
+std::int64_t Layer::statistics(std::span<const Shape>) const { return 0; }
+
+void Layer::collect(const Context&, const ForwardArgs&, const Tensor&) const {
+  throw InternalError("layers of type '" + std::string(type()) + "' have no statistics");
+}
+
+void Layer::collect_backward(const Context&, const BackwardArgs&, const Tensor&) const {
+  throw InternalError("layers of type '" + std::string(type()) + "' have no statistics");
+}
+
 }  // namespace zygos::nn

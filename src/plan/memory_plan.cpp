@@ -39,6 +39,8 @@ bool lives_within_step(BufferKind kind) {
     case BufferKind::batch:
     case BufferKind::gradients:
     case BufferKind::reduced_gradients:
+    case BufferKind::statistics:
+    case BufferKind::batch_statistics:
     case BufferKind::squares:
     case BufferKind::norm:
     case BufferKind::weights:
@@ -263,6 +265,8 @@ class PlacePlanner {
     ArenaLayout& lane = out_.lane;
     out_.norm = norm_plan(request_.graph, schedule_, place_);
     pieces.norm = lane.add(Category::workspace, "norm", out_.norm.bytes());
+    out_.statistics = statistics_plan(schedule_, place_);
+    pieces.statistics = lane.add(Category::workspace, "statistics", out_.statistics.bytes());
     const std::size_t bad = has(TaskKind::update) ? size_of(DType::i32) : 0;
     pieces.bad = lane.add(Category::workspace, "bad gradient", bad);
     out_.staged_bad =

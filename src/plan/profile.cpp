@@ -80,6 +80,10 @@ std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
     }
     return costs.pass_seconds(task.kind, task.nodes, task.samples.count());
   }
+  // Passes were measured whole, with what makes statistics in them.
+  if (task.kind == TaskKind::statistics || task.kind == TaskKind::all_gather) {
+    return 0.0;
+  }
   if (const Curve* curve = curve_for(costs, task.kind)) {
     return curve->at(amount_of(task));
   }

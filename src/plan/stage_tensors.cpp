@@ -86,6 +86,7 @@ schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype,
       cost += node.layer->backward_cost(1, node.input_shapes, dtype, node.wants_d_input);
     }
     outline.flops = cost.flops;
+    outline.statistics = node.layer->statistics(node.input_shapes);
   }
   // A node's range goes up to where the next node's parameters begin, so that ranges tile the flat
   // buffer, gaps included.

@@ -6,6 +6,7 @@
 #include "schedule/stage_facts.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/schedule/batch_statistics.hpp"
 #include "zygos/schedule/gradient_tree.hpp"
 
 #include <algorithm>
@@ -45,8 +46,7 @@ Outline with_defaults(Outline outline) {
 
 /// Layers with statistics over samples would otherwise, without a word, compute something else.
 void require_samples_together(const Outline& outline) {
-  const std::int64_t together =
-      outline.model.samples_together > 0 ? outline.model.samples_together : outline.batch;
+  const std::int64_t together = outline.model.samples_together;
   const auto refuse = [&](const std::string& found) {
     throw UsageError("policy '" + outline.policy + "' " + found +
                      "; layers of this model take statistics of " + std::to_string(together) +
@@ -80,6 +80,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.updates = outline_.updates;
   for (const NodeOutline& node : outline_.model.nodes) {
     schedule_.parameters.push_back(node.parameters);
+    schedule_.statistics.push_back(node.statistics);
   }
   schedule_.activation_links = activation_links_;
   schedule_.gradient_links = gradient_links_;
@@ -134,15 +135,6 @@ bool ScheduleBuilder::host_accessible(Place place) const {
 std::int64_t ScheduleBuilder::sample_bytes(Place place) const {
   return id_bytes + (outline_.model.reads_input(nodes_of(place)) ? outline_.model.input_bytes : 0) +
          (stage_of(place) == last_stage() ? outline_.model.target_bytes : 0);
-}
-
-std::int32_t ScheduleBuilder::update_of(MicroBatch micro_batch) const {
-  const std::int64_t first = samples(micro_batch).begin;
-  const auto found = std::ranges::find_if(outline_.updates, [&](const SampleRange& averaged) {
-    return averaged.begin <= first && first < averaged.end;
-  });
-  const bool empty = found == outline_.updates.end();
-  return empty ? 0 : static_cast<std::int32_t>(found - outline_.updates.begin());
 }
 
 void ScheduleBuilder::find_needs() {
@@ -220,6 +212,13 @@ void ScheduleBuilder::load(Place place, MicroBatch micro_batch) {
   }
 }
 
+std::vector<Buffer> ScheduleBuilder::incoming_activations(Place place,
+                                                          MicroBatch micro_batch) const {
+  return needs(place).activations
+             ? std::vector{of_samples(BufferKind::boundary, place, micro_batch)}
+             : std::vector<Buffer>();
+}
+
 Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version,
                            NodeRange nodes) const {
   Task task = on_samples(kind, place, micro_batch);
@@ -229,26 +228,42 @@ Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch, V
   task.reads = {of_samples(BufferKind::inputs, place, micro_batch)};
   append(task.reads,
          parameters(BufferKind::weights, place, outline_.model.parameters_of(nodes), task.slot));
-  if (needs(place).activations) {
-    task.reads.push_back(of_samples(BufferKind::boundary, place, micro_batch));
-  }
+  append(task.reads, incoming_activations(place, micro_batch));
   return task;
 }
 
 TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
                                 std::optional<Version> version, std::optional<NodeRange> nodes) {
-  PlaceState& here = state(place);
-  const NodeRange all = nodes_of(place);
-  Task task = pass(TaskKind::forward, place, micro_batch, version.value_or(here.version),
-                   nodes.value_or(all));
-  here.forwards[micro_batch] = {task.version, keeps};
+  const Version used = version.value_or(state(place).version);
+  NodeRange rest = nodes.value_or(nodes_of(place));
+  for (const std::int32_t node : divided_nodes(micro_batch, rest)) {
+    if (rest.begin < node) {
+      forward_part(place, micro_batch, keeps, used, {rest.begin, node});
+      rest.begin = node;
+    }
+    statistics(place, micro_batch, node, false, made_before(place, micro_batch, node));
+  }
+  return forward_part(place, micro_batch, keeps, used, rest);
+}
+
+std::vector<Buffer> ScheduleBuilder::made_before(Place place, MicroBatch micro_batch,
+                                                 std::int32_t node) const {
+  return node > nodes_of(place).begin
+             ? std::vector{of_samples(BufferKind::activations, place, micro_batch),
+                           of_samples(BufferKind::outputs, place, micro_batch)}
+             : std::vector<Buffer>();
+}
+
+TaskId ScheduleBuilder::forward_part(Place place, MicroBatch micro_batch, bool keeps,
+                                     Version version, NodeRange nodes) {
+  Task task = pass(TaskKind::forward, place, micro_batch, version, nodes);
+  state(place).forwards[micro_batch] = {task.version, keeps};
   task.keeps = keeps;
   task.writes = {of_samples(BufferKind::activations, place, micro_batch),
                  of_samples(BufferKind::outputs, place, micro_batch),
                  of_samples(BufferKind::scratch, place, micro_batch, 1)};
-  if (task.nodes.begin > all.begin) {
-    append(task.reads, {task.writes[0], task.writes[1]});
-  }
+  append(task.reads, made_before(place, micro_batch, nodes.begin));
+  read_batch_statistics(task, false);
   return add(std::move(task));
 }
 
@@ -259,13 +274,14 @@ TaskId ScheduleBuilder::recompute(Place place, MicroBatch micro_batch) {
   task.writes = {of_samples(BufferKind::activations, place, micro_batch, 1),
                  of_samples(BufferKind::outputs, place, micro_batch),
                  of_samples(BufferKind::scratch, place, micro_batch, 1)};
+  read_batch_statistics(task, false);
   return add(std::move(task));
 }
 
 TaskId ScheduleBuilder::loss(Place place, MicroBatch micro_batch) {
   ZYGOS_REQUIRE(stage_of(place) == last_stage(), "a loss needs the model's output");
   Task task = on_samples(TaskKind::loss, place, micro_batch);
-  task.update = update_of(micro_batch);
+  task.update = update_of(schedule_, task.samples);
   task.reads = {of_samples(BufferKind::inputs, place, micro_batch),
                 of_samples(BufferKind::outputs, place, micro_batch)};
   task.writes = {of_samples(BufferKind::output_gradients, place, micro_batch)};
@@ -274,38 +290,57 @@ TaskId ScheduleBuilder::loss(Place place, MicroBatch micro_batch) {
 
 TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
                                  std::optional<NodeRange> nodes) {
-  PlaceState& here = state(place);
-  const auto used = here.forwards.find(micro_batch);
-  ZYGOS_REQUIRE(used != here.forwards.end(), "backward of a micro-batch without a forward");
-  const auto [version, keeps] = used->second;
-  const Stage stage = stage_of(place);
-  const NodeRange all = nodes_of(place);
-  Task task = pass(TaskKind::backward, place, micro_batch, version, nodes.value_or(all));
-  task.accumulates = !here.fresh;
-  const auto written =
-      by_part(BufferKind::gradients, place, outline_.model.parameters_of(task.nodes));
-  task.reads.push_back(of_samples(BufferKind::activations, place, micro_batch, keeps ? 0 : 1));
-  task.reads.push_back(of_samples(BufferKind::outputs, place, micro_batch));
-  const Buffer scratch = of_samples(BufferKind::scratch, place, micro_batch);
-  const Buffer passed_on = of_samples(BufferKind::input_gradients, place, micro_batch);
-  if (stage == last_stage() || needs(place).own_gradients) {
-    task.reads.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
+  NodeRange rest = nodes.value_or(nodes_of(place));
+  const auto divided = divided_nodes(micro_batch, rest);
+  for (auto node = divided.rbegin(); node != divided.rend(); ++node) {
+    if (*node + 1 < rest.end) {
+      backward_part(place, micro_batch, {*node + 1, rest.end});
+      rest.end = *node + 1;
+    }
+    statistics(place, micro_batch, *node, true,
+               backward_operands(place, micro_batch, {*node, *node + 1}));
+  }
+  return backward_part(place, micro_batch, rest);
+}
+
+std::vector<Buffer> ScheduleBuilder::backward_operands(Place place, MicroBatch micro_batch,
+                                                       NodeRange nodes) const {
+  const auto used = state(place).forwards.find(micro_batch);
+  ZYGOS_REQUIRE(used != state(place).forwards.end(), "backward of a micro-batch without a forward");
+  const bool keeps = used->second.second;
+  std::vector<Buffer> operands{
+      of_samples(BufferKind::activations, place, micro_batch, keeps ? 0 : 1),
+      of_samples(BufferKind::outputs, place, micro_batch)};
+  if (stage_of(place) == last_stage() || needs(place).own_gradients) {
+    operands.push_back(of_samples(BufferKind::output_gradients, place, micro_batch));
   }
   if (needs(place).passing_gradients) {
-    task.reads.push_back(passed_on);
+    operands.push_back(of_samples(BufferKind::input_gradients, place, micro_batch));
   }
-  if (task.nodes.end < all.end) {
-    task.reads.push_back(scratch);
+  if (nodes.end < nodes_of(place).end) {
+    operands.push_back(of_samples(BufferKind::scratch, place, micro_batch));
   }
+  return operands;
+}
+
+TaskId ScheduleBuilder::backward_part(Place place, MicroBatch micro_batch, NodeRange nodes) {
+  PlaceState& here = state(place);
+  const auto operands = backward_operands(place, micro_batch, nodes);
+  const Version version = here.forwards.at(micro_batch).first;
+  Task task = pass(TaskKind::backward, place, micro_batch, version, nodes);
+  task.accumulates = !here.fresh;
+  append(task.reads, operands);
+  const auto written = by_part(BufferKind::gradients, place, outline_.model.parameters_of(nodes));
   if (task.accumulates) {
     append(task.reads, written);
   }
+  read_batch_statistics(task, true);
   task.writes = written;
-  task.writes.push_back(scratch);
+  task.writes.push_back(of_samples(BufferKind::scratch, place, micro_batch));
   if (needs(place).sends_gradients) {
-    task.writes.push_back(passed_on);
+    task.writes.push_back(of_samples(BufferKind::input_gradients, place, micro_batch));
   }
-  if (task.nodes.begin == all.begin) {
+  if (nodes.begin == nodes_of(place).begin) {
     here.fresh = false;
   }
   return add(std::move(task));
@@ -332,6 +367,7 @@ void ScheduleBuilder::count_partial_gradients() {
 }
 
 Schedule ScheduleBuilder::build() && {
+  gather_statistics();
   if (schedule_.chunk > 0) {
     count_partial_gradients();
   }

@@ -50,6 +50,9 @@ class ContentCheck {
       case TaskKind::backward:
         backward(task);
         break;
+      case TaskKind::statistics:
+        statistics(task);
+        break;
       case TaskKind::send:
         send(task);
         break;
@@ -247,10 +250,47 @@ class ContentCheck {
     pass.recompute = id_;
   }
 
+  /// Of what the pass has come to: statistics of anything else would be none of the batch's.
+  void statistics(const Task& task) {
+    const Pass& pass = pass_of(task);
+    const NodeRange all = stage_of(task).nodes;
+    if (task.of_gradients) {
+      require_whole_forward(task, pass);
+      require_kept(task, pass);
+      require_gradients(task, pass);
+    } else {
+      require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
+    }
+    const std::int32_t made = pass.forward == nobody ? all.begin : pass.nodes_made;
+    const std::int32_t left = pass.backward == nobody ? all.end : pass.nodes_left;
+    const std::int32_t come_to = task.of_gradients ? left : made;
+    const std::int32_t due = task.of_gradients ? task.nodes.end : task.nodes.begin;
+    if (come_to != due) {
+      report(std::string("is due where ") + (task.of_gradients ? "backward" : "forward") +
+             " has come to node " + std::to_string(due) + "; it has come to node " +
+             std::to_string(come_to));
+    }
+  }
+
   void backward(const Task& task) {
     Pass& pass = pass_of(task);
     if (!follows_forward(task, pass)) {
       return;
+    }
+    require_kept(task, pass);
+    require_gradients(task, pass);
+    if (task.nodes.end != pass.nodes_left) {
+      report("goes on from node " + std::to_string(task.nodes.end) +
+             "; backward has come down to node " + std::to_string(pass.nodes_left));
+    }
+    pass.nodes_left = task.nodes.begin;
+    pass.backward = pass.backward == nobody ? id_ : pass.backward;
+  }
+
+  /// Activations of forward if it kept them, else of a recompute.
+  void require_kept(const Task& task, const Pass& pass) {
+    if (pass.forward == nobody) {
+      return report("comes before any forward of its micro-batch");
     }
     const Buffer again{BufferKind::activations, task.place, task.micro_batch, 1, 0};
     const bool recomputed = std::ranges::find(task.reads, again) != task.reads.end();
@@ -261,13 +301,6 @@ class ContentCheck {
     if (recomputed && pass.recompute == nobody) {
       report("reads activations that no recompute has made");
     }
-    require_gradients(task, pass);
-    if (task.nodes.end != pass.nodes_left) {
-      report("goes on from node " + std::to_string(task.nodes.end) +
-             "; backward has come down to node " + std::to_string(pass.nodes_left));
-    }
-    pass.nodes_left = task.nodes.begin;
-    pass.backward = pass.backward == nobody ? id_ : pass.backward;
   }
 
   void require_gradients(const Task& task, const Pass& pass) {

@@ -16,6 +16,7 @@ namespace {
 /// What a part of a gradient holds.
 struct Sum {
   SampleSet samples;
+  SampleSet elements;       ///< in which there is something, not samples
   std::int32_t epoch = -1;  ///< of the place's weights when it was begun
 };
 
@@ -108,12 +109,25 @@ class GradientCheck {
     }
   }
 
-  /// For what replaces the sum.
+  /// For what replaces the sum, all of it.
   Sum& begun_anew(std::uint32_t buffer) {
+    Sum& sum = emptied(buffer);
+    sum.elements.add(range_of(buffer));
+    return sum;
+  }
+
+  Sum& emptied(std::uint32_t buffer) {
     Sum& sum = sums_[buffer];
     sum.samples.clear();
+    sum.elements.clear();
     sum.epoch = epoch_of(buffer);
     return sum;
+  }
+
+  SampleRange range_of(std::uint32_t buffer) const {
+    const auto [begin, end] =
+        schedule_.parts[static_cast<std::size_t>(buffers_.buffer(buffer).part)];
+    return {begin, end};
   }
 
   void add(std::uint32_t buffer, Sum& sum, const SampleSet& more) {
@@ -129,23 +143,30 @@ class GradientCheck {
       if (!is_gradient(buffers_.buffer(buffer))) {
         continue;
       }
-      const auto found = sums_.find(buffer);
-      const bool begun = found != sums_.end() && found->second.epoch == epoch_of(buffer);
-      if (!task.accumulates && begun) {
-        report("overwrites " + text(buffer) + ", which " + label(writers_[buffer]) +
-               " has added to since the last update");
-      } else if (task.accumulates && !begun) {
-        report("adds to " + text(buffer) + ", in which nothing is since the last update");
-      }
+      const SampleRange part = range_of(buffer);
+      begin_elements(task, buffer,
+                     {std::max(part.begin, here.begin), std::min(part.end, here.end)});
       // A part may reach over nodes that are still to come; it has the samples with the last.
-      const ElementRange& part =
-          schedule_.parts[static_cast<std::size_t>(buffers_.buffer(buffer).part)];
       if (std::max(part.begin, stage.begin) >= here.begin) {
         SampleSet samples;
         samples.add(task.samples);
-        add(buffer, begun ? sums_[buffer] : begun_anew(buffer), samples);
+        add(buffer, sums_[buffer], samples);
       }
     }
+  }
+
+  /// Backward of the first micro-batch writes elements of a gradient, those of later ones add.
+  void begin_elements(const Task& task, std::uint32_t buffer, const SampleRange& elements) {
+    const auto found = sums_.find(buffer);
+    const bool begun = found != sums_.end() && found->second.epoch == epoch_of(buffer);
+    Sum& sum = begun ? found->second : emptied(buffer);
+    if (!task.accumulates && sum.elements.touches(elements)) {
+      report("overwrites " + text(buffer) + ", which " + label(writers_[buffer]) +
+             " has added to since the last update");
+    } else if (task.accumulates && sum.elements.first_missing(elements)) {
+      report("adds to " + text(buffer) + ", in which nothing is since the last update");
+    }
+    sum.elements.add(elements);
   }
 
   void send(const Task& task) {

@@ -12,8 +12,6 @@ namespace {
 
 bool is_message(const Buffer& buffer) { return buffer.kind == BufferKind::message; }
 
-bool reads_several(TaskKind kind) { return kind == TaskKind::all_reduce || kind == TaskKind::norm; }
-
 class MessageCheck {
  public:
   MessageCheck(const Schedule& schedule, const BufferUses& buffers)
@@ -119,6 +117,10 @@ class MessageCheck {
       mismatch("expects " + std::string(name_of(to.payload)));
     } else if (is_of_samples(from) && from.micro_batch != to.micro_batch) {
       mismatch("expects micro-batch " + std::to_string(to.micro_batch));
+    } else if (is_of_statistics(from) &&
+               (!(from.nodes == to.nodes) || from.of_gradients != to.of_gradients ||
+                from.update != to.update)) {
+      mismatch("expects statistics for other nodes, or of another update");
     } else if (!(from.elements == to.elements)) {
       mismatch("expects elements " + text_of(to.elements));
     } else if (from.payload == Payload::weights && from.version != to.version) {

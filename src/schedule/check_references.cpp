@@ -37,6 +37,11 @@ Findings check_head(const Schedule& schedule) {
                          "; the schedule says the parameters of " + std::to_string(known));
     }
   }
+  if (!schedule.statistics.empty() && schedule.statistics.size() != schedule.parameters.size()) {
+    findings.push_back("the schedule says the parameters of " +
+                       std::to_string(schedule.parameters.size()) + " nodes and the statistics of " +
+                       std::to_string(schedule.statistics.size()));
+  }
   for (const auto* links : {&schedule.activation_links, &schedule.gradient_links}) {
     for (const StageLink& link : *links) {
       if (!within(link.from, schedule.stages) || !within(link.to, schedule.stages)) {
@@ -76,7 +81,8 @@ void check_indices(const Schedule& schedule, std::size_t id, Findings& findings)
     missing("works on micro-batch " + std::to_string(task.micro_batch));
   }
   const bool of_update = task.kind == TaskKind::loss || task.kind == TaskKind::update ||
-                         task.kind == TaskKind::squares || task.payload == Payload::squares;
+                         task.kind == TaskKind::squares || task.payload == Payload::squares ||
+                         is_of_statistics(task);
   if (of_update && !within(task.update, schedule.updates)) {
     missing("belongs to update " + std::to_string(task.update));
   }

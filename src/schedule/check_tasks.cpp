@@ -3,6 +3,8 @@
 #include "schedule/checks.hpp"
 #include "schedule/expected_buffers.hpp"
 
+#include "zygos/schedule/batch_statistics.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -39,6 +41,14 @@ class FieldCheck {
                   return "works on nodes " + text_of(task.nodes) + "; its stage has " +
                          text_of(stage.nodes);
                 });
+        break;
+      case TaskKind::statistics:
+        require(has_statistics(schedule_, task.nodes) && stage.nodes.contains(task.nodes.begin),
+                [&] {
+                  return "is of nodes " + text_of(task.nodes) +
+                         "; it has to be of one in its stage that needs statistics";
+                });
+        in_update(task);
         break;
       case TaskKind::loss:
         loss(task);
@@ -81,6 +91,10 @@ class FieldCheck {
   void loss(const Task& task) {
     require(stage_of(task.place) + 1 == schedule_.stages.size(),
             [] { return std::string("is not on the last stage, which makes the prediction"); });
+    in_update(task);
+  }
+
+  void in_update(const Task& task) {
     const SampleRange& averaged = schedule_.updates[static_cast<std::size_t>(task.update)];
     require(averaged.begin <= task.samples.begin && task.samples.end <= averaged.end, [&] {
       return "belongs to update " + std::to_string(task.update) + ", which averages samples " +
@@ -91,10 +105,13 @@ class FieldCheck {
   void payload(const Task& task) {
     const bool moves = reads_messages(task.kind) || writes_messages(task.kind);
     const bool sums = task.kind == TaskKind::reduce || task.kind == TaskKind::all_reduce;
+    // What only a broadcast carries to a kind of task of its own.
     const bool of_squares = task.payload == Payload::squares;
-    const bool right = sums                          ? task.payload == Payload::gradients
-                       : task.kind == TaskKind::norm ? of_squares
-                       : of_squares                  ? task.kind == TaskKind::broadcast
+    const bool of_statistics = task.payload == Payload::statistics;
+    const bool right = sums                                ? task.payload == Payload::gradients
+                       : task.kind == TaskKind::norm       ? of_squares
+                       : task.kind == TaskKind::all_gather ? of_statistics
+                       : of_squares || of_statistics ? task.kind == TaskKind::broadcast
                                                      : moves == (task.payload != Payload::none);
     require(right, [&] { return "carries " + std::string(name_of(task.payload)); });
     const bool named = task.kind == TaskKind::send || task.kind == TaskKind::receive ||
@@ -106,7 +123,7 @@ class FieldCheck {
   }
 
   void elements(const Task& task, const StageFacts& stage) {
-    if (task.payload == Payload::squares) {
+    if (task.payload == Payload::squares || task.payload == Payload::statistics) {
       return;  // of whatever its place has summed up
     }
     switch (task.kind) {

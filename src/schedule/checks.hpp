@@ -50,6 +50,10 @@ Findings check_gradients(const Schedule& schedule, const BufferUses& buffers,
 /// model, of the same update, of what is still there.
 Findings check_norms(const Schedule& schedule, const BufferUses& buffers, const RunOrder& order);
 
+/// Follows the statistics of samples to those who gather them: each once, and all of an update.
+Findings check_statistics(const Schedule& schedule, const BufferUses& buffers,
+                          const RunOrder& order);
+
 /// Samples that some kind of task leaves out, works on twice, or invents.
 Findings check_coverage(const Schedule& schedule);
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/expected_buffers.hpp"
 
+#include "zygos/schedule/batch_statistics.hpp"
+
 #include <algorithm>
 
 namespace zygos::schedule {
@@ -54,6 +56,13 @@ class Finder {
         by_part(BufferKind::gradients, stage_.elements, out_.reads);
         by_part(BufferKind::reduced_gradients, stage_.elements, out_.writes);
         break;
+      case TaskKind::statistics:
+        statistics();
+        break;
+      case TaskKind::all_gather:
+        own_statistics();
+        out_.writes.push_back(batch_statistics(task_.nodes.begin, task_.update, task_.of_gradients));
+        break;
       case TaskKind::norm:
         own_squares();
         out_.writes.push_back({BufferKind::norm, task_.place, 0, 0, 0});
@@ -85,8 +94,71 @@ class Finder {
     }
   }
 
+  /// Of all nodes that the task goes through.
+  void read_batch_statistics(bool of_gradients) {
+    const std::int32_t update = update_of(schedule_, task_.samples);
+    if (!divides_statistics(schedule_, update)) {
+      return;
+    }
+    for (auto node = task_.nodes.begin; node < task_.nodes.end; ++node) {
+      if (has_statistics(schedule_, {node, node + 1})) {
+        out_.reads.push_back(batch_statistics(node, update, of_gradients));
+      }
+    }
+  }
+
+  Buffer batch_statistics(std::int32_t node, std::int32_t update, bool of_gradients) const {
+    return {BufferKind::batch_statistics, task_.place, update, of_gradients ? 1 : 0, node};
+  }
+
+  /// Those which it says: check_statistics() knows whether they are all.
+  void own_statistics() {
+    for (const Buffer& buffer : task_.reads) {
+      if (buffer.kind == BufferKind::statistics && buffer.place == task_.place &&
+          buffer.part == task_.nodes.begin && buffer.slot == (task_.of_gradients ? 1 : 0)) {
+        out_.reads.push_back(buffer);
+      }
+    }
+  }
+
+  void statistics() {
+    read(BufferKind::inputs);
+    if (!stage_.activations_from.empty()) {
+      read(BufferKind::boundary);
+    }
+    if (task_.of_gradients || task_.nodes.begin > stage_.nodes.begin) {
+      read_made();
+    }
+    if (task_.of_gradients) {
+      read_incoming_gradients();
+      if (task_.nodes.end < stage_.nodes.end) {
+        read(BufferKind::scratch);
+      }
+    }
+    out_.writes.push_back({BufferKind::statistics, task_.place, task_.micro_batch,
+                           task_.of_gradients ? 1 : 0, task_.nodes.begin});
+  }
+
+  /// What forward has made, or recompute.
+  void read_made() {
+    // check_contents() knows which of the two it must be.
+    read(BufferKind::activations, has(task_.reads, samples(BufferKind::activations, 1)) ? 1 : 0);
+    read(BufferKind::outputs);
+  }
+
+  void read_incoming_gradients() {
+    const bool last = stage_.nodes == schedule_.stages.back();
+    if (last || receives(&GradientSource::of_own_outputs)) {
+      read(BufferKind::output_gradients);
+    }
+    if (receives(&GradientSource::of_others_outputs)) {
+      read(BufferKind::input_gradients);
+    }
+  }
+
   void forward() {
     pass();
+    read_batch_statistics(false);
     write(BufferKind::activations, task_.kind == TaskKind::recompute ? 1 : 0);
     write(BufferKind::outputs);
     write(BufferKind::scratch, 1);
@@ -98,16 +170,9 @@ class Finder {
 
   void backward() {
     pass();
-    // check_contents() knows which of the two it must be.
-    read(BufferKind::activations, has(task_.reads, samples(BufferKind::activations, 1)) ? 1 : 0);
-    read(BufferKind::outputs);
-    const bool last = stage_.nodes == schedule_.stages.back();
-    if (last || receives(&GradientSource::of_own_outputs)) {
-      read(BufferKind::output_gradients);
-    }
-    if (receives(&GradientSource::of_others_outputs)) {
-      read(BufferKind::input_gradients);
-    }
+    read_batch_statistics(true);
+    read_made();
+    read_incoming_gradients();
     if (task_.nodes.end < stage_.nodes.end) {
       read(BufferKind::scratch);
     }
@@ -161,6 +226,9 @@ class Finder {
       case Payload::weights:
         parameters(BufferKind::weights, task_.elements, 0, out_.reads);
         break;
+      case Payload::statistics:
+        own_statistics();
+        break;
       case Payload::squares:
         own_squares();
         break;
@@ -186,6 +254,7 @@ class Finder {
       case Payload::weights:
         parameters(BufferKind::weights, task_.elements, 0, out_.writes);
         break;
+      case Payload::statistics:
       case Payload::squares:
       case Payload::none:
         break;

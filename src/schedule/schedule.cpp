@@ -3,6 +3,7 @@
 #include "zygos/schedule/schedule.hpp"
 
 #include "schedule/order.hpp"
+#include "schedule/stage_facts.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -12,8 +13,9 @@
 namespace zygos::schedule {
 namespace {
 
-bool computes_samples(TaskKind kind) {
-  return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
+bool names_nodes(const Task& task) {
+  return task.kind == TaskKind::forward || task.kind == TaskKind::recompute ||
+         task.kind == TaskKind::backward || is_of_statistics(task);
 }
 
 template <class Range, class Text>
@@ -161,8 +163,8 @@ std::string Schedule::name_of(TaskId id) const {
   if (task.payload != Payload::none) {
     out += " " + std::string(schedule::name_of(task.payload));
   }
-  if (computes_samples(task.kind)) {
-    out += " nodes " + text_of(task.nodes);
+  if (names_nodes(task)) {
+    out += " nodes " + text_of(task.nodes) + (task.of_gradients ? " of gradients" : "");
   }
   if (task.samples.count() > 0) {
     out += micro_batches.size() > 1 ? " mb " + std::to_string(task.micro_batch) : std::string();
@@ -231,6 +233,10 @@ Schedule Schedule::for_evaluation() const {
     for (Buffer& buffer : task.reads) {
       buffer.slot = buffer.kind == BufferKind::weights ? 0 : buffer.slot;
     }
+    // Nor is there a batch that has to be known first.
+    std::erase_if(task.reads, [](const Buffer& buffer) {
+      return buffer.kind == BufferKind::batch_statistics;
+    });
   }
   // A wait for a task that is left out would be lost, and what that task stood for is gone.
   derive_order(out);

@@ -44,15 +44,25 @@ inline bool is_of_samples(const Task& task) {
     case TaskKind::recompute:
     case TaskKind::loss:
     case TaskKind::backward:
+    case TaskKind::statistics:
       return true;
     default:
       return task.payload == Payload::activations || task.payload == Payload::activation_gradients;
   }
 }
 
+/// True for tasks that make statistics, or carry them.
+inline bool is_of_statistics(const Task& task) {
+  return task.kind == TaskKind::statistics || task.payload == Payload::statistics;
+}
+
+/// True for tasks that read what any number of places have sent.
+inline bool reads_several(TaskKind kind) {
+  return kind == TaskKind::all_reduce || kind == TaskKind::all_gather || kind == TaskKind::norm;
+}
+
 inline bool reads_messages(TaskKind kind) {
-  return kind == TaskKind::receive || kind == TaskKind::reduce || kind == TaskKind::all_reduce ||
-         kind == TaskKind::norm;
+  return kind == TaskKind::receive || kind == TaskKind::reduce || reads_several(kind);
 }
 
 inline bool writes_messages(TaskKind kind) {

@@ -42,6 +42,10 @@ std::string_view name_of(TaskKind kind) {
       return "reduce";
     case TaskKind::all_reduce:
       return "all_reduce";
+    case TaskKind::statistics:
+      return "statistics";
+    case TaskKind::all_gather:
+      return "all_gather";
     case TaskKind::squares:
       return "squares";
     case TaskKind::norm:
@@ -84,6 +88,10 @@ std::string_view name_of(BufferKind kind) {
       return "gradients";
     case BufferKind::reduced_gradients:
       return "reduced_gradients";
+    case BufferKind::statistics:
+      return "statistics";
+    case BufferKind::batch_statistics:
+      return "batch_statistics";
     case BufferKind::squares:
       return "squares";
     case BufferKind::norm:
@@ -108,6 +116,8 @@ std::string_view name_of(Payload payload) {
       return "gradients";
     case Payload::weights:
       return "weights";
+    case Payload::statistics:
+      return "statistics";
     case Payload::squares:
       return "squares";
   }
@@ -126,10 +136,15 @@ bool is_of_samples(BufferKind kind) {
     case BufferKind::scratch:
     case BufferKind::output_gradients:
     case BufferKind::input_gradients:
+    case BufferKind::statistics:
       return true;
     default:
       return false;
   }
+}
+
+bool is_for_node(BufferKind kind) {
+  return kind == BufferKind::statistics || kind == BufferKind::batch_statistics;
 }
 
 }  // namespace
@@ -144,8 +159,14 @@ std::string text_of(const Buffer& buffer, const std::vector<std::string>& places
     out += " " + std::to_string(buffer.part);
   }
   out += "@" + (place < places.size() ? places[place] : std::to_string(buffer.place));
+  if (is_for_node(buffer.kind)) {
+    out += " node " + std::to_string(buffer.part);
+  }
   if (is_of_samples(buffer.kind)) {
     out += " mb " + std::to_string(buffer.micro_batch);
+  }
+  if (buffer.kind == BufferKind::batch_statistics && buffer.micro_batch > 0) {
+    out += " update " + std::to_string(buffer.micro_batch);
   }
   if (buffer.slot != 0) {
     out += " slot " + std::to_string(buffer.slot);

@@ -20,6 +20,7 @@ bool computes(TaskKind kind) {
     case TaskKind::recompute:
     case TaskKind::loss:
     case TaskKind::backward:
+    case TaskKind::statistics:
     case TaskKind::squares:
     case TaskKind::update:
     case TaskKind::average:

@@ -103,6 +103,9 @@ void PlaceRunner::send(schedule::TaskId id, const MessageBoard& board) {
     }
     return;
   }
+  if (one.payload == Payload::statistics) {
+    return send_statistics(id, message);
+  }
   if (one.payload == Payload::squares) {
     const Tensor own = squares_of(memory_.norm.own);
     setup_.lane.copy_to_host(message, own.raw(), own.bytes(), "zygos::train::send");

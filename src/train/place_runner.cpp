@@ -85,6 +85,7 @@ void PlaceRunner::bind_parameters() {
   incoming_ = flat(pieces.incoming);
   bind_updates();
   bind_norm();
+  plan_gathers();
 }
 
 void PlaceRunner::bind_constants() {
@@ -183,6 +184,10 @@ void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
       return reduce(one, board);
     case TaskKind::all_reduce:
       return all_reduce(one, board);
+    case TaskKind::statistics:
+      return statistics(one);
+    case TaskKind::all_gather:
+      return all_gather(id, board);
     case TaskKind::squares:
       return squares(id);
     case TaskKind::norm:
@@ -209,7 +214,8 @@ void PlaceRunner::forward(const Task& one) {
       const NodePass& pass = passes[index];
       setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->forward(
           context(node, slice.ids),
-          {pass.inputs, parameters[index], pass.workspace, pass.output, constants_[index]});
+          {pass.inputs, parameters[index], pass.workspace, pass.output, constants_[index],
+           batch_statistics(node, one)});
       if (inputs_of_call_.examines) {
         examine(node, pass.output);
       }
@@ -282,7 +288,8 @@ void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
         context(node, slice.ids),
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
          bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
-         averaged_with(one.samples.begin), constants_[index]});
+         averaged_with(one.samples.begin), constants_[index],
+         batch_statistics(node, one), own_statistics(node, slice)});
     for (const auto& [part, whole] : bound.added) {
       add_to(setup_.lane.execution(), whole, part);
     }

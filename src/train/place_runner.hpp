@@ -161,6 +161,18 @@ class PlaceRunner {
   void norm(schedule::TaskId id, const MessageBoard& board);
   /// Some of the model's sums of squares.
   Tensor squares_of(schedule::SumRange sums) const;
+  // place_statistics.cpp
+  void plan_gathers();
+  /// (rows, length) f64; empty if the place has no such rows.
+  Tensor statistics_of(graph::NodeId node, bool of_gradients, schedule::RowRange rows) const;
+  /// What layers have as arguments: of all samples of the update that a pass belongs to; of a
+  /// slice in backward.
+  Tensor batch_statistics(graph::NodeId node, const schedule::Task& task) const;
+  Tensor own_statistics(graph::NodeId node, const SliceTensors& slice) const;
+  void statistics(const schedule::Task& task);
+  void collect(const schedule::Task& task, const SliceTensors& slice, const Tensor& row);
+  void send_statistics(schedule::TaskId id, std::byte* message);
+  void all_gather(schedule::TaskId id, const MessageBoard& board);
   void stash(const schedule::Task& task) const;
   void average(const schedule::Task& task) const;
 
@@ -219,6 +231,13 @@ class PlaceRunner {
     std::map<schedule::TaskId, Arrivals> arrivals;
   };
   Norm norm_;
+  /// Rows of statistics that a broadcast sends, or that an all-gather finds in a message, and room
+  /// for their pieces.
+  struct Gather {
+    std::vector<std::pair<schedule::Buffer, std::vector<Tensor>>> messages;
+    std::vector<lane::CopyPiece> pieces;
+  };
+  std::map<schedule::TaskId, Gather> gathers_;
   nn::OptimizerPtr statistics_;  ///< takes the gradient off
   Tensor bad_;
   schedule::TaskId last_update_ = -1;

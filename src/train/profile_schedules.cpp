@@ -20,6 +20,9 @@ schedule::Outline outline_of(const plan::Problem& problem) {
   outline.batch = problem.batch;
   outline.model = problem.model;
   outline.model.samples_together = 1;  // times need no right results
+  for (schedule::NodeOutline& node : outline.model.nodes) {
+    node.statistics = 0;
+  }
   outline.clips = problem.clips;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});

@@ -80,6 +80,30 @@ inline CutModel tree_model() {
   return {"trees", graph, {"gcn"}, {"drop", "fc1"}, {"drop", "gcn", "fc2"}};
 }
 
-inline std::vector<CutModel> cut_models() { return {dense_model(), image_model(), tree_model()}; }
+/// Statistics of the whole batch in the first node, on both sides of a sum, and behind everything.
+/// Nothing in front of them whose gradient is zero but for rounding: Adam makes steps of that.
+inline CutModel normalised_model() {
+  graph::Graph graph(Shape{2, 4, 5}, nn::cross_entropy());
+  const auto conv =
+      nn::conv2d({.filters = 3, .kernel = {3, 3}, .padding = {1, 1}, .bias = false});
+  graph.add("norm0", nn::batch_norm());
+  graph.add("conv1", conv);
+  graph.add("norm1", nn::batch_norm());
+  graph.add("tanh", nn::activation(nn::Activation::tanh));
+  graph.add("drop", nn::dropout(0.25));
+  graph.add("conv2", conv);
+  graph.add("norm2", nn::batch_norm());
+  graph.add("tanh2", nn::activation(nn::Activation::tanh));
+  graph.add("norm3", nn::batch_norm({.momentum = 0.5}));
+  graph.add("sum", nn::add(), Names{"norm3", "norm1"});
+  graph.add("flat", nn::flatten());
+  graph.add("fc", nn::dense({.units = 3, .bias = false}));
+  graph.add("norm4", nn::batch_norm());
+  return {"normalised", graph, {"drop"}, {"norm1", "norm3"}, {"tanh", "norm2", "flat"}};
+}
+
+inline std::vector<CutModel> cut_models() {
+  return {dense_model(), image_model(), tree_model(), normalised_model()};
+}
 
 }  // namespace zygos::test

@@ -167,14 +167,6 @@ TEST_CASE("No policy divides a batch within a group that has common statistics",
                     ContainsSubstring("in chunks of 4 (train.strict)"));
 }
 
-TEST_CASE("A batch with common statistics is not divided at all", "[train][policies]") {
-  SmallRun run(workers(2));
-  run.graph.add("norm", nn::batch_norm());
-
-  CHECK_NOTHROW(run.schedule_of(policies::layer_placement({})));
-  CHECK_THROWS_WITH(run.schedule_of(policies::data_parallel({})), ContainsSubstring("'deferred'"));
-}
-
 TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",
           "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {

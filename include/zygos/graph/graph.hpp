@@ -90,7 +90,7 @@ class Graph {
   /// After which nodes the graph may be cut, the last one left out: every later node depends on the
   /// earlier ones (and on the model's input) only through this one's output.
   std::vector<NodeId> cut_points() const;
-  /// Samples between multiples of which a batch may be divided; nn::whole_batch: nowhere.
+  /// Samples between multiples of which a batch may be divided.
   std::int64_t samples_together() const;
   /// Work of one training pass over `batch` samples (forward, loss, backward).
   nn::Cost training_cost(std::int64_t batch, DType dtype) const;

@@ -79,6 +79,9 @@ struct ForwardArgs {
   std::span<const Tensor> workspace;
   Tensor output;
   std::span<const Tensor> constants{};
+  /// Of a batch that is divided: (parts, 1 + Layer::statistics()) f64 of all its parts. Empty: the
+  /// call has all samples that statistics are to be of.
+  Tensor batch_statistics{};
 };
 
 /// Tensors of a backward pass. d_inputs are overwritten, not added to; d_parameters are, too,
@@ -94,6 +97,8 @@ struct BackwardArgs {
   bool accumulates = false;  ///< d_parameters hold the gradient of earlier micro-batches: add to it
   std::int64_t global_batch = 1;  ///< samples that this gradient is a mean over
   std::span<const Tensor> constants{};
+  Tensor batch_statistics{};  ///< as in ForwardArgs, of gradients
+  Tensor own_statistics{};    ///< the row of this call's samples in there
 };
 
 /// Immutable description plus the two passes. Shapes given and returned are sample shapes, without
@@ -119,8 +124,18 @@ class Layer {
   /// The same for every batch; `dtype` is that of the weights.
   virtual std::vector<ConstantSpec> constants(std::span<const Shape> inputs, DType dtype) const;
   /// Samples that are more than each by itself: a batch is divided only between multiples of so
-  /// many. 1: anywhere; whole_batch: not at all.
+  /// many.
   virtual std::int64_t samples_together() const { return 1; }
+  /// Numbers that the layer needs of all samples of an update before it can work on one, and as
+  /// many before backward, such as means. 0: it has no need of other samples. Where a batch is
+  /// divided, each part's are collected by the two functions below, and the passes have those of
+  /// all parts.
+  virtual std::int64_t statistics(std::span<const Shape> inputs) const;
+  /// row (1 + statistics) f64: how many values they are of, then the numbers. Parameters are not
+  /// read, nor is anything written but the row.
+  virtual void collect(const Context& context, const ForwardArgs& args, const Tensor& row) const;
+  virtual void collect_backward(const Context& context, const BackwardArgs& args,
+                                const Tensor& row) const;
   virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs,
                             DType dtype) const = 0;
   /// `wants_d_input`: false for a first layer, which saves a GEMM.
@@ -129,9 +144,6 @@ class Layer {
   virtual void forward(const Context& context, const ForwardArgs& args) const = 0;
   virtual void backward(const Context& context, const BackwardArgs& args) const = 0;
 };
-
-/// Of Layer::samples_together().
-inline constexpr std::int64_t whole_batch = 0;
 
 using LayerPtr = std::shared_ptr<const Layer>;
 

@@ -120,11 +120,11 @@ struct BatchNormOptions {
 };
 /// Each channel, the first extent of a sample shape, less its mean and over its standard deviation,
 /// times a gain (1 at first), plus a shift (0) (Ioffe and Szegedy, 2015, algorithm 1). While it
-/// trains, means and variances are those over positions and samples of a batch, or of every `group`
-/// samples of it (ghost batches: Hoffer, Hubara and Soudry, 2017, algorithm 1), so that the result
-/// is the same however a policy divides the batch between groups; it may divide it nowhere else,
-/// unless `deferred` asks for the statistics of each part (as torchgpipe's layer of that name has
-/// them: Kim et al., 2020). Evaluation takes running statistics, always those of whole batches:
+/// trains, means and variances are those over positions and samples of a batch, whoever has these
+/// samples, or of every `group` samples of it (ghost batches: Hoffer, Hubara and Soudry, 2017,
+/// algorithm 1), between which alone a policy may divide it then. With `deferred` they are those of
+/// each part that a policy makes (as torchgpipe's layer of that name has them: Kim et al., 2020).
+/// Evaluation takes running statistics, always those of whole batches:
 /// r = (1 - momentum) r + momentum s, of the mean and the unbiased variance, weighted over groups.
 LayerPtr batch_norm(BatchNormOptions options = {});
 

@@ -10,6 +10,7 @@
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/norm_plan.hpp"
 #include "zygos/plan/stage_tensors.hpp"
+#include "zygos/plan/statistics_plan.hpp"
 #include "zygos/schedule/gradient_tree.hpp"
 #include "zygos/schedule/schedule.hpp"
 
@@ -52,6 +53,7 @@ struct LastingPieces {
   std::size_t reduced = 0;             ///< used if the place has an all_reduce
   std::size_t incoming = 0;  ///< where a peer's gradient lands; strict mode: several slots
   std::size_t norm = 0;      ///< of NormPlan::bytes(): what a gradient's norm is made in
+  std::size_t statistics = 0;  ///< of StatisticsPlan::bytes()
   std::size_t bad = 0;       ///< (1) i32: an update's gradient was not finite
   std::size_t totals = 0;    ///< (micro-batches, nn::loss_totals) f64
 };
@@ -66,6 +68,7 @@ struct PlaceMemory {
   schedule::PlaceTree tree;  ///< strict mode
   schedule::TreeSum sum;     ///< strict mode, places that all-reduce
   NormPlan norm;
+  StatisticsPlan statistics;
   LastingPieces pieces;
   std::size_t staged_totals = 0;
   std::size_t staged_bad = 0;

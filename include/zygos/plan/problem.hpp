@@ -34,7 +34,7 @@ struct Problem {
   bool clips = false;
 
   /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
-  /// must see together. The whole batch if it may not be divided.
+  /// must see together.
   std::int64_t unit() const;
   /// Why that is more than one, for messages: " (strict mode: in chunks of 8)", or empty.
   std::string unit_text() const;

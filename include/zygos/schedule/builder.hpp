@@ -41,6 +41,11 @@ struct Outline {
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
 /// follows from reads and writes, so a policy states none of these: it adds the tasks in an order
 /// in which they could run one by one. Everything a policy does wrong is an InternalError.
+///
+/// Nor does a policy know of layers that need statistics of more samples than one pass has
+/// (NodeOutline::statistics): passes are cut in front of them, and build() puts in between what
+/// gathers the statistics, and moves to later what has to wait for them. A UsageError says so where
+/// updates come in between.
 class ScheduleBuilder {
  public:
   explicit ScheduleBuilder(Outline outline);
@@ -154,9 +159,30 @@ class ScheduleBuilder {
   NodeRange nodes_of(Place place) const;
   bool host_accessible(Place place) const;
   std::int64_t sample_bytes(Place place) const;
-  std::int32_t update_of(MicroBatch micro_batch) const;
   Task pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version,
             NodeRange nodes) const;
+  /// By earlier parts of a forward pass that goes on with the node.
+  std::vector<Buffer> made_before(Place place, MicroBatch micro_batch, std::int32_t node) const;
+  /// What precedes a part of a pass over `nodes` is done already; see forward() and backward().
+  TaskId forward_part(Place place, MicroBatch micro_batch, bool keeps, Version version,
+                      NodeRange nodes);
+  TaskId backward_part(Place place, MicroBatch micro_batch, NodeRange nodes);
+  std::vector<Buffer> incoming_activations(Place place, MicroBatch micro_batch) const;
+  /// Of the stage itself: what forward has made, and the gradients that later nodes have left.
+  std::vector<Buffer> backward_operands(Place place, MicroBatch micro_batch, NodeRange nodes) const;
+
+  // builder_statistics.cpp
+  using StatisticsKey = std::tuple<std::int32_t, std::int32_t, bool>;
+  /// Nodes of the range that have to know more samples than those of one slice.
+  std::vector<std::int32_t> divided_nodes(MicroBatch micro_batch, NodeRange nodes) const;
+  void read_batch_statistics(Task& task, bool of_gradients) const;
+  /// `made`: what the pass has left in the stage, up to the node.
+  void statistics(Place place, MicroBatch micro_batch, std::int32_t node, bool of_gradients,
+                  const std::vector<Buffer>& made);
+  void gather_statistics();
+  void all_gather(const StatisticsKey& key, const std::map<Place, std::vector<Buffer>>& made);
+  std::int64_t statistics_bytes(const std::vector<Buffer>& statistics) const;
+
   /// Buffers of all parts that overlap `elements`.
   std::vector<Buffer> by_part(BufferKind kind, Place place, ElementRange elements,
                               std::int32_t slot = 0) const;

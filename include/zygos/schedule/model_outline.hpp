@@ -20,6 +20,9 @@ struct NodeOutline {
   std::int64_t output_bytes = 0;
   double flops = 0.0;  ///< of forward and backward; a guess at their time where none is measured
   bool has_backward = true;  ///< false if nothing is trained in it or before it
+  /// Numbers that it has to know of all samples of an update before it can work on one of them,
+  /// and as many before backward; 0: it needs none.
+  std::int64_t statistics = 0;
 };
 
 struct ModelOutline {
@@ -27,7 +30,7 @@ struct ModelOutline {
   std::int64_t input_bytes = 0;
   std::int64_t target_bytes = 0;
   std::int64_t element_bytes = 4;  ///< of a parameter
-  /// Samples that some layer must see in one call; 0: all of a batch.
+  /// Samples that some layer must see in one call.
   std::int64_t samples_together = 1;
 
   std::int32_t node_count() const { return static_cast<std::int32_t>(nodes.size()); }

@@ -34,6 +34,7 @@ struct Schedule {
                                             ///< states are by part too; empty: all who hold it do
   std::vector<SampleRange> updates;         ///< samples that each update of a step averages over
   std::vector<ElementRange> parameters;     ///< of each node
+  std::vector<std::int64_t> statistics;     ///< of each node: see NodeOutline::statistics
   std::vector<StageLink> activation_links;  ///< what has to cross, whoever brings it
   std::vector<StageLink> gradient_links;
   std::vector<Task> tasks;

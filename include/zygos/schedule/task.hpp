@@ -43,6 +43,8 @@ enum class TaskKind : std::uint8_t {
   receive,     ///< a message -> memory of this place
   reduce,      ///< a message is added to this place's part of the gradient
   all_reduce,  ///< sum of all places' messages, in place order, into the reduced gradient
+  statistics,  ///< what a layer's statistics over a batch are made of, of these samples
+  all_gather,  ///< the statistics of all samples of an update, from all places
   squares,     ///< sums of the squares of this place's gradient
   norm,        ///< all places' squares -> the norm of the whole gradient
   update,      ///< optimizer step on this place's weights; makes the next version
@@ -66,9 +68,11 @@ enum class BufferKind : std::uint8_t {
   message,           ///< on its way between places, in host memory
   gradients,         ///< this place's part of a gradient, by element range
   reduced_gradients,
-  squares,  ///< sums of the squares of a gradient, by part
-  norm,     ///< of the gradient of the whole model, as an update takes it
-  weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
+  statistics,  ///< of a micro-batch, for one node; slot 1: of gradients
+  batch_statistics,  ///< the same, of all samples that an update averages over
+  squares,           ///< sums of the squares of a gradient, by part
+  norm,              ///< of the gradient of the whole model, as an update takes it
+  weights,           ///< slot 0: the current version; others: stashed ones; by part where parts have owners
   optimizer_state,  ///< by part where parts have owners
 };
 std::string_view name_of(BufferKind kind);
@@ -77,15 +81,18 @@ std::string_view name_of(BufferKind kind);
 struct Buffer {
   BufferKind kind = BufferKind::batch;
   Place place = 0;
-  MicroBatch micro_batch = 0;  ///< of samples and everything computed from them
+  MicroBatch micro_batch = 0;  ///< of samples and everything computed from them;
+                               ///< batch_statistics: index into Schedule::updates
   std::int32_t slot = 0;       ///< weights: 0 or the stash's slot; activations: 1 if recomputed
-  std::int32_t part = 0;       ///< gradients: index into Schedule::parts; message: its number
+  std::int32_t part = 0;       ///< gradients: index into Schedule::parts; message: its number;
+                               ///< statistics: the node that they are for
   friend auto operator<=>(const Buffer&, const Buffer&) = default;
   // Said apart: nvcc declares the equality that comes with the line above, but does not define it.
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
-/// "activations@device mb 2", "gradients@host part 1", "weights@host slot 2", "message 7@host";
-/// "batch" for the caller's samples. Of weights and states, "part 0" is left out.
+/// "activations@device mb 2", "gradients@host part 1", "weights@host slot 2", "message 7@host",
+/// "statistics@host node 3 mb 0"; "batch" for the caller's samples. Of weights and states, "part 0"
+/// is left out.
 std::string text_of(const Buffer& buffer, const std::vector<std::string>& places);
 
 /// What a message carries.
@@ -95,6 +102,7 @@ enum class Payload : std::uint8_t {
   activation_gradients,  ///< gradients of these, for an earlier one
   gradients,             ///< a part of the sender's gradient
   weights,               ///< the sender's current weights
+  statistics,            ///< of all samples of the sender's that an update averages over
   squares,               ///< all that the sender has summed up
 };
 std::string_view name_of(Payload payload);
@@ -103,12 +111,13 @@ struct Task {
   TaskKind kind = TaskKind::forward;
   Place place = 0;
   Queue queue = Queue::compute;
-  NodeRange nodes;      ///< forward, recompute, backward
-  SampleRange samples;  ///< load, copy, forward, recompute, loss, backward, transfers of those
+  NodeRange nodes;      ///< forward, recompute, backward; statistics and their transfers: of whom
+  SampleRange samples;  ///< load, copy, forward, recompute, loss, backward, statistics, transfers
+                        ///< of those
   MicroBatch micro_batch = 0;  ///< whose samples these are
   Version version = 0;  ///< forward, recompute, backward: weights used; update: made; stash: kept
-  std::int32_t update = 0;  ///< loss, squares, norm, update: which of Schedule::updates they
-                            ///< belong to
+  std::int32_t update = 0;  ///< loss, statistics, squares, norm, update: which of
+                            ///< Schedule::updates they belong to
   std::int32_t slot = 0;    ///< forward to backward, stash, fetch: slot of the weights
   Payload payload = Payload::none;
   Place peer = -1;            ///< send: to; receive, reduce: from; -1: all others
@@ -118,6 +127,7 @@ struct Task {
   bool accumulates = false;   ///< backward: adds to the gradient of earlier micro-batches
   bool reduced = false;       ///< update, squares: takes the reduced gradient
   bool clips = false;         ///< update: scales the gradient by its norm
+  bool of_gradients = false;  ///< statistics and their transfers: of what backward works on
   std::int32_t every = 1;     ///< average: done at the end of every so many steps
   std::int64_t bytes = 0;     ///< that it moves; computing tasks: 0
   std::vector<TaskId> after;  ///< must have ended before this one starts

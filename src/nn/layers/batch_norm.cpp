@@ -4,6 +4,7 @@
 // The running statistics are parameters that are not trained. Backward writes how far the batch
 // moves them as their gradient, so that lanes, micro-batches and ranks add their parts up, and
 // checkpoints and copies of the weights have them, without a word about them anywhere else.
+// Statistics of a batch that is divided come from all its parts: Layer::statistics().
 #include "ops/batch_norm.hpp"
 
 #include "nn/checks.hpp"
@@ -40,7 +41,10 @@ class BatchNorm final : public Layer {
   void require_bf16(std::span<const Shape>) const override {}
 
   std::int64_t samples_together() const override {
-    return options_.deferred ? 1 : options_.group == 0 ? whole_batch : options_.group;
+    return std::max<std::int64_t>(1, options_.group);
+  }
+  std::int64_t statistics(std::span<const Shape> inputs) const override {
+    return options_.deferred || options_.group > 0 ? 0 : 2 * inputs.front()[0];
   }
 
   Shape infer(std::span<const Shape> inputs) const override {
@@ -82,7 +86,11 @@ class BatchNorm final : public Layer {
       const auto gain = vector_view<Exec, const Wide<T>>(args.parameters[0]);
       const auto shift = vector_view<Exec, const Wide<T>>(args.parameters[1]);
       const ops::ChannelGroups extents = extents_of(args.output);
-      if (context.mode == Mode::train) {
+      if (context.mode == Mode::train && args.batch_statistics) {
+        ops::batch_norm_by_rows<Exec, T>(exec, extents, x, gain, shift, options_.epsilon,
+                                         vector_view<Exec, const double>(args.batch_statistics), y,
+                                         vector_view<Exec, Wide<T>>(args.workspace[0]));
+      } else if (context.mode == Mode::train) {
         ops::batch_norm<Exec, T>(exec, extents, x, gain, shift, options_.epsilon, y,
                                  vector_view<Exec, Wide<T>>(args.workspace[0]));
       } else {
@@ -93,23 +101,59 @@ class BatchNorm final : public Layer {
     });
   }
 
+  void collect(const Context& context, const ForwardArgs& args, const Tensor& row) const override {
+    lane::dispatch_stored(
+        context.execution, args.inputs[0].dtype(), [&](const auto& exec, auto type) {
+          using Exec = std::decay_t<decltype(exec)>;
+          using T = typename decltype(type)::type;
+          ops::batch_norm_statistics<Exec, T>(exec, extents_of(args.inputs[0]),
+                                              vector_view<Exec, const T>(args.inputs[0]),
+                                              vector_view<Exec, double>(row));
+        });
+  }
+
+  void collect_backward(const Context& context, const BackwardArgs& args,
+                        const Tensor& row) const override {
+    lane::dispatch_stored(
+        context.execution, args.inputs[0].dtype(), [&](const auto& exec, auto type) {
+          using Exec = std::decay_t<decltype(exec)>;
+          using T = typename decltype(type)::type;
+          ops::batch_norm_backward_statistics<Exec, T>(
+              exec, extents_of(args.inputs[0]), vector_view<Exec, const T>(args.inputs[0]),
+              vector_view<Exec, const Wide<T>>(args.workspace[0]),
+              vector_view<Exec, const T>(args.d_output), options_.epsilon,
+              vector_view<Exec, double>(row));
+        });
+  }
+
   void backward(const Context& context, const BackwardArgs& args) const override {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const ops::ChannelGroups extents = extents_of(args.output);
+      const auto x = vector_view<Exec, const T>(args.inputs[0]);
+      const auto gain = vector_view<Exec, const Wide<T>>(args.parameters[0]);
       const auto moments = vector_view<Exec, const Wide<T>>(args.workspace[0]);
-      ops::batch_norm_backward_input<Exec, T>(
-          exec, extents, vector_view<Exec, const T>(args.inputs[0]),
-          vector_view<Exec, const Wide<T>>(args.parameters[0]), moments,
-          vector_view<Exec, const T>(args.d_output), options_.epsilon,
-          vector_view<Exec, Wide<T>>(args.workspace[1]),
-          args.d_inputs[0] ? vector_view<Exec, T>(args.d_inputs[0]) : VectorView<Exec, T>());
+      const auto d_y = vector_view<Exec, const T>(args.d_output);
+      const auto sums = vector_view<Exec, Wide<T>>(args.workspace[1]);
+      const auto d_x =
+          args.d_inputs[0] ? vector_view<Exec, T>(args.d_inputs[0]) : VectorView<Exec, T>();
+      const bool together = bool(args.batch_statistics);
+      if (together) {
+        ops::batch_norm_backward_input_by_rows<Exec, T>(
+            exec, extents, x, gain, moments, d_y, options_.epsilon,
+            vector_view<Exec, const double>(args.batch_statistics),
+            vector_view<Exec, const double>(args.own_statistics), sums, d_x);
+      } else {
+        ops::batch_norm_backward_input<Exec, T>(exec, extents, x, gain, moments, d_y,
+                                                options_.epsilon, sums, d_x);
+      }
       const auto d_parameter = [&](std::size_t i) {
         return vector_view<Exec, Wide<T>>(args.d_parameters[i]);
       };
       ops::batch_norm_backward_parameters<Exec, T>(
-          exec, extents, {options_.momentum, static_cast<double>(args.global_batch)}, moments,
+          exec, extents, {options_.momentum, static_cast<double>(args.global_batch), together},
+          moments,
           vector_view<Exec, const Wide<T>>(args.workspace[1]),
           {vector_view<Exec, const Wide<T>>(args.parameters[2]),
            vector_view<Exec, const Wide<T>>(args.parameters[3]), d_parameter(0), d_parameter(1),
@@ -151,7 +195,8 @@ Entry<LayerPtr> batch_norm_entry() {
       .integer(
           "group",
           "Samples that have statistics of their own, in the order of the batch, which is then "
-          "divided only between groups; 0: those of the whole batch, which is not divided.")
+          "divided only between groups; 0: those of the whole batch, which lanes and micro-batches "
+          "wait for.")
       .fallback(usual.group)
       .at_least(0);
   schema

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers with statistics over a batch that is divided: passes stop in front of them, and go on when
+// the statistics of all samples are there.
+#include "schedule/reorder.hpp"
+#include "schedule/stage_facts.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/schedule/batch_statistics.hpp"
+#include "zygos/schedule/builder.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace zygos::schedule {
+namespace {
+
+/// Statistics that are gathered together: update, node, of gradients or not.
+using Key = std::tuple<std::int32_t, std::int32_t, bool>;
+
+Key key_of(const Task& task) { return {task.update, task.nodes.begin, task.of_gradients}; }
+
+Buffer statistics_of(BufferKind kind, Place place, std::int32_t group, const Key& key) {
+  const auto& [update, node, of_gradients] = key;
+  return {kind, place, group, of_gradients ? 1 : 0, node};
+}
+
+}  // namespace
+
+std::vector<std::int32_t> ScheduleBuilder::divided_nodes(MicroBatch micro_batch,
+                                                         NodeRange nodes) const {
+  std::vector<std::int32_t> found;
+  const bool divides = divides_statistics(schedule_, update_of(schedule_, samples(micro_batch)));
+  for (auto node = nodes.begin; divides && node < nodes.end; ++node) {
+    if (has_statistics(schedule_, {node, node + 1})) {
+      found.push_back(node);
+    }
+  }
+  return found;
+}
+
+void ScheduleBuilder::read_batch_statistics(Task& task, bool of_gradients) const {
+  const std::int32_t update = update_of(schedule_, task.samples);
+  for (const std::int32_t node : divided_nodes(task.micro_batch, task.nodes)) {
+    task.reads.push_back(statistics_of(BufferKind::batch_statistics, task.place, update,
+                                       {update, node, of_gradients}));
+  }
+}
+
+void ScheduleBuilder::statistics(Place place, MicroBatch micro_batch, std::int32_t node,
+                                 bool of_gradients, const std::vector<Buffer>& made) {
+  Task task = on_samples(TaskKind::statistics, place, micro_batch);
+  task.nodes = {node, node + 1};
+  task.update = update_of(schedule_, task.samples);
+  task.of_gradients = of_gradients;
+  task.reads = {{BufferKind::inputs, place, micro_batch, 0, 0}};
+  for (const auto& operands : {incoming_activations(place, micro_batch), made}) {
+    task.reads.insert(task.reads.end(), operands.begin(), operands.end());
+  }
+  task.writes = {statistics_of(BufferKind::statistics, place, micro_batch, key_of(task))};
+  add(std::move(task));
+}
+
+/// Behind the last of them, each place sends its statistics, if there are others', and gathers all.
+void ScheduleBuilder::gather_statistics() {
+  std::map<Key, std::map<Place, std::vector<Buffer>>> made;
+  std::map<Key, std::size_t> last;
+  for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
+    const Task& task = schedule_.tasks[id];
+    if (task.kind == TaskKind::statistics) {
+      made[key_of(task)][task.place].push_back(task.writes.front());
+      last[key_of(task)] = id;
+    }
+  }
+  if (made.empty()) {
+    return;
+  }
+  std::vector<Task> tasks = std::exchange(schedule_.tasks, {});
+  for (std::size_t id = 0; id < tasks.size(); ++id) {
+    const Key key = key_of(tasks[id]);
+    const bool gathers = tasks[id].kind == TaskKind::statistics && last.at(key) == id;
+    add(std::move(tasks[id]));
+    if (gathers) {
+      all_gather(key, made.at(key));
+    }
+  }
+  tasks = reordered(schedule_.tasks);
+  if (tasks.empty()) {
+    throw UsageError(
+        "policy '" + outline_.policy +
+        "' updates weights while samples of the same mean are still to come, but a layer of this "
+        "model needs statistics of all of them first (batch_norm); give it 'group' or 'deferred', "
+        "or take another policy");
+  }
+  schedule_.tasks = std::move(tasks);
+}
+
+void ScheduleBuilder::all_gather(const StatisticsKey& key,
+                                 const std::map<Place, std::vector<Buffer>>& made) {
+  const auto carrying = [&](TaskKind kind, Place place, Queue queue) {
+    Task task = on(kind, place, queue);
+    task.payload = Payload::statistics;
+    task.nodes = {std::get<1>(key), std::get<1>(key) + 1};
+    task.update = std::get<0>(key);
+    task.of_gradients = std::get<2>(key);
+    return task;
+  };
+  std::vector<std::pair<Buffer, std::int64_t>> messages;
+  for (const auto& [place, own] : made) {
+    if (made.size() > 1) {
+      Task task = carrying(TaskKind::broadcast, place, Queue::outgoing);
+      task.reads = own;
+      task.bytes = statistics_bytes(own);
+      messages.emplace_back(new_message(place), task.bytes);
+      task.writes = {messages.back().first};
+      add(std::move(task));
+    }
+  }
+  for (const auto& [place, own] : made) {
+    Task task = carrying(TaskKind::all_gather, place, Queue::compute);
+    task.reads = own;
+    for (const auto& [message, bytes] : messages) {
+      if (message.place != place) {
+        task.reads.push_back(message);
+        task.bytes += bytes;
+      }
+    }
+    task.writes = {statistics_of(BufferKind::batch_statistics, place, task.update, key)};
+    add(std::move(task));
+  }
+}
+
+std::int64_t ScheduleBuilder::statistics_bytes(const std::vector<Buffer>& statistics) const {
+  const auto rows = statistics_rows(schedule_);
+  std::int64_t bytes = 0;
+  for (const Buffer& buffer : statistics) {
+    bytes += rows_within(rows, samples(buffer.micro_batch)).count() *
+             row_length(schedule_, buffer.part) * static_cast<std::int64_t>(sizeof(double));
+  }
+  return bytes;
+}
+
+}  // namespace zygos::schedule
