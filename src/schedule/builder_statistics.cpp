@@ -98,8 +98,10 @@ void ScheduleBuilder::gather_statistics() {
 
 void ScheduleBuilder::all_gather(const StatisticsKey& key,
                                  const std::map<Place, std::vector<Buffer>>& made) {
-  const auto carrying = [&](TaskKind kind, Place place, Queue queue) {
-    Task task = on(kind, place, queue);
+  // Not on the queues beside computing: there is nothing to compute until this has gone through,
+  // and handing it to another thread takes longer than to send it.
+  const auto carrying = [&](TaskKind kind, Place place) {
+    Task task = on(kind, place);
     task.payload = Payload::statistics;
     task.nodes = {std::get<1>(key), std::get<1>(key) + 1};
     task.update = std::get<0>(key);
@@ -109,7 +111,7 @@ void ScheduleBuilder::all_gather(const StatisticsKey& key,
   std::vector<std::pair<Buffer, std::int64_t>> messages;
   for (const auto& [place, own] : made) {
     if (made.size() > 1) {
-      Task task = carrying(TaskKind::broadcast, place, Queue::outgoing);
+      Task task = carrying(TaskKind::broadcast, place);
       task.reads = own;
       task.bytes = statistics_bytes(own);
       messages.emplace_back(new_message(place), task.bytes);
@@ -118,7 +120,7 @@ void ScheduleBuilder::all_gather(const StatisticsKey& key,
     }
   }
   for (const auto& [place, own] : made) {
-    Task task = carrying(TaskKind::all_gather, place, Queue::compute);
+    Task task = carrying(TaskKind::all_gather, place);
     task.reads = own;
     for (const auto& [message, bytes] : messages) {
       if (message.place != place) {
