@@ -4,7 +4,6 @@
 #include "schedule/stage_facts.hpp"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -22,20 +21,10 @@ struct Pass {
   std::vector<Stage> gradients_from;
 };
 
-/// What a slot of a place's weights, or a part of it, holds.
-struct Weights {
-  Version version = 0;
-  TaskId since = nobody;
-};
-
 class ContentCheck {
  public:
   explicit ContentCheck(const Schedule& schedule)
-      : schedule_(schedule),
-        facts_(facts_of(schedule)),
-        parts_(std::max<std::size_t>(1, schedule.part_owners.size())),
-        slots_(schedule.places.size(), std::vector<Weights>(parts_)),
-        averaged_(schedule.places.size(), nobody) {}
+      : schedule_(schedule), facts_(facts_of(schedule)) {}
 
   void visit(std::size_t index) {
     id_ = static_cast<TaskId>(index);
@@ -46,6 +35,9 @@ class ContentCheck {
         break;
       case TaskKind::recompute:
         recompute(task);
+        break;
+      case TaskKind::loss:
+        require_whole_forward(task, pass_of(task));
         break;
       case TaskKind::backward:
         backward(task);
@@ -60,14 +52,11 @@ class ContentCheck {
         receive(task);
         break;
       default:
-        weights(task);
+        break;
     }
   }
 
-  Findings finish() && {
-    compare_replicas();
-    return std::move(findings_);
-  }
+  Findings take() { return std::move(findings_); }
 
  private:
   const StageFacts& stage_of(const Task& task) const {
@@ -80,103 +69,7 @@ class ContentCheck {
   }
   std::string label(TaskId id) const { return label_of(schedule_, static_cast<std::size_t>(id)); }
   const Task& task_of(TaskId id) const { return schedule_.tasks[static_cast<std::size_t>(id)]; }
-  std::string text(const Buffer& buffer) const { return text_of(buffer, schedule_.places); }
   void report(const std::string& what) { findings_.push_back(label(id_) + " " + what); }
-
-  // --- weights ---
-
-  Weights& held_in(const Buffer& buffer) {
-    auto& held = slots_[static_cast<std::size_t>(buffer.place)];
-    const std::size_t index =
-        static_cast<std::size_t>(buffer.slot) * parts_ + static_cast<std::size_t>(buffer.part);
-    if (index >= held.size()) {
-      held.resize((static_cast<std::size_t>(buffer.slot) + 1) * parts_, {-1, nobody});
-    }
-    return held[index];
-  }
-
-  static bool is_weights(const Buffer& buffer, Place place, std::int32_t slot) {
-    return buffer.kind == BufferKind::weights && buffer.place == place && buffer.slot == slot;
-  }
-
-  /// The weights of the slot that the task reads must be `version`.
-  void require_version(const Task& task, std::int32_t from, Version version) {
-    const TaskId average = averaged_[static_cast<std::size_t>(task.place)];
-    for (const Buffer& buffer : task.reads) {
-      if (!is_weights(buffer, task.place, from)) {
-        continue;
-      }
-      const Weights& held = held_in(buffer);
-      if (held.version != version) {
-        return report("needs weights v" + std::to_string(version) + "; " + text(buffer) +
-                      " holds v" + std::to_string(held.version) +
-                      (held.since == nobody ? "" : " since " + label(held.since)));
-      }
-      if (from == 0 && average != nobody && task.kind != TaskKind::broadcast) {
-        return report("uses weights that " + label(average) + " has averaged, which ends a step");
-      }
-    }
-  }
-
-  /// The weights of the slot that the task writes are `version` from now on.
-  void set_version(const Task& task, std::int32_t to) {
-    for (const Buffer& buffer : task.writes) {
-      if (is_weights(buffer, task.place, to)) {
-        held_in(buffer) = {task.version, id_};
-      }
-    }
-  }
-
-  void weights(const Task& task) {
-    switch (task.kind) {
-      case TaskKind::update:
-        require_version(task, 0, task.version - 1);
-        set_version(task, 0);
-        break;
-      case TaskKind::stash:
-        require_version(task, 0, task.version);
-        set_version(task, task.slot);
-        break;
-      case TaskKind::fetch:
-        fetch(task);
-        break;
-      case TaskKind::broadcast:
-        if (task.payload == Payload::weights) {
-          require_version(task, 0, task.version);
-        }
-        break;
-      case TaskKind::average:
-        average(task);
-        break;
-      default:
-        break;
-    }
-  }
-
-  void fetch(const Task& task) {
-    for (const Buffer& buffer : task.writes) {
-      if (buffer.kind == BufferKind::weights && buffer.place == task.place) {
-        held_in(buffer) = {task.version, id_};
-      }
-    }
-  }
-
-  void average(const Task& task) {
-    require_version(task, 0, task.version);
-    const auto& slots = slots_[static_cast<std::size_t>(task.place)];
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      const Buffer buffer{BufferKind::weights, task.place, 0, static_cast<std::int32_t>(i / parts_),
-                          static_cast<std::int32_t>(i % parts_)};
-      const bool kept = slots[i].version >= 0;
-      const bool read = std::ranges::find(task.reads, buffer) != task.reads.end();
-      if (kept && !read) {
-        report("leaves out " + text(buffer) + ", a version that is kept");
-      }
-    }
-    averaged_[static_cast<std::size_t>(task.place)] = id_;
-  }
-
-  // --- samples ---
 
   void require_arrived(const std::vector<Stage>& expected, const std::vector<Stage>& arrived,
                        const char* what) {
@@ -190,7 +83,6 @@ class ContentCheck {
 
   void forward(const Task& task) {
     Pass& pass = pass_of(task);
-    require_version(task, task.slot, task.version);
     require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
     const NodeRange all = stage_of(task).nodes;
     if (pass.forward == nobody) {
@@ -230,7 +122,6 @@ class ContentCheck {
       return false;
     }
     require_whole_forward(task, pass);
-    require_version(task, task.slot, task.version);
     if (const Version used = task_of(pass.forward).version; task.version != used) {
       report("uses weights v" + std::to_string(task.version) + "; " + label(pass.forward) +
              " used v" + std::to_string(used));
@@ -312,9 +203,7 @@ class ContentCheck {
   }
 
   void send(const Task& task) {
-    if (task.payload == Payload::weights) {
-      require_version(task, 0, task.version);
-    } else if (task.payload == Payload::activations) {
+    if (task.payload == Payload::activations) {
       require_whole_forward(task, pass_of(task));
     } else if (task.payload == Payload::activation_gradients) {
       const Pass& pass = pass_of(task);
@@ -327,10 +216,7 @@ class ContentCheck {
   }
 
   void receive(const Task& task) {
-    if (task.payload == Payload::weights) {
-      set_version(task, 0);
-      averaged_[static_cast<std::size_t>(task.place)] = nobody;
-    } else if (task.payload == Payload::activations) {
+    if (task.payload == Payload::activations) {
       Pass& pass = pass_of(task);
       arrive(task, pass.activations_from, pass.forward);
     } else if (task.payload == Payload::activation_gradients) {
@@ -350,55 +236,8 @@ class ContentCheck {
     arrived.push_back(from);
   }
 
-  // --- after the last task ---
-
-  void compare_replicas() {
-    std::map<Stage, Buffer> first;
-    std::vector<bool> works(schedule_.places.size(), false);
-    for (const Task& task : schedule_.tasks) {
-      const bool uses = task.kind == TaskKind::forward || task.kind == TaskKind::update;
-      works[static_cast<std::size_t>(task.place)] =
-          works[static_cast<std::size_t>(task.place)] || uses;
-    }
-    for (std::size_t place = 0; place < works.size(); ++place) {
-      if (!works[place]) {
-        continue;
-      }
-      const Stage stage = schedule_.stage_of[place];
-      for (const Buffer& weights : weights_of(static_cast<Place>(place), stage)) {
-        const auto [one, fresh] = first.try_emplace(stage, weights);
-        const Version held = held_in(weights).version;
-        const Version other = held_in(one->second).version;
-        if (held != other) {
-          findings_.push_back("stage " + std::to_string(stage) + " ends the step with weights v" +
-                              std::to_string(other) + on_text(one->second) + " and v" +
-                              std::to_string(held) + on_text(weights));
-        }
-      }
-    }
-  }
-
-  std::string on_text(const Buffer& weights) const {
-    return " on " + schedule_.places[static_cast<std::size_t>(weights.place)] +
-           (schedule_.part_owners.empty() ? "" : " part " + std::to_string(weights.part));
-  }
-
-  std::vector<Buffer> weights_of(Place place, Stage stage) const {
-    if (schedule_.part_owners.empty()) {
-      return {{BufferKind::weights, place, 0, 0, 0}};
-    }
-    std::vector<Buffer> all;
-    for (const std::int32_t part : facts_[static_cast<std::size_t>(stage)].parts) {
-      all.push_back({BufferKind::weights, place, 0, 0, part});
-    }
-    return all;
-  }
-
   const Schedule& schedule_;
   std::vector<StageFacts> facts_;
-  std::size_t parts_;                        ///< of a slot
-  std::vector<std::vector<Weights>> slots_;  ///< by place, then slot and part
-  std::vector<TaskId> averaged_;             ///< by place: since which the weights are a mean
   std::unordered_map<std::uint64_t, Pass> passes_;
   TaskId id_ = 0;
   Findings findings_;
@@ -411,7 +250,7 @@ Findings check_contents(const Schedule& schedule, const RunOrder& order) {
   for (const std::size_t id : order) {
     check.visit(id);
   }
-  return std::move(check).finish();
+  return check.take();
 }
 
 }  // namespace zygos::schedule

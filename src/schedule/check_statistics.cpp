@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/checks.hpp"
 #include "schedule/sample_set.hpp"
+#include "schedule/stage_facts.hpp"
 
+#include <map>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace zygos::schedule {
 namespace {
@@ -16,22 +20,29 @@ class StatisticsCheck {
 
   void visit(std::size_t index) {
     const Task& task = schedule_.tasks[index];
-    if (task.kind != TaskKind::statistics && task.payload != Payload::statistics) {
+    if (!is_of_statistics(task)) {
       return;
     }
     SampleSet samples;
+    Made& made = made_[{task.place, task.update, task.nodes.begin, task.of_gradients}];
     if (task.kind == TaskKind::statistics) {
       samples.add(task.samples);
+      if (const auto twice = made.samples.add(task.samples)) {
+        report(index, "makes", *twice, " a second time");
+      }
     }
     for (const std::uint32_t buffer : buffers_.reads(index)) {
       if (const auto twice = samples.add(held_[buffer])) {
-        report(index, "takes the statistics of samples " + text_of(*twice) + " twice");
+        report(index, "takes", *twice, " twice");
       }
     }
-    if (task.kind == TaskKind::all_gather) {
+    if (task.kind == TaskKind::broadcast) {
+      require_all(index, made.samples.ranges(), samples);
+    } else if (task.kind == TaskKind::all_gather) {
       const SampleRange& all = schedule_.updates[static_cast<std::size_t>(task.update)];
-      if (const auto missing = samples.first_missing(all)) {
-        report(index, "leaves out the statistics of samples " + text_of(*missing));
+      require_all(index, {all}, samples);
+      if (std::exchange(made.gathered, true)) {
+        report(index, "gathers", all, " a second time");
       }
     }
     for (const std::uint32_t buffer : buffers_.writes(index)) {
@@ -42,13 +53,32 @@ class StatisticsCheck {
   Findings take() { return std::move(findings_); }
 
  private:
-  void report(std::size_t index, const std::string& what) {
-    findings_.push_back(label_of(schedule_, index) + " " + what);
+  /// By a place, for one node and direction.
+  struct Made {
+    SampleSet samples;
+    bool gathered = false;
+  };
+
+  void require_all(std::size_t index, const std::vector<SampleRange>& expected,
+                   const SampleSet& samples) {
+    for (const SampleRange& range : expected) {
+      if (const auto missing = samples.first_missing(range)) {
+        report(index, "leaves out", *missing, "");
+      }
+    }
+  }
+
+  void report(std::size_t index, const std::string& does, const SampleRange& samples,
+              const std::string& how) {
+    findings_.push_back(label_of(schedule_, index) + " " + does + " the statistics of samples " +
+                        text_of(samples) + how);
   }
 
   const Schedule& schedule_;
   const BufferUses& buffers_;
   std::unordered_map<std::uint32_t, SampleSet> held_;  ///< by buffer: whose statistics it has
+  /// By place, update, node and whether of gradients.
+  std::map<std::tuple<Place, std::int32_t, std::int32_t, bool>, Made> made_;
   Findings findings_;
 };
 

@@ -38,8 +38,10 @@ Findings check_messages(const Schedule& schedule, const BufferUses& buffers);
 Findings check_accesses(const Schedule& schedule, const BufferUses& buffers, const Waits& waits,
                         const RunOrder& order);
 
-/// Follows what buffers of samples and weights hold: of which forward pass, which version, complete
-/// or not.
+/// Follows which version of the weights each slot holds, to the tasks that use it.
+Findings check_versions(const Schedule& schedule, const RunOrder& order);
+
+/// Follows what buffers of samples hold: of which forward pass, complete or not.
 Findings check_contents(const Schedule& schedule, const RunOrder& order);
 
 /// Follows whose gradients a part of the gradient sums, up to the updates.

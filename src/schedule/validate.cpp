@@ -32,6 +32,7 @@ std::vector<std::string> validate(const Schedule& schedule) {
   }
   // What a buffer holds is known only if it is sure who wrote it last.
   if (findings.empty()) {
+    add(check_versions(schedule, order));
     add(check_contents(schedule, order));
     add(check_gradients(schedule, buffers, order));
     add(check_norms(schedule, buffers, order));

@@ -162,8 +162,10 @@ TEST_CASE("A batch norm declares what it needs") {
   CHECK(layer->workspace(5, inputs, DType::f32)[0].shape == Shape{2, 7, 2});
   CHECK(layer->workspace(5, inputs, DType::f32)[0].kept);
   CHECK(layer->samples_together() == 4);
-  CHECK(batch_norm()->samples_together() == whole_batch);
-  CHECK(batch_norm({.deferred = true})->samples_together() == 1);
+  CHECK(layer->statistics(inputs) == 0);
+  CHECK(batch_norm()->samples_together() == 1);
+  CHECK(batch_norm()->statistics(inputs) == 14);
+  CHECK(batch_norm({.deferred = true})->statistics(inputs) == 0);
 }
 
 TEST_CASE("A batch norm refuses what it can't do") {

@@ -168,6 +168,34 @@ Schedule gpipe_with_skip(std::int32_t micro_batches) {
   return fill_and_drain(ScheduleBuilder(std::move(outline)), 3, micro_batches, false);
 }
 
+Schedule statistics() {
+  Outline outline = replicas("statistics", 2);
+  outline.model = chain(3);
+  outline.model.nodes[0].statistics = 1;
+  outline.model.nodes[1].statistics = 2;
+  outline.batch = 6;
+  outline.micro_batches.push_back({4, 6});
+  ScheduleBuilder builder(std::move(outline));
+  pass(builder, 0, 0);
+  pass(builder, 0, 1);
+  pass(builder, 1, 2);
+  const Place both[] = {0, 1};
+  for (const Place place : both) {
+    builder.send_gradients(place);
+  }
+  builder.all_reduce(both);
+  for (const Place place : both) {
+    builder.update(place);
+  }
+  return std::move(builder).build();
+}
+
+Schedule gpipe_with_statistics(std::int32_t micro_batches) {
+  Outline outline = pipeline_outline("gpipe", 2, micro_batches);
+  outline.model.nodes[2].statistics = 4;
+  return fill_and_drain(ScheduleBuilder(std::move(outline)), 2, micro_batches, true);
+}
+
 Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages) {
   Outline outline = pipeline_outline("pipedream", stages, micro_batches);
   outline.updates = outline.micro_batches;
@@ -306,6 +334,8 @@ std::vector<Sample> all_samples() {
           {"shards", shards()},
           {"clipped shards", shards(true)},
           {"clipped GPipe of three stages", clipped_gpipe(3, 2)},
+          {"statistics of two replicas", statistics()},
+          {"GPipe with statistics", gpipe_with_statistics(2)},
           {"hub of three", hub(3)}};
 }
 

@@ -38,6 +38,13 @@ schedule::Schedule clipped_gpipe(std::int32_t stages, std::int32_t micro_batches
 /// The same with the model whose node 0 feeds all three stages.
 schedule::Schedule gpipe_with_skip(std::int32_t micro_batches);
 
+/// Two replicas; the second node has two numbers of statistics, the first one has one in a batch of
+/// three micro-batches, two of them of the first place.
+schedule::Schedule statistics();
+
+/// GPipe whose later stage begins with a node that needs statistics.
+schedule::Schedule gpipe_with_statistics(std::int32_t micro_batches);
+
 /// One forward, one backward, an update after each, versions stashed: stage s of K keeps K - s.
 schedule::Schedule pipedream(std::int32_t stages, std::int32_t micro_batches,
                              bool averages = false);
