@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "policy_models.hpp"
 #include "ranks_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -19,6 +20,7 @@ struct RankCase {
   int lanes;
   train::PolicyPtr policy;
   nn::OptimizerPtr optimizer = nn::adam({});
+  graph::Graph graph = test::small_model();
 };
 
 struct Outcome {
@@ -46,6 +48,8 @@ std::vector<RankCase> cases_for_ranks() {
       {2, policies::gpipe({.micro_batches = 4, .stages = {.cuts = {"fc2"}, .lanes = {}}}), clips},
       {3, policies::data_parallel({.exchange = policies::Exchange::sharded, .shares = {}}), clips},
       {2, policies::coarse_split({.share = {}, .samples = 13})},
+      {3, policies::data_parallel({.shares = {}, .micro_batches = 2}), nn::adam({}),
+       test::normalised_model().graph},
       {2, policies::layer_placement({.stages = {.cuts = {"fc2"}, .lanes = {}}})},
       {3, policies::layer_placement({.stages = {.cuts = {"drop", "fc2"}, .lanes = {}}})},
   };
@@ -54,10 +58,11 @@ std::vector<RankCase> cases_for_ranks() {
 }  // namespace
 
 TEST_CASE("Lanes on several ranks give the same bits as in one process", "[train][ranks]") {
-  for (const auto& [lanes, policy, optimizer] : cases_for_ranks()) {
+  for (const auto& [lanes, policy, optimizer, graph] : cases_for_ranks()) {
     const auto specs = test::equal_workers(lanes);
     test::SmallRun together(specs);
     together.optimizer = optimizer;
+    together.use(graph);
     const Outcome expected = five_steps(together, policy);
     for (int ranks = 2; ranks <= lanes; ++ranks) {
       CAPTURE(std::string(policy->keyword()), lanes, ranks);
@@ -66,6 +71,7 @@ TEST_CASE("Lanes on several ranks give the same bits as in one process", "[train
       const auto failures = test::as_ranks(ranks, [&](comm::Communicator& communicator) {
         RankRun run(specs, communicator);
         run.optimizer = optimizer;
+        run.use(graph);
         const Outcome found = five_steps(run, policy);
         const std::lock_guard lock(mutex);
         same += found.hash == expected.hash && found.loss == expected.loss &&

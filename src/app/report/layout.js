@@ -61,7 +61,8 @@ function rows_of(timeline) {
 const kind_colours = {
   load: ["--c-grey", "dark"], copy: ["--c-sky", "dark"], forward: ["--c-blue", "blue"], loss: ["--c-yellow", "dark"],
   backward: ["--c-green", "green"], send: ["--c-orange", "dark"], receive: ["--c-amber", "dark"],
-  all_reduce: ["--c-vermillion", "vermillion"], squares: ["--c-purple", "dark"], norm: ["--c-vermillion", "vermillion"], update: ["--c-purple", "dark"],
+  statistics: ["--c-sky", "dark"], all_gather: ["--c-vermillion", "vermillion"], all_reduce: ["--c-vermillion", "vermillion"],
+  squares: ["--c-purple", "dark"], norm: ["--c-vermillion", "vermillion"], update: ["--c-purple", "dark"],
 };
 const kind_fill = (kind) => `var(${(kind_colours[kind] ?? ["--c-grey"])[0]})`;
 const kind_ink = (kind) => `var(--ink-${(kind_colours[kind] ?? ["", "dark"])[1]})`;
