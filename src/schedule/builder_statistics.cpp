@@ -17,11 +17,11 @@ namespace zygos::schedule {
 namespace {
 
 /// Statistics that are gathered together: update, node, of gradients or not.
-using Key = std::tuple<std::int32_t, std::int32_t, bool>;
+using GatherKey = std::tuple<std::int32_t, std::int32_t, bool>;
 
-Key key_of(const Task& task) { return {task.update, task.nodes.begin, task.of_gradients}; }
+GatherKey key_of(const Task& task) { return {task.update, task.nodes.begin, task.of_gradients}; }
 
-Buffer statistics_of(BufferKind kind, Place place, std::int32_t group, const Key& key) {
+Buffer statistics_of(BufferKind kind, Place place, std::int32_t group, const GatherKey& key) {
   const auto& [update, node, of_gradients] = key;
   return {kind, place, group, of_gradients ? 1 : 0, node};
 }
@@ -64,8 +64,8 @@ void ScheduleBuilder::statistics(Place place, MicroBatch micro_batch, std::int32
 
 /// Behind the last of them, each place sends its statistics, if there are others', and gathers all.
 void ScheduleBuilder::gather_statistics() {
-  std::map<Key, std::map<Place, std::vector<Buffer>>> made;
-  std::map<Key, std::size_t> last;
+  std::map<GatherKey, std::map<Place, std::vector<Buffer>>> made;
+  std::map<GatherKey, std::size_t> last;
   for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
     const Task& task = schedule_.tasks[id];
     if (task.kind == TaskKind::statistics) {
@@ -78,7 +78,7 @@ void ScheduleBuilder::gather_statistics() {
   }
   std::vector<Task> tasks = std::exchange(schedule_.tasks, {});
   for (std::size_t id = 0; id < tasks.size(); ++id) {
-    const Key key = key_of(tasks[id]);
+    const GatherKey key = key_of(tasks[id]);
     const bool gathers = tasks[id].kind == TaskKind::statistics && last.at(key) == id;
     add(std::move(tasks[id]));
     if (gathers) {

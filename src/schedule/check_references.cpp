@@ -38,9 +38,9 @@ Findings check_head(const Schedule& schedule) {
     }
   }
   if (!schedule.statistics.empty() && schedule.statistics.size() != schedule.parameters.size()) {
-    findings.push_back("the schedule says the parameters of " +
-                       std::to_string(schedule.parameters.size()) + " nodes and the statistics of " +
-                       std::to_string(schedule.statistics.size()));
+    findings.push_back(
+        "the schedule says the parameters of " + std::to_string(schedule.parameters.size()) +
+        " nodes and the statistics of " + std::to_string(schedule.statistics.size()));
   }
   for (const auto* links : {&schedule.activation_links, &schedule.gradient_links}) {
     for (const StageLink& link : *links) {

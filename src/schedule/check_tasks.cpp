@@ -111,7 +111,7 @@ class FieldCheck {
     const bool right = sums                                ? task.payload == Payload::gradients
                        : task.kind == TaskKind::norm       ? of_squares
                        : task.kind == TaskKind::all_gather ? of_statistics
-                       : of_squares || of_statistics ? task.kind == TaskKind::broadcast
+                       : of_squares || of_statistics       ? task.kind == TaskKind::broadcast
                                                      : moves == (task.payload != Payload::none);
     require(right, [&] { return "carries " + std::string(name_of(task.payload)); });
     const bool named = task.kind == TaskKind::send || task.kind == TaskKind::receive ||

@@ -61,7 +61,8 @@ class Finder {
         break;
       case TaskKind::all_gather:
         own_statistics();
-        out_.writes.push_back(batch_statistics(task_.nodes.begin, task_.update, task_.of_gradients));
+        out_.writes.push_back(
+            batch_statistics(task_.nodes.begin, task_.update, task_.of_gradients));
         break;
       case TaskKind::norm:
         own_squares();

@@ -234,9 +234,8 @@ Schedule Schedule::for_evaluation() const {
       buffer.slot = buffer.kind == BufferKind::weights ? 0 : buffer.slot;
     }
     // Nor is there a batch that has to be known first: layers have running statistics.
-    std::erase_if(task.reads, [](const Buffer& buffer) {
-      return buffer.kind == BufferKind::batch_statistics;
-    });
+    std::erase_if(task.reads,
+                  [](const Buffer& buffer) { return buffer.kind == BufferKind::batch_statistics; });
   }
   std::ranges::fill(out.statistics, 0);
   // A wait for a task that is left out would be lost, and what that task stood for is gone.

@@ -213,9 +213,8 @@ void PlaceRunner::forward(const Task& one) {
       const auto index = static_cast<std::size_t>(node - memory_.stage.nodes.begin);
       const NodePass& pass = passes[index];
       setup_.graph.nodes()[static_cast<std::size_t>(node)].layer->forward(
-          context(node, slice.ids),
-          {pass.inputs, parameters[index], pass.workspace, pass.output, constants_[index],
-           batch_statistics(node, one)});
+          context(node, slice.ids), {pass.inputs, parameters[index], pass.workspace, pass.output,
+                                     constants_[index], batch_statistics(node, one)});
       if (inputs_of_call_.examines) {
         examine(node, pass.output);
       }
@@ -288,8 +287,8 @@ void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
         context(node, slice.ids),
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
          bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
-         averaged_with(one.samples.begin), constants_[index],
-         batch_statistics(node, one), own_statistics(node, slice)});
+         averaged_with(one.samples.begin), constants_[index], batch_statistics(node, one),
+         own_statistics(node, slice)});
     for (const auto& [part, whole] : bound.added) {
       add_to(setup_.lane.execution(), whole, part);
     }

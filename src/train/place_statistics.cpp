@@ -24,9 +24,8 @@ Tensor PlaceRunner::statistics_of(graph::NodeId node, bool of_gradients,
 }
 
 Tensor PlaceRunner::batch_statistics(graph::NodeId node, const Task& one) const {
-  return statistics_of(
-      node, one.kind == TaskKind::backward,
-      memory_.statistics.batch_rows[static_cast<std::size_t>(one.micro_batch)]);
+  return statistics_of(node, one.kind == TaskKind::backward,
+                       memory_.statistics.batch_rows[static_cast<std::size_t>(one.micro_batch)]);
 }
 
 Tensor PlaceRunner::own_statistics(graph::NodeId node, const SliceTensors& slice) const {
@@ -73,8 +72,8 @@ void PlaceRunner::statistics(const Task& one) {
   const auto& slices = tensors_of(one).slices;
   const schedule::RowRange rows = rows_within(memory_.statistics.rows, one.samples);
   for (std::int64_t i = 0; i < rows.count(); ++i) {
-    const Tensor row = statistics_of(one.nodes.begin, one.of_gradients,
-                                     {rows.begin + i, rows.begin + i + 1});
+    const Tensor row =
+        statistics_of(one.nodes.begin, one.of_gradients, {rows.begin + i, rows.begin + i + 1});
     if (i < std::ssize(slices)) {
       collect(one, slices[static_cast<std::size_t>(i)], row);
     } else {
@@ -95,12 +94,11 @@ void PlaceRunner::collect(const Task& one, const SliceTensors& slice, const Tens
     return;
   }
   const NodeBackward& bound = slice.backward[index];
-  layer.collect_backward(
-      context(node, slice.ids),
-      {bound.pass.inputs, parameters, bound.pass.workspace, bound.pass.output, bound.d_output,
-       bound.d_inputs, d_parameters_.front()[index], false, averaged_with(one.samples.begin),
-       constants_[index]},
-      row);
+  layer.collect_backward(context(node, slice.ids),
+                         {bound.pass.inputs, parameters, bound.pass.workspace, bound.pass.output,
+                          bound.d_output, bound.d_inputs, d_parameters_.front()[index], false,
+                          averaged_with(one.samples.begin), constants_[index]},
+                         row);
 }
 
 void PlaceRunner::send_statistics(schedule::TaskId id, std::byte* message) {

@@ -74,7 +74,8 @@ TEST_CASE("Passes stop where statistics of the whole batch are due, and nowhere 
   CHECK(kinds_of(passes(one_node(1))) == "load forward loss backward update ");
   Outline outline = one_node(2);
   outline.model.nodes[0].statistics = 0;
-  CHECK(kinds_of(passes(outline)) == "load forward loss backward load forward loss backward update ");
+  CHECK(kinds_of(passes(outline)) ==
+        "load forward loss backward load forward loss backward update ");
 }
 
 TEST_CASE("Chunks of strict mode have statistics of their own") {
@@ -181,8 +182,8 @@ TEST_CASE("Fault: statistics in front of what they are of") {
       task.nodes.end = task.nodes.begin == 0 ? 2 : 3;
     }
   }
-  CHECK_THAT(test::findings_of(bad), ContainsSubstring(test::name_start(id)) ||
-                                         ContainsSubstring("batch_statistics"));
+  CHECK_THAT(test::findings_of(bad),
+             ContainsSubstring(test::name_start(id)) || ContainsSubstring("batch_statistics"));
 }
 
 TEST_CASE("Fault: a node that needs statistics and does not read them") {

@@ -84,8 +84,7 @@ inline CutModel tree_model() {
 /// Nothing in front of them whose gradient is zero but for rounding: Adam makes steps of that.
 inline CutModel normalised_model() {
   graph::Graph graph(Shape{2, 4, 5}, nn::cross_entropy());
-  const auto conv =
-      nn::conv2d({.filters = 3, .kernel = {3, 3}, .padding = {1, 1}, .bias = false});
+  const auto conv = nn::conv2d({.filters = 3, .kernel = {3, 3}, .padding = {1, 1}, .bias = false});
   graph.add("norm0", nn::batch_norm());
   graph.add("conv1", conv);
   graph.add("norm1", nn::batch_norm());

@@ -51,11 +51,11 @@ struct LastingPieces {
   std::size_t decay_mask = 0;          ///< likewise
   std::size_t gradients = 0;           ///< strict mode: several slots, see gradient_tree.hpp
   std::size_t reduced = 0;             ///< used if the place has an all_reduce
-  std::size_t incoming = 0;  ///< where a peer's gradient lands; strict mode: several slots
-  std::size_t norm = 0;      ///< of NormPlan::bytes(): what a gradient's norm is made in
+  std::size_t incoming = 0;    ///< where a peer's gradient lands; strict mode: several slots
+  std::size_t norm = 0;        ///< of NormPlan::bytes(): what a gradient's norm is made in
   std::size_t statistics = 0;  ///< of StatisticsPlan::bytes()
-  std::size_t bad = 0;       ///< (1) i32: an update's gradient was not finite
-  std::size_t totals = 0;    ///< (micro-batches, nn::loss_totals) f64
+  std::size_t bad = 0;         ///< (1) i32: an update's gradient was not finite
+  std::size_t totals = 0;      ///< (micro-batches, nn::loss_totals) f64
 };
 
 struct PlaceMemory {

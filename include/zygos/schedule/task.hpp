@@ -68,11 +68,11 @@ enum class BufferKind : std::uint8_t {
   message,           ///< on its way between places, in host memory
   gradients,         ///< this place's part of a gradient, by element range
   reduced_gradients,
-  statistics,  ///< of a micro-batch, for one node; slot 1: of gradients
+  statistics,        ///< of a micro-batch, for one node; slot 1: of gradients
   batch_statistics,  ///< the same, of all samples that an update averages over
   squares,           ///< sums of the squares of a gradient, by part
   norm,              ///< of the gradient of the whole model, as an update takes it
-  weights,           ///< slot 0: the current version; others: stashed ones; by part where parts have owners
+  weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
   optimizer_state,  ///< by part where parts have owners
 };
 std::string_view name_of(BufferKind kind);

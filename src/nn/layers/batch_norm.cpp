@@ -10,6 +10,7 @@
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
+#include "ops/divided_batch_norm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -153,8 +154,7 @@ class BatchNorm final : public Layer {
       };
       ops::batch_norm_backward_parameters<Exec, T>(
           exec, extents, {options_.momentum, static_cast<double>(args.global_batch), together},
-          moments,
-          vector_view<Exec, const Wide<T>>(args.workspace[1]),
+          moments, vector_view<Exec, const Wide<T>>(args.workspace[1]),
           {vector_view<Exec, const Wide<T>>(args.parameters[2]),
            vector_view<Exec, const Wide<T>>(args.parameters[3]), d_parameter(0), d_parameter(1),
            d_parameter(2), d_parameter(3)},
