@@ -27,28 +27,13 @@ class FieldCheck {
       samples(task);
     }
     switch (task.kind) {
-      case TaskKind::recompute:
-        require(task.nodes == stage.nodes, [&] {
-          return "works on nodes " + text_of(task.nodes) + "; its stage has " +
-                 text_of(stage.nodes);
-        });
-        break;
       case TaskKind::forward:
+      case TaskKind::recompute:
       case TaskKind::backward:
-        require(stage.nodes.begin <= task.nodes.begin && task.nodes.begin < task.nodes.end &&
-                    task.nodes.end <= stage.nodes.end,
-                [&] {
-                  return "works on nodes " + text_of(task.nodes) + "; its stage has " +
-                         text_of(stage.nodes);
-                });
+        pass(task, stage);
         break;
       case TaskKind::statistics:
-        require(has_statistics(schedule_, task.nodes) && stage.nodes.contains(task.nodes.begin),
-                [&] {
-                  return "is of nodes " + text_of(task.nodes) +
-                         "; it has to be of one in its stage that needs statistics";
-                });
-        in_update(task);
+        statistics(task, stage);
         break;
       case TaskKind::loss:
         loss(task);
@@ -86,6 +71,22 @@ class FieldCheck {
       return "works on samples " + text_of(task.samples) + "; micro-batch " +
              std::to_string(task.micro_batch) + " has " + text_of(range);
     });
+  }
+
+  void pass(const Task& task, const StageFacts& stage) {
+    const bool part = stage.nodes.begin <= task.nodes.begin && task.nodes.begin < task.nodes.end &&
+                      task.nodes.end <= stage.nodes.end;
+    require(task.kind == TaskKind::recompute ? task.nodes == stage.nodes : part, [&] {
+      return "works on nodes " + text_of(task.nodes) + "; its stage has " + text_of(stage.nodes);
+    });
+  }
+
+  void statistics(const Task& task, const StageFacts& stage) {
+    require(has_statistics(schedule_, task.nodes) && stage.nodes.contains(task.nodes.begin), [&] {
+      return "is of nodes " + text_of(task.nodes) +
+             "; it has to be of one in its stage that needs statistics";
+    });
+    in_update(task);
   }
 
   void loss(const Task& task) {

@@ -64,6 +64,13 @@ class Finder {
         out_.writes.push_back(
             batch_statistics(task_.nodes.begin, task_.update, task_.of_gradients));
         break;
+      default:
+        find_update();
+    }
+  }
+
+  void find_update() {
+    switch (task_.kind) {
       case TaskKind::norm:
         own_squares();
         out_.writes.push_back({BufferKind::norm, task_.place, 0, 0, 0});

@@ -4,6 +4,8 @@
 
 #include "zygos/core/error.hpp"
 
+#include <array>
+
 namespace zygos::schedule {
 
 std::string_view name_of(Queue queue) {
@@ -18,49 +20,17 @@ std::string_view name_of(Queue queue) {
   throw InternalError("unknown queue");
 }
 
-std::string_view name_of(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::load:
-      return "load";
-    case TaskKind::copy:
-      return "copy";
-    case TaskKind::forward:
-      return "forward";
-    case TaskKind::recompute:
-      return "recompute";
-    case TaskKind::loss:
-      return "loss";
-    case TaskKind::backward:
-      return "backward";
-    case TaskKind::send:
-      return "send";
-    case TaskKind::broadcast:
-      return "broadcast";
-    case TaskKind::receive:
-      return "receive";
-    case TaskKind::reduce:
-      return "reduce";
-    case TaskKind::all_reduce:
-      return "all_reduce";
-    case TaskKind::statistics:
-      return "statistics";
-    case TaskKind::all_gather:
-      return "all_gather";
-    case TaskKind::squares:
-      return "squares";
-    case TaskKind::norm:
-      return "norm";
-    case TaskKind::update:
-      return "update";
-    case TaskKind::stash:
-      return "stash";
-    case TaskKind::fetch:
-      return "fetch";
-    case TaskKind::average:
-      return "average";
-  }
-  throw InternalError("unknown task kind");
-}
+namespace {
+
+constexpr std::array<std::string_view, 19> task_kinds{
+    "load",      "copy",    "forward", "recompute",  "loss",       "backward",   "send",
+    "broadcast", "receive", "reduce",  "all_reduce", "statistics", "all_gather", "squares",
+    "norm",      "update",  "stash",   "fetch",      "average"};
+static_assert(static_cast<std::size_t>(TaskKind::average) + 1 == task_kinds.size());
+
+}  // namespace
+
+std::string_view name_of(TaskKind kind) { return task_kinds.at(static_cast<std::size_t>(kind)); }
 
 std::string_view name_of(BufferKind kind) {
   switch (kind) {

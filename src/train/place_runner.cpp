@@ -6,6 +6,7 @@
 #include "train/flat_ops.hpp"
 
 #include "zygos/nn/optimizers.hpp"
+#include "zygos/schedule/batch_statistics.hpp"
 
 #include <algorithm>
 
@@ -153,14 +154,6 @@ std::int64_t PlaceRunner::averaged_samples(std::int32_t update) const {
   return std::min(all.end, given_) - std::min(all.begin, given_);
 }
 
-std::int64_t PlaceRunner::averaged_with(std::int64_t sample) const {
-  const auto& updates = setup_.schedule.updates;
-  const auto found = std::ranges::find_if(updates, [&](const schedule::SampleRange& samples) {
-    return samples.begin <= sample && sample < samples.end;
-  });
-  return averaged_samples(static_cast<std::int32_t>(found - updates.begin()));
-}
-
 void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
   const Task& one = task(id);
   switch (one.kind) {
@@ -175,6 +168,24 @@ void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
       return loss(one);
     case TaskKind::backward:
       return backward(one);
+    case TaskKind::statistics:
+      return statistics(one);
+    case TaskKind::squares:
+      return squares(id);
+    case TaskKind::update:
+      return update(one);
+    case TaskKind::stash:
+      return stash(one);
+    case TaskKind::average:
+      return average(one);
+    default:
+      return exchange(id, board);
+  }
+}
+
+void PlaceRunner::exchange(schedule::TaskId id, const MessageBoard& board) {
+  const Task& one = task(id);
+  switch (one.kind) {
     case TaskKind::send:
     case TaskKind::broadcast:
       return send(id, board);
@@ -184,21 +195,11 @@ void PlaceRunner::run(schedule::TaskId id, const MessageBoard& board) {
       return reduce(one, board);
     case TaskKind::all_reduce:
       return all_reduce(one, board);
-    case TaskKind::statistics:
-      return statistics(one);
     case TaskKind::all_gather:
       return all_gather(id, board);
-    case TaskKind::squares:
-      return squares(id);
     case TaskKind::norm:
       return norm(id, board);
-    case TaskKind::update:
-      return update(one);
-    case TaskKind::stash:
-      return stash(one);
-    case TaskKind::average:
-      return average(one);
-    case TaskKind::fetch:
+    default:
       break;
   }
   throw InternalError("the engine cannot execute a task of kind '" +
@@ -287,8 +288,8 @@ void PlaceRunner::backward_slice(const Task& one, const SliceTensors& slice,
         context(node, slice.ids),
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
          bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
-         averaged_with(one.samples.begin), constants_[index], batch_statistics(node, one),
-         own_statistics(node, slice)});
+         averaged_samples(update_of(setup_.schedule, one.samples)), constants_[index],
+         batch_statistics(node, one), own_statistics(node, slice)});
     for (const auto& [part, whole] : bound.added) {
       add_to(setup_.lane.execution(), whole, part);
     }

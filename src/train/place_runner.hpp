@@ -132,9 +132,9 @@ class PlaceRunner {
   }
   /// Samples of this call that an update averages over.
   std::int64_t averaged_samples(std::int32_t update) const;
-  /// The same for the update that a sample of the batch belongs to.
-  std::int64_t averaged_with(std::int64_t sample) const;
 
+  /// Tasks that messages come from or go to.
+  void exchange(schedule::TaskId id, const MessageBoard& board);
   void load(const schedule::Task& task);
   void copy_in(const schedule::Task& task);
   /// A tensor of the batch where host memory has it, in front of a lane that has its own; `index`

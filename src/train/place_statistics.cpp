@@ -94,11 +94,12 @@ void PlaceRunner::collect(const Task& one, const SliceTensors& slice, const Tens
     return;
   }
   const NodeBackward& bound = slice.backward[index];
-  layer.collect_backward(context(node, slice.ids),
-                         {bound.pass.inputs, parameters, bound.pass.workspace, bound.pass.output,
-                          bound.d_output, bound.d_inputs, d_parameters_.front()[index], false,
-                          averaged_with(one.samples.begin), constants_[index]},
-                         row);
+  layer.collect_backward(
+      context(node, slice.ids),
+      {bound.pass.inputs, parameters, bound.pass.workspace, bound.pass.output, bound.d_output,
+       bound.d_inputs, d_parameters_.front()[index], false,
+       averaged_samples(update_of(setup_.schedule, one.samples)), constants_[index]},
+      row);
 }
 
 void PlaceRunner::send_statistics(schedule::TaskId id, std::byte* message) {

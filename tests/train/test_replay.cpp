@@ -138,6 +138,21 @@ double clip_factor(const std::vector<double>& gradient, double most) {
   return length > most ? most / length : 1.0;
 }
 
+/// Statistics are less their gradient, whatever the rate.
+std::vector<double> updated(const graph::Graph& graph, std::vector<double> weights,
+                            const std::vector<double>& gradient, double factor) {
+  std::vector<bool> trained(weights.size(), true);
+  for (const graph::Parameter& parameter : graph.parameters()) {
+    std::fill_n(trained.begin() + parameter.offset, parameter.shape.size(), !parameter.statistic);
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    // Rounded: no fused multiply-add.
+    const volatile double move = trained[i] ? rate * (gradient[i] * factor) : gradient[i];
+    weights[i] = weights[i] - move;
+  }
+  return weights;
+}
+
 /// The rule's weights after `steps` steps.
 std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::uint64_t steps) {
   const std::int64_t samples = batch / rule.updates;
@@ -150,10 +165,6 @@ std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::ui
   std::iota(ids.begin(), ids.end(), std::uint32_t{3});
   io::Checkpoint saved = test::saved_state(*engine);
   std::vector<std::vector<double>> history{engine->weights()};
-  std::vector<bool> trained(history.front().size(), true);
-  for (const graph::Parameter& parameter : run.graph.parameters()) {
-    std::fill_n(trained.begin() + parameter.offset, parameter.shape.size(), !parameter.statistic);
-  }
   const auto stages = static_cast<std::int64_t>(rule.stages.size());
   for (std::uint64_t step = 1; step <= steps; ++step) {
     // Steps end with an empty pipeline, so each begins with one version on all stages.
@@ -173,13 +184,7 @@ std::vector<double> replayed(const StagedModel& model, const Rule& rule, std::ui
       engine->step(part, step);
       const std::vector<double> gradient = engine->gradient();
       const double factor = clip_factor(gradient, rule.clip_norm);
-      std::vector<double> next = history.back();
-      for (std::size_t i = 0; i < next.size(); ++i) {
-        // Rounded: no fused multiply-add.
-        const volatile double move = trained[i] ? rate * (gradient[i] * factor) : gradient[i];
-        next[i] = next[i] - move;
-      }
-      history.push_back(next);
+      history.push_back(updated(run.graph, history.back(), gradient, factor));
     }
   }
   return history.back();
