@@ -24,4 +24,22 @@ void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
   }
 }
 
+void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
+                  std::chrono::steady_clock::time_point until) {
+  // A sleep ends up to a timer slack (50 us on Linux) and a wake-up late. Whoever changes the
+  // counter can't end it: it is a short one.
+  constexpr std::chrono::microseconds slack{120};
+  constexpr std::chrono::microseconds nap{100};
+  for (auto now = std::chrono::steady_clock::now();
+       now < until && counter.load(std::memory_order_acquire) == seen;
+       now = std::chrono::steady_clock::now()) {
+    if (until - now > slack + nap) {
+      std::this_thread::sleep_for(nap);
+    } else {
+      cpu_relax();
+      std::this_thread::yield();
+    }
+  }
+}
+
 }  // namespace zygos::lane

@@ -83,6 +83,12 @@ std::string_view name_of(Kind kind) {
 }
 
 struct Lane::Impl {
+  /// What models make a line wait for. Of its driver thread.
+  struct Waits {
+    bool deferred = false;
+    double seconds = 0.0;
+  };
+
   /// A line for transfers. Reductions of what comes in run on its instance, too.
   struct LinkLine {
     explicit LinkLine(const LaneSpec& spec)
@@ -90,6 +96,7 @@ struct Lane::Impl {
                                               : Execution(Kokkos::Serial(Kokkos::NewInstance{}))) {}
 
     Execution execution;
+    Waits waits;
     Driver driver{
         Driver::Work::messages};  // last, so that its thread has ended when the instance goes
   };
@@ -97,6 +104,7 @@ struct Lane::Impl {
   LaneSpec spec;
   Counter allocated = std::make_shared<std::atomic<std::size_t>>(0);
   std::optional<Execution> execution;
+  Waits waits;
   std::optional<Driver> driver;  // behind the instance, so that its thread ends before that goes
   std::unique_ptr<LinkLine> outgoing;
   std::unique_ptr<LinkLine> incoming;
@@ -132,6 +140,26 @@ struct Lane::Impl {
     return nullptr;
   }
 
+  /// Of the line whose driver thread calls.
+  Waits& waits_here() {
+    for (auto* link : {outgoing.get(), incoming.get()}) {
+      if (link != nullptr && link->driver.is_current_thread()) {
+        return link->waits;
+      }
+    }
+    return waits;
+  }
+
+  /// At once, or later by whoever defers it.
+  void wait(double seconds) {
+    Waits& here = waits_here();
+    if (!here.deferred) {
+      wait_precisely(seconds);
+    } else if (seconds > 0.0) {
+      here.seconds += seconds;
+    }
+  }
+
   /// Threads of the OpenMP team that kernels of this lane run on.
   int team_size() const noexcept {
     return spec.kind == Kind::device || spec.space == HostSpace::serial ? 1 : spec.threads;
@@ -149,12 +177,12 @@ struct Lane::Impl {
     bind_team(team_size(), spec.cores);
   }
 
-  void copy(std::span<const CopyPiece> pieces, const std::string& label) const;
+  void copy(std::span<const CopyPiece> pieces, const std::string& label);
   /// What is left of the time that a modelled link takes for a message.
-  void wait_for_link(std::size_t bytes, double taken_s) const;
+  void wait_for_link(std::size_t bytes, double taken_s);
 };
 
-void Lane::Impl::copy(std::span<const CopyPiece> pieces, const std::string& label) const {
+void Lane::Impl::copy(std::span<const CopyPiece> pieces, const std::string& label) {
   const auto begin = std::chrono::steady_clock::now();
   std::size_t bytes = 0;
   for (const CopyPiece& piece : pieces) {
@@ -165,7 +193,7 @@ void Lane::Impl::copy(std::span<const CopyPiece> pieces, const std::string& labe
   wait_for_link(bytes, taken.count());
 }
 
-void Lane::Impl::wait_for_link(std::size_t bytes, double taken_s) const {
+void Lane::Impl::wait_for_link(std::size_t bytes, double taken_s) {
   if (spec.kind != Kind::emulated) {
     return;
   }
@@ -173,7 +201,7 @@ void Lane::Impl::wait_for_link(std::size_t bytes, double taken_s) const {
   const double on_link =
       link.latency_s +
       (link.bytes_per_second > 0.0 ? static_cast<double>(bytes) / link.bytes_per_second : 0.0);
-  wait_precisely(on_link - taken_s);
+  wait(on_link - taken_s);
 }
 
 Lane::Lane(LaneSpec spec) {
@@ -320,7 +348,17 @@ void Lane::fence(const std::string& label) const {
 
 void Lane::hold_back(double seconds) const {
   impl_->require_driver_thread("hold_back()");
-  wait_precisely(seconds * (spec().slowdown - 1.0));
+  impl_->wait(seconds * (spec().slowdown - 1.0));
+}
+
+void Lane::defer_waits(bool defer) const {
+  impl_->require_driver_thread("defer_waits()");
+  impl_->waits_here() = {.deferred = defer, .seconds = 0.0};
+}
+
+double Lane::take_waits() const {
+  impl_->require_driver_thread("take_waits()");
+  return std::exchange(impl_->waits_here().seconds, 0.0);
 }
 
 }  // namespace zygos::lane

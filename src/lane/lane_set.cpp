@@ -7,6 +7,9 @@
 
 #include "zygos/core/error.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace zygos::lane {
@@ -47,6 +50,19 @@ std::size_t LaneSet::index_of(std::string_view name) const {
                    (known.empty() ? "are none" : "is " + known));
 }
 
+bool LaneSet::one_driver(std::size_t place, int cores) const {
+  const auto computing = [](const Lane& lane) {
+    const bool device = lane.spec().kind == Kind::device;
+    return lane.is_remote() ? 0 : device ? 1 : lane.spec().threads;
+  };
+  int threads = 0;
+  for (const auto& lane : lanes_) {
+    threads += computing(*lane);
+  }
+  const Lane& lane = *lanes_[place];
+  return !lane.is_remote() && lane.spec().kind != Kind::device && threads >= cores;
+}
+
 void LaneSet::check(const LaneSpec& spec) const {
   for (const auto& lane : lanes_) {
     if (lane->name() == spec.name) {
@@ -59,6 +75,8 @@ void LaneSet::check(const LaneSpec& spec) const {
     }
   }
 }
+
+int process_cores() { return std::max(1, omp_get_num_procs()); }
 
 int device_count() { return device::count(); }
 

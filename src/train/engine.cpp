@@ -6,29 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace zygos::train {
 namespace {
 
 using schedule::TaskKind;
-
-/// Kinds that a lane's slow-down factor stretches: arithmetic, not copies (those have the link).
-bool computes(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::forward:
-    case TaskKind::recompute:
-    case TaskKind::loss:
-    case TaskKind::backward:
-    case TaskKind::statistics:
-    case TaskKind::squares:
-    case TaskKind::update:
-    case TaskKind::average:
-      return true;
-    default:
-      return false;
-  }
-}
 
 void add_usage(std::vector<LaneUsage>& all, const std::string& name,
                const plan::PlaceMemory& memory) {
@@ -74,7 +56,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       options(options_),
       target(target_),
       runners(lanes_.size()),
-      signals(schedule.tasks.size()),
+      signals(schedule.tasks.size(), lanes_.size() * schedule::queue_count),
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
   require_valid(schedule, lanes.size());
@@ -130,16 +112,10 @@ void Engine::Impl::make_jobs() {
     wait_for_arrivals(schedule, options.owners, training);
     wait_for_arrivals(schedule, options.owners, evaluation);
   }
-  jobs.resize(training.size());
-  for (std::size_t line = 0; line < training.size(); ++line) {
-    if (!training[line].empty() && is_here(place_of_line(line))) {
-      lines.push_back(line);
-      lanes[place_of_line(line)].open(lane_line(line));
-      jobs[line] = [this, line] { work(line); };
-    }
+  make_workers();
+  for (std::size_t worker = 0; worker < workers.size(); ++worker) {
+    workers[worker].job = [this, worker] { work(workers[worker]); };
   }
-  // Whoever computes begins first: messages come later, and handing over takes its time.
-  std::ranges::stable_sort(lines, {}, lane_line);
 }
 
 double Engine::Impl::rate_factor(std::uint64_t step) const {
@@ -147,99 +123,6 @@ double Engine::Impl::rate_factor(std::uint64_t step) const {
              ? 1.0
              : options.rates->factor({.done = static_cast<std::int64_t>(step) - 1,
                                       .steps_per_epoch = options.steps_per_epoch});
-}
-
-double Engine::Impl::now() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin).count();
-}
-
-const TaskQueue& Engine::Impl::queue_of(std::size_t line) const {
-  return inputs.trains() ? training[line] : evaluation[line];
-}
-
-void Engine::Impl::work(std::size_t line) {
-  try {
-    work_through(line);
-  } catch (...) {
-    failures[line].cause = std::current_exception();
-    abort.store(true);
-    // Whoever waits for one of this line's tasks wakes, sees the abort and stops.
-    for (const QueuedTask& task : queue_of(line)) {
-      signals.set(static_cast<std::size_t>(task.id), round_number);
-    }
-  }
-}
-
-void Engine::Impl::stop_waiting() {
-  abort.store(true);
-  for (std::size_t task = 0; task < schedule.tasks.size(); ++task) {
-    signals.set(task, round_number);
-  }
-}
-
-void Engine::Impl::move_messages() {
-  if (rank_messages == nullptr) {
-    return;
-  }
-  try {
-    rank_messages->begin(inputs.trains());
-    while (!abort.load() && !rank_messages->progress(signals, round_number)) {
-      std::this_thread::yield();  // ranks may share cores with the lanes
-    }
-  } catch (...) {
-    peer_failure = std::current_exception();
-    stop_waiting();
-    return;
-  }
-  if (abort.load()) {
-    options.communicator->abort("a lane of rank " + std::to_string(options.communicator->rank()) +
-                                " has failed");
-  }
-}
-
-std::chrono::microseconds Engine::Impl::patience_for(std::size_t line, std::size_t task) const {
-  // Whoever computes at the other end does so on another core. A message is moved on this one.
-  const bool both_compute = lane_line(line) == lane::Line::compute &&
-                            schedule.tasks[task].queue == schedule::Queue::compute;
-  return both_compute ? lane::computing_patience : lane::other_patience;
-}
-
-void Engine::Impl::work_through(std::size_t line) {
-  for (const QueuedTask& task : queue_of(line)) {
-    failures[line].task = task.id;
-    for (const std::size_t before : task.wait_for) {
-      signals.wait(before, round_number, patience_for(line, before));
-    }
-    if (abort.load()) {
-      // Set by a peer: its own signals are already out, ours must not keep it waiting either.
-      for (const QueuedTask& rest : queue_of(line)) {
-        signals.set(static_cast<std::size_t>(rest.id), round_number);
-      }
-      return;
-    }
-    run_task(line, task);
-  }
-  lanes[place_of_line(line)].fence("zygos::train::end_of_step");
-}
-
-void Engine::Impl::run_task(std::size_t line, const QueuedTask& queued) {
-  const schedule::Task& task = schedule.tasks[static_cast<std::size_t>(queued.id)];
-  const std::size_t place = place_of_line(line);
-  const lane::Lane& lane = lanes[place];
-  const double start = now();
-  const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  runners[place]->run(queued.id, board);
-  if (queued.signals || options.time_every_task) {
-    lane.fence("zygos::train::task");
-  }
-  if (computes(task.kind)) {
-    lane.hold_back(now() - start);
-  }
-  const double core_end = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  trace.record(line, {inputs.step, queued.id, start, now(), core_end - core_start});
-  if (queued.signals) {
-    signals.set(static_cast<std::size_t>(queued.id), round_number);
-  }
 }
 
 void Engine::Impl::add_totals(StepReport& report) {
@@ -282,22 +165,6 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
   add_totals(report);
   report.seconds = now() - start;
   return report;
-}
-
-void Engine::Impl::run_round(const StepInputs& round_inputs) {
-  inputs = round_inputs;
-  ++round_number;
-  for (const std::size_t place : active) {
-    runners[place]->begin(inputs);
-  }
-  for (const std::size_t line : lines) {
-    lanes[place_of_line(line)].run(jobs[line], lane_line(line));
-  }
-  move_messages();
-  for (const std::size_t line : lines) {
-    lanes[place_of_line(line)].wait(lane_line(line));
-  }
-  rethrow_failure();
 }
 
 Engine::Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,

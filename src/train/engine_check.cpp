@@ -57,7 +57,7 @@ void Engine::Impl::rethrow_failure() {
   abort.store(false);
   whole = false;
   const auto lost_peer = std::exchange(peer_failure, nullptr);
-  for (const std::size_t line : lines) {
+  for (std::size_t line = 0; line < failures.size(); ++line) {
     Failure& failure = failures[line];
     if (failure.cause == nullptr) {
       continue;

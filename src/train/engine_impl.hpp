@@ -15,7 +15,10 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace zygos::train {
@@ -44,22 +47,39 @@ struct Engine::Impl {
 
   // engine.cpp: one round
   StepReport round(const Batch& batch, const StepInputs& inputs);
+  /// Losses and hits of all places, summed in the order of places.
+  void add_totals(StepReport& report);
+
+  double rate_factor(std::uint64_t step) const;
+
+  // engine_work.cpp: what threads do in a round
+  struct Worker;
+  struct Head;
+  struct Choice;
+  void make_workers();
+  void add_worker(std::size_t place, lane::Line driver, std::span<const schedule::Queue> queues);
+  /// What the worker's lines wait for is what it listens to.
+  void listen(std::size_t worker, const TaskQueues& queues);
+  bool one_driver(std::size_t place) const;
   /// One pass of all lanes through their tasks.
   void run_round(const StepInputs& inputs);
+  void work(Worker& worker);
+  void work_through(Worker& worker);
+  /// What it does next, or how long there is nothing to do.
+  Choice choose(Worker& worker) const;
+  /// When the first task of a line can begin; nothing as long as that isn't known.
+  std::optional<double> possible_from(const Head& head) const;
+  void wait_for_work(const Worker& worker, const Choice& choice, std::uint32_t seen) const;
+  std::chrono::microseconds patience_of(const Worker& worker) const;
+  void run_next(const Worker& worker, const Choice& choice);
   /// Moves messages between ranks until all are through or something has failed.
   void move_messages();
   void stop_waiting();
-  /// Losses and hits of all places, summed in the order of places.
-  void add_totals(StepReport& report);
-  void work(std::size_t line);
-  void work_through(std::size_t line);
-  /// How long a line that waits for a task does so awake.
-  std::chrono::microseconds patience_for(std::size_t line, std::size_t task) const;
-  void run_task(std::size_t line, const QueuedTask& task);
   const TaskQueue& queue_of(std::size_t line) const;
+  const schedule::Task& task_of(const QueuedTask& queued) const {
+    return schedule.tasks[static_cast<std::size_t>(queued.id)];
+  }
   double now() const;
-
-  double rate_factor(std::uint64_t step) const;
 
   // engine_check.cpp: what can be wrong before and after a round
   void check_batch(const Batch& batch) const;
@@ -113,6 +133,27 @@ struct Engine::Impl {
   /// Type of weights, gradients and optimizer states.
   DType parameters() const { return wide(options.dtype); }
 
+  /// The first task of a line that has not run.
+  struct Head {
+    std::size_t line = 0;
+    std::size_t next = 0;
+    double free_s = 0.0;  ///< end of the one before
+  };
+  /// What one driver thread works through: a line, or the lines of a lane with one thread for all.
+  struct Worker {
+    std::size_t number = 0;
+    std::size_t place = 0;
+    lane::Line driver = lane::Line::compute;
+    std::vector<Head> heads;  ///< in the order in which it looks for something to do
+    std::size_t line = 0;     ///< of the task that it is at
+    std::function<void()> job{};
+  };
+  struct Choice {
+    Head* head = nullptr;  ///< null: there is nothing to do
+    double begin_s = 0.0;  ///< since when there was
+    double soonest_s = std::numeric_limits<double>::infinity();  ///< from when there will be
+  };
+
   const graph::Graph& graph;
   const nn::Optimizer& optimizer;
   lane::LaneSet& lanes;
@@ -127,8 +168,7 @@ struct Engine::Impl {
   std::unique_ptr<RankMessages> rank_messages;  ///< null if this process has all lanes
   TaskQueues training;                          ///< by line
   TaskQueues evaluation;                        ///< by line
-  std::vector<std::size_t> lines;               ///< with tasks
-  std::vector<std::function<void()>> jobs;      ///< by line
+  std::vector<Worker> workers;
   TaskSignals signals;
   Trace trace;
   std::chrono::steady_clock::time_point origin = std::chrono::steady_clock::now();

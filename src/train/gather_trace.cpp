@@ -47,11 +47,13 @@ void Engine::gather_trace() {
   comm::Communicator& ranks = *impl.options.communicator;
   const double ahead = impl.ahead_of_first();
   std::vector<LineRecord> mine;
-  for (const std::size_t line : impl.lines) {
-    for (TaskRecord record : impl.trace.of(line)) {
-      record.start_s -= ahead;
-      record.end_s -= ahead;
-      mine.push_back({line, record});
+  for (const auto& worker : impl.workers) {
+    for (const auto& head : worker.heads) {
+      for (TaskRecord record : impl.trace.of(head.line)) {
+        record.start_s -= ahead;
+        record.end_s -= ahead;
+        mine.push_back({head.line, record});
+      }
     }
   }
   impl.trace.clear();

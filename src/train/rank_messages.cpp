@@ -78,9 +78,10 @@ void RankMessages::begin(bool training) {
   }
 }
 
-bool RankMessages::progress(TaskSignals& signals, std::uint32_t round) {
+bool RankMessages::progress(TaskSignals& signals, std::uint32_t round, double now_s) {
   for (Crossing* crossing : pending_) {
-    if (!crossing->started && signals.is_set(crossing->task, round)) {
+    if (!crossing->started && signals.is_set(crossing->task, round) &&
+        signals.end_s(crossing->task) <= now_s) {
       crossing->channel->start();
       crossing->started = true;
     }

@@ -30,7 +30,7 @@ class RankMessages {
   void begin(bool training);
   /// Moves messages on: sends what has been made, signals what has arrived. True when nothing is
   /// left to be moved. Throws PeerError if another rank has failed.
-  bool progress(TaskSignals& signals, std::uint32_t round);
+  bool progress(TaskSignals& signals, std::uint32_t round, double now_s);
 
  private:
   struct Crossing {

@@ -20,5 +20,8 @@ inline constexpr std::chrono::microseconds other_patience{2};
 /// whoever needs the core, then sleeps; who changes the counter must notify.
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
                   std::chrono::microseconds patience);
+/// Returns once `counter` differs from `seen` or the time has come: awake when that is near.
+void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
+                  std::chrono::steady_clock::time_point until);
 
 }  // namespace zygos::lane

@@ -129,6 +129,11 @@ class Lane {
   void fence(const std::string& label) const;
   /// Stretches a compute task that took `seconds` by the lane's slow-down factor.
   void hold_back(double seconds) const;
+  /// Whether this line's copies and hold_back() end when the work is done, and what the link or the
+  /// slow-down takes beyond that is added up for take_waits(): for who has other work meanwhile.
+  void defer_waits(bool defer) const;
+  /// Seconds added up since the last call.
+  double take_waits() const;
 
  private:
   struct Impl;

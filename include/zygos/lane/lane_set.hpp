@@ -30,6 +30,10 @@ class LaneSet {
   std::size_t size() const noexcept { return lanes_.size(); }
   Lane& operator[](std::size_t place) { return *lanes_[place]; }
   const Lane& operator[](std::size_t place) const { return *lanes_[place]; }
+  /// True if a lane's driver thread moves its messages, too, between its kernels: a host or emulated
+  /// lane, where the lanes of this process compute on all of its `cores`, so that threads for
+  /// messages would only take these away. Else every line has a thread. Plain function of the specs.
+  bool one_driver(std::size_t place, int cores) const;
   /// Throws UsageError that lists the names there are.
   std::size_t index_of(std::string_view name) const;
 
@@ -39,6 +43,8 @@ class LaneSet {
   std::vector<std::unique_ptr<Lane>> lanes_;
 };
 
+/// Cores that this process may use.
+int process_cores();
 /// Number of GPUs this build can use on this machine; 0 without device support.
 int device_count();
 /// Name of the device execution space of this build ("Cuda", "HIP", "SYCL") or "none".

@@ -39,6 +39,9 @@ struct EngineOptions {
   std::vector<int> owners{};         ///< rank of every lane, where there is a communicator
   nn::RateSchedulePtr rates{};       ///< null: the learning rate stays
   std::int64_t steps_per_epoch = 0;  ///< read by schedules that count epochs
+  /// That lanes and the threads that move their messages share, see lane::LaneSet::one_driver; 0:
+  /// those of this process.
+  int cores = 0;
 };
 
 struct StepReport {
@@ -60,7 +63,8 @@ struct LaneUsage {
 /// schedule without a backward pass (Schedule::for_evaluation()) takes no memory for training:
 /// evaluate() is all that such an engine does, and step() and gradient() throw UsageError.
 ///
-/// Every queue of a place has a thread of its own. Steps are separated by a barrier, so buffers of
+/// Every queue of a place has a thread of its own, or one thread works through all three: see
+/// lane::LaneSet::one_driver. Steps are separated by a barrier, so buffers of
 /// consecutive steps never overlap. A task that throws stops every place at its next task; the
 /// caller gets a LaneError that names lane and task, and the engine refuses further steps until
 /// restore() or initialise() made its state whole.
