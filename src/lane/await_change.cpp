@@ -9,7 +9,7 @@
 namespace zygos::lane {
 
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
-                  std::chrono::microseconds patience) {
+                  std::chrono::microseconds patience, GivesWay gives_way) {
   const auto give_up = std::chrono::steady_clock::now() + patience;
   while (counter.load(std::memory_order_acquire) == seen) {
     for (int i = 0; i < 32 && counter.load(std::memory_order_relaxed) == seen; ++i) {
@@ -17,7 +17,7 @@ void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
     }
     if (std::chrono::steady_clock::now() >= give_up) {
       counter.wait(seen, std::memory_order_acquire);
-    } else {
+    } else if (gives_way == GivesWay::yes) {
       // With as many lanes as cores, whoever brings the next job needs the core of a spinner.
       std::this_thread::yield();
     }
@@ -37,7 +37,6 @@ void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
       std::this_thread::sleep_for(nap);
     } else {
       cpu_relax();
-      std::this_thread::yield();
     }
   }
 }

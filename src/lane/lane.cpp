@@ -7,6 +7,7 @@
 #include "device.hpp"
 #include "driver.hpp"
 #include "host_memory.hpp"
+#include "turns.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/lane/dispatch.hpp"
@@ -287,6 +288,10 @@ void Lane::open(Line line) {
       wait(line);
     }
   }
+}
+
+void Lane::share_driver() {
+  run_and_wait([] { ask_for_turns(message_turn); });
 }
 
 void Lane::run(const std::function<void()>& job, Line line) { impl_->driver_of(line).post(job); }

@@ -50,17 +50,18 @@ std::size_t LaneSet::index_of(std::string_view name) const {
                    (known.empty() ? "are none" : "is " + known));
 }
 
-bool LaneSet::one_driver(std::size_t place, int cores) const {
-  const auto computing = [](const Lane& lane) {
-    const bool device = lane.spec().kind == Kind::device;
-    return lane.is_remote() ? 0 : device ? 1 : lane.spec().threads;
-  };
+int LaneSet::threads() const {
   int threads = 0;
   for (const auto& lane : lanes_) {
-    threads += computing(*lane);
+    const int own = lane->spec().kind == Kind::device ? 1 : lane->spec().threads;
+    threads += lane->is_remote() ? 0 : own;
   }
+  return threads;
+}
+
+bool LaneSet::one_driver(std::size_t place, int cores) const {
   const Lane& lane = *lanes_[place];
-  return !lane.is_remote() && lane.spec().kind != Kind::device && threads >= cores;
+  return !lane.is_remote() && lane.spec().kind != Kind::device && threads() >= cores;
 }
 
 void LaneSet::check(const LaneSpec& spec) const {

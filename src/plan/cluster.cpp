@@ -177,6 +177,7 @@ Profile worker_profile(const Profile& profile, Place place, const Cluster& clust
   }
   one.together = {};
   one.host_accessible = false;
+  one.one_driver = false;
   if (cluster.link) {
     const Curve link = curve_of(*cluster.link);
     for (const TaskKind kind : {TaskKind::send, TaskKind::broadcast, TaskKind::receive}) {

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using schedule::TaskKind;
 
-constexpr int format_version = 3;
+constexpr int format_version = 4;
 constexpr std::string_view format_name = "zygos-profile";
 
 json json_of(const Curve& curve) {
@@ -143,7 +143,8 @@ Profile profile_of(const json& object) {
                               place.at("host_accessible").get<bool>(),
                               count_from(place.at("threads")),
                               differences_from(place.at("forward_again_s")),
-                              differences_from(place.at("backward_again_s"))});
+                              differences_from(place.at("backward_again_s")),
+                              place.at("one_driver").get<bool>()});
   }
   return profile;
 }
@@ -176,6 +177,7 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
   for (const PlaceProfile& place : profile.places) {
     places.push_back({{"host_accessible", place.host_accessible},
                       {"threads", place.threads},
+                      {"one_driver", place.one_driver},
                       {"forward_again_s", place.forward_again_s},
                       {"backward_again_s", place.backward_again_s},
                       {"alone", json_of(place.alone)},

@@ -13,6 +13,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace zygos::plan {
 namespace {
@@ -107,14 +108,16 @@ class SharedMachine {
         others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
         computing_(schedule.places.size(), 0),
         line_end_s_(schedule.places.size() * schedule::queue_count, 0.0),
+        drivers_(schedule.places.size()),
         out_(blank(schedule)) {}
 
   Simulation run() {
     for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
       if (links_.open[id] == 0) {
-        start(id, 0.0);
+        make_ready(id);
       }
     }
+    drive();
     while (!running_.empty()) {
       const auto first = std::ranges::min_element(
           running_, {}, [&](const Running& task) { return to_go_s(task); });
@@ -123,11 +126,14 @@ class SharedMachine {
       for (Running& task : running_) {
         advance(task, passed_s);
       }
-      if (first->waiting_s > 0.0) {
+      if (first->waiting_s > 0.0 && !first->has_run) {
         begin(*first);
+      } else if (first->on_link_s > 0.0 && !first->has_run) {
+        leave_to_link(*first);
       } else {
         end(first);
       }
+      drive();
     }
     require_all(ended_, schedule_);
     sum_up(schedule_, out_);
@@ -142,6 +148,17 @@ class SharedMachine {
     double alone_s = 0.0;
     double together_s = 0.0;
     double core_share = 0.0;  ///< of a message: of a core while it is moved
+    // Where a place has one driver:
+    double possible_s = 0.0;  ///< since when it could run, had its driver had time
+    double on_link_s = 0.0;   ///< that it takes beside the driver's work
+    bool has_run = false;     ///< and waits for the link
+  };
+
+  /// Of a place with one, which takes messages before what it has to compute.
+  struct Driver {
+    bool busy = false;
+    double end_s = 0.0;                  ///< of what it did last
+    std::vector<Running> ready{};        ///< at most one a queue
   };
 
   const Task& task_of(const Running& running) const { return schedule_.tasks[running.id]; }
@@ -197,13 +214,78 @@ class SharedMachine {
     running.left = whole_s > 0.0 ? std::max(0.0, running.left - passed_s / whole_s) : 0.0;
   }
 
-  void start(std::size_t id, double after_s) {
+  bool one_driver(const Task& task) const {
+    return profile_.places[static_cast<std::size_t>(task.place)].one_driver;
+  }
+  Driver& driver_of(const Task& task) { return drivers_[static_cast<std::size_t>(task.place)]; }
+
+  /// All that a task waits for has ended; the last of it, which is not of its line, by `before`.
+  void make_ready(std::size_t id, const Task* before = nullptr) {
     const Task& task = schedule_.tasks[id];
-    running_.push_back(
-        {id, after_s, 1.0, seconds(id, false), seconds(id, true), profile_.core_share(task)});
-    if (after_s <= 0.0) {
+    Running ready{id, 0.0, 1.0, seconds(id, false), seconds(id, true), profile_.core_share(task)};
+    if (!one_driver(task)) {
+      ready.waiting_s = before == nullptr ? 0.0 : handover_s(task, *before);
+      return start(ready);
+    }
+    Driver& driver = driver_of(task);
+    if (before != nullptr && before->place != task.place && !driver.busy && driver.end_s < now_) {
+      ready.waiting_s = now_ - driver.end_s > awake_s ? profile_.wake_s : profile_.handover_s;
+    }
+    if (!loads_machine(task)) {
+      ready.on_link_s = (1.0 - ready.core_share) * ready.alone_s;
+      ready.alone_s *= ready.core_share;
+      ready.together_s *= ready.core_share;
+      ready.core_share = 0.0;  // it takes none from others
+    }
+    ready.possible_s = now_;
+    driver.ready.push_back(ready);
+    if (!driver.busy) {
+      looking_.push_back(task.place);
+    }
+  }
+
+  /// Lets drivers that have nothing to do, and may now, take their next task.
+  void drive() {
+    const auto turn = [&](const Running& ready) {
+      const Queue queue = task_of(ready).queue;
+      return queue == Queue::outgoing ? 0 : queue == Queue::incoming ? 1 : 2;
+    };
+    for (const schedule::Place place : std::exchange(looking_, {})) {
+      Driver& driver = drivers_[static_cast<std::size_t>(place)];
+      if (!driver.busy && !driver.ready.empty()) {
+        const auto next = std::ranges::min_element(driver.ready, {}, turn);
+        const Running task = *next;
+        driver.ready.erase(next);
+        driver.busy = true;
+        start(task);
+      }
+    }
+  }
+
+  void release(const Task& task) {
+    Driver& driver = driver_of(task);
+    driver.busy = false;
+    driver.end_s = now_;
+    looking_.push_back(task.place);
+  }
+
+  void start(const Running& task) {
+    running_.push_back(task);
+    if (task.waiting_s <= 0.0) {
       begin(running_.back());
     }
+  }
+
+  /// A link has set out as soon as it could, whatever the driver was at.
+  void leave_to_link(Running& running) {
+    TaskTime& time = out_.tasks[running.id];
+    const double length_s = now_ - time.start_s + running.on_link_s;
+    const double end_s = std::max(now_, running.possible_s + length_s);
+    time.start_s = end_s - length_s;
+    running.has_run = true;
+    running.waiting_s = std::max(end_s - now_, std::numeric_limits<double>::min());
+    count(running, -1);
+    release(task_of(running));
   }
 
   double seconds(std::size_t id, bool together) const {
@@ -220,7 +302,12 @@ class SharedMachine {
 
   void end(std::vector<Running>::iterator running) {
     const std::size_t id = running->id;
-    count(*running, -1);
+    if (!running->has_run) {
+      count(*running, -1);
+      if (one_driver(schedule_.tasks[id])) {
+        release(schedule_.tasks[id]);
+      }
+    }
     *running = running_.back();
     running_.pop_back();
     out_.tasks[id].end_s = now_;
@@ -230,14 +317,13 @@ class SharedMachine {
       const auto index = static_cast<std::size_t>(later);
       if (--links_.open[index] == 0) {
         const bool handed_over = line_of(schedule_.tasks[index]) != line_of(schedule_.tasks[id]);
-        start(index, handed_over ? handover_s(schedule_.tasks[index], schedule_.tasks[id]) : 0.0);
+        make_ready(index, handed_over ? &schedule_.tasks[id] : nullptr);
       }
     }
   }
 
   /// From the end of `before`, which is now, to the begin of a task of another line.
   double handover_s(const Task& task, const Task& before) const {
-    constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
     if (!loads_machine(task)) {
       return profile_.message_handover_s;
     }
@@ -245,6 +331,8 @@ class SharedMachine {
     return slept ? profile_.wake_s : profile_.handover_s;
   }
 
+  static constexpr double awake_s =
+      std::chrono::duration<double>(lane::computing_patience).count();
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
   /// Of a lane whose cores all move messages: not zero, which nothing may be divided by.
   static constexpr double least_share = 1e-6;
@@ -260,6 +348,8 @@ class SharedMachine {
   int computing_places_ = 0;
   double computing_cores_ = 0.0;
   double messages_ = 0.0;  ///< cores that messages take
+  std::vector<Driver> drivers_;  ///< by place
+  std::vector<schedule::Place> looking_;  ///< whose drivers may find something to do
   std::vector<Running> running_;
   double now_ = 0.0;
   std::size_t ended_ = 0;

@@ -46,6 +46,10 @@ void require_norms(const schedule::Schedule& schedule, bool clips) {
 
 }  // namespace
 
+int cores_of(const EngineOptions& options) {
+  return options.cores > 0 ? options.cores : lane::process_cores();
+}
+
 Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
                    lane::LaneSet& lanes_, schedule::Schedule schedule_,
                    const plan::TargetSpec& target_, EngineOptions options_)
@@ -200,6 +204,8 @@ void Engine::agree(std::span<std::int64_t> values) const {
 }
 
 const schedule::Schedule& Engine::schedule() const noexcept { return impl_->schedule; }
+
+bool Engine::one_driver(std::size_t place) const { return impl_->one_driver(place); }
 
 Trace& Engine::trace() noexcept { return impl_->trace; }
 

@@ -61,6 +61,8 @@ struct Engine::Impl {
   /// What the worker's lines wait for is what it listens to.
   void listen(std::size_t worker, const TaskQueues& queues);
   bool one_driver(std::size_t place) const;
+  /// More threads compute than there are cores.
+  bool crowded() const;
   /// One pass of all lanes through their tasks.
   void run_round(const StepInputs& inputs);
   void work(Worker& worker);

@@ -38,8 +38,10 @@ bool computes(TaskKind kind) {
 }  // namespace
 
 bool Engine::Impl::one_driver(std::size_t place) const {
-  return lanes.one_driver(place, options.cores > 0 ? options.cores : lane::process_cores());
+  return lanes.one_driver(place, cores_of(options));
 }
+
+bool Engine::Impl::crowded() const { return lanes.threads() > cores_of(options); }
 
 void Engine::Impl::make_workers() {
   // What others wait for comes first, and what it takes a link to move does so meanwhile.
@@ -50,6 +52,9 @@ void Engine::Impl::make_workers() {
     }
     if (one_driver(place)) {
       add_worker(place, lane::Line::compute, all);
+      if (!crowded()) {
+        lanes[place].share_driver();
+      }
       continue;
     }
     for (std::size_t queue = 0; queue < schedule::queue_count; ++queue) {
@@ -214,7 +219,9 @@ void Engine::Impl::wait_for_work(const Worker& worker, const Choice& choice,
                                  std::uint32_t seen) const {
   const auto& news = signals.news(worker.number);
   if (std::isinf(choice.soonest_s)) {
-    return lane::await_change(news, seen, patience_of(worker));
+    const bool keeps_core = one_driver(worker.place) && !crowded();
+    return lane::await_change(news, seen, patience_of(worker),
+                              keeps_core ? lane::GivesWay::no : lane::GivesWay::yes);
   }
   using Clock = std::chrono::steady_clock;
   lane::await_change(news, seen,

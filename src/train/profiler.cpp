@@ -15,7 +15,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <thread>
 
 namespace zygos::train {
 namespace {
@@ -66,6 +65,7 @@ class Profiler {
       profile.host_accessible = problem_.places[index(place)].host_accessible;
       const lane::LaneSpec& spec = request_.lanes[index(place)].spec();
       profile.threads = spec.kind == lane::Kind::device ? 1 : spec.threads;
+      profile.one_driver = request_.lanes.one_driver(index(place), cores());
       measure_alone(place);
     }
     if (problem_.places.size() > 1) {
@@ -81,12 +81,14 @@ class Profiler {
     profile_.handover_s = median(std::move(handovers_));
     profile_.wake_s = median(std::move(wakes_));
     profile_.message_handover_s = median(std::move(message_handovers_));
-    profile_.cores = static_cast<int>(std::thread::hardware_concurrency());
+    profile_.cores = cores();
     return std::move(profile_);
   }
 
  private:
   static std::size_t index(Place place) { return static_cast<std::size_t>(place); }
+
+  int cores() const { return cores_of(request_.options); }
 
   std::string lane_text(Place place) const {
     return "lane '" + problem_.places[index(place)].name + "'";

@@ -74,12 +74,13 @@ double mean_of_most(std::vector<double> values) {
 
 class Summary {
  public:
-  explicit Summary(const Schedule& schedule)
-      : schedule_(schedule),
-        others_(schedule.active_places().size() - 1),
-        task_s_(schedule.tasks.size()),
-        core_s_(schedule.tasks.size()),
-        accompanied_s_(schedule.tasks.size()) {}
+  explicit Summary(const Engine& engine)
+      : engine_(engine),
+        schedule_(engine.schedule()),
+        others_(schedule_.active_places().size() - 1),
+        task_s_(schedule_.tasks.size()),
+        core_s_(schedule_.tasks.size()),
+        accompanied_s_(schedule_.tasks.size()) {}
 
   void add(const StepRecords& step, double wall_s) {
     double first_s = 0.0, last_s = 0.0;
@@ -122,25 +123,52 @@ class Summary {
       }
     }
     for (std::size_t line = 0; line < step.size(); ++line) {
-      const auto& records = step[line];
-      for (std::size_t i = 0; i < records.size(); ++i) {
-        double others_s = -1.0;
-        bool for_computing = false;
-        for (const auto before : schedule_.tasks[static_cast<std::size_t>(records[i].task)].after) {
-          const auto id = static_cast<std::size_t>(before);
-          if (ended_s[id] > others_s) {
-            others_s = ended_s[id];
-            for_computing = schedule_.tasks[id].queue == Queue::compute;
-          }
+      const bool computes = line % schedule::queue_count == 0;
+      if (engine_.one_driver(place_of_line(line))) {
+        if (computes) {
+          add_handovers(ended_s, of_driver(step, line), true);
         }
-        const double own_s = i > 0 ? records[i - 1].end_s : 0.0;
-        if (others_s > own_s) {
-          const bool computes = line % schedule::queue_count == 0;
-          const bool slept = for_computing && others_s - own_s > awake_s;
-          auto& found = !computes ? message_handovers_ : slept ? wakes_ : handovers_;
-          found.push_back(records[i].start_s - others_s);
+      } else {
+        add_handovers(ended_s, step[line], computes);
+      }
+    }
+  }
+
+  /// What the thread that has all queues of a place did, one after the other.
+  static std::vector<TaskRecord> of_driver(const StepRecords& step, std::size_t compute_line) {
+    std::vector<TaskRecord> all;
+    for (std::size_t queue = 0; queue < schedule::queue_count; ++queue) {
+      all.insert(all.end(), step[compute_line + queue].begin(), step[compute_line + queue].end());
+    }
+    std::ranges::sort(all, {}, &TaskRecord::start_s);
+    return all;
+  }
+
+  const schedule::Task& task_of(const TaskRecord& record) const {
+    return schedule_.tasks[static_cast<std::size_t>(record.task)];
+  }
+
+  /// `ended_s`: by task, in this step. Records of one thread.
+  void add_handovers(const std::vector<double>& ended_s, const std::vector<TaskRecord>& records,
+                     bool computes) {
+    double own_s = 0.0;
+    for (const TaskRecord& record : records) {
+      double others_s = -1.0;
+      bool for_computing = false;
+      for (const auto before : task_of(record).after) {
+        const auto id = static_cast<std::size_t>(before);
+        if (ended_s[id] > others_s) {
+          others_s = ended_s[id];
+          for_computing = schedule_.tasks[id].queue == Queue::compute;
         }
       }
+      if (others_s > own_s) {
+        const bool one = engine_.one_driver(static_cast<std::size_t>(task_of(record).place));
+        const bool slept = (one || for_computing) && others_s - own_s > awake_s;
+        auto& found = !computes ? message_handovers_ : slept ? wakes_ : handovers_;
+        found.push_back(record.start_s - others_s);
+      }
+      own_s = std::max(own_s, record.end_s);
     }
   }
 
@@ -154,6 +182,7 @@ class Summary {
     }
   }
 
+  const Engine& engine_;
   const Schedule& schedule_;
   std::size_t others_;
   std::vector<std::vector<double>> task_s_, core_s_, accompanied_s_;
@@ -180,7 +209,7 @@ MeasuredPoint measure_steps(Engine& engine, const NextBatch& next, double second
   }
   const Schedule& schedule = engine.schedule();
   const std::size_t lines = schedule.places.size() * schedule::queue_count;
-  Summary summary(schedule);
+  Summary summary(engine);
   for (const auto& [number, records] : records_by_step(engine, lines)) {
     summary.add(records, point.step_s[number - warm_up_steps - 1]);
   }

@@ -16,11 +16,15 @@ inline constexpr std::chrono::microseconds computing_patience{50};
 /// A thread that has nothing to win: its core is better left to those that compute.
 inline constexpr std::chrono::microseconds other_patience{2};
 
-/// Returns once `counter` differs from `seen`. Spins for `patience`, in which it gives way to
-/// whoever needs the core, then sleeps; who changes the counter must notify.
+/// Whether a thread that waits awake leaves its core to whoever else wants it. On a core of its own,
+/// where only strangers do, it would not get it back for their whole turn: milliseconds.
+enum class GivesWay : std::uint8_t { no, yes };
+
+/// Returns once `counter` differs from `seen`. Spins for `patience`, then sleeps; who changes the
+/// counter must notify.
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
-                  std::chrono::microseconds patience);
-/// Returns once `counter` differs from `seen` or the time has come: awake when that is near.
+                  std::chrono::microseconds patience, GivesWay gives_way = GivesWay::yes);
+/// Returns once `counter` differs from `seen` or the time has come. Spins when that is near.
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
                   std::chrono::steady_clock::time_point until);
 

@@ -86,6 +86,10 @@ class Lane {
   /// Makes driver thread and instance of a line other than compute; nothing if it has them.
   void open(Line line);
 
+  /// The compute line's thread is to move messages, too, on a core of its own: it asks for short
+  /// turns from now on.
+  void share_driver();
+
   /// True for a lane of another process: only spec(), name() and host_accessible() mean something.
   bool is_remote() const noexcept;
 

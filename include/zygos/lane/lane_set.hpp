@@ -30,6 +30,9 @@ class LaneSet {
   std::size_t size() const noexcept { return lanes_.size(); }
   Lane& operator[](std::size_t place) { return *lanes_[place]; }
   const Lane& operator[](std::size_t place) const { return *lanes_[place]; }
+  /// Cores that the lanes of this process compute on if there are enough: one for a device, which a
+  /// thread waits for.
+  int threads() const;
   /// True if a lane's driver thread moves its messages, too, between its kernels: a host or emulated
   /// lane, where the lanes of this process compute on all of its `cores`, so that threads for
   /// messages would only take these away. Else every line has a thread. Plain function of the specs.

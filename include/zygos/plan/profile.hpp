@@ -75,6 +75,8 @@ struct PlaceProfile {
   /// node since its weights were updated: those lie in nearer caches now. Empty if not measured.
   std::vector<double> forward_again_s{};
   std::vector<double> backward_again_s{};
+  /// Its three queues share one thread, see lane::LaneSet::one_driver.
+  bool one_driver = false;
 };
 
 /// What was measured on one machine for one model and set of lanes.
@@ -82,9 +84,10 @@ struct Profile {
   std::vector<PlaceProfile> places;
   double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
-  /// Until a task starts that waited for one of another queue: one that computes; one that
+  /// Until a task starts that waited for one of another thread: one that computes; one that
   /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake
-  /// (lane::computing_patience); one that moves a message.
+  /// (lane::computing_patience); one that moves a message. Where a place has one thread for all, any
+  /// of its tasks takes one of the first two.
   double handover_s = 0.0;
   double wake_s = 0.0;
   double message_handover_s = 0.0;

@@ -44,6 +44,8 @@ struct EngineOptions {
   int cores = 0;
 };
 
+int cores_of(const EngineOptions& options);
+
 struct StepReport {
   std::int64_t samples = 0;
   double loss = 0.0;           ///< mean over the batch
@@ -120,6 +122,8 @@ class Engine {
   void agree(std::span<std::int64_t> values) const;
 
   const schedule::Schedule& schedule() const noexcept;
+  /// True if one thread works through all queues of a place.
+  bool one_driver(std::size_t place) const;
   /// Of all active places, of other ranks included.
   std::vector<LaneUsage> memory() const;
   /// Of this rank's lanes.
