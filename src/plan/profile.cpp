@@ -136,6 +136,14 @@ Curve Curve::scaled(double factor) const {
   return out;
 }
 
+Curve Curve::raised(double seconds) const {
+  Curve out = *this;
+  for (auto& point : out.points_) {
+    point.second += seconds;
+  }
+  return out;
+}
+
 Curve curve_of(const lane::Link& link) {
   constexpr std::int64_t far = std::int64_t{1} << 40;
   const auto seconds = [&](double bytes) {

@@ -81,6 +81,20 @@ void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, TaskK
   }
 }
 
+void raise_pass(plan::PlaceCosts& costs, TaskKind kind, std::int64_t samples, double seconds) {
+  auto& curves = kind == TaskKind::backward ? costs.backward : costs.forward;
+  const schedule::NodeRange all{0, static_cast<std::int32_t>(curves.size())};
+  if (all.count() == 0) {
+    return;
+  }
+  std::vector<double> by_node;
+  const double more_s = std::max(0.0, seconds - costs.pass_seconds(kind, all, samples));
+  share_out(more_s, all, samples, curves, by_node);
+  for (std::size_t node = 0; node < curves.size(); ++node) {
+    curves[node] = curves[node].raised(by_node[node]);
+  }
+}
+
 void anchor(plan::PlaceCosts& costs) {
   for (auto& [kind, curve] : costs.others) {
     if (kind != TaskKind::loss && curve.points().size() == 1 && curve.points()[0].first > 0) {

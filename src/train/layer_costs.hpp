@@ -34,6 +34,11 @@ void share_out(double seconds, schedule::NodeRange nodes, std::int64_t samples,
 void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, schedule::TaskKind kind,
                     std::int64_t samples, double seconds);
 
+/// Passes over all nodes take longer, at any number of samples by as much as makes it `seconds` at
+/// this one; never less long.
+void raise_pass(plan::PlaceCosts& costs, schedule::TaskKind kind, std::int64_t samples,
+                double seconds);
+
 /// A curve over bytes or elements with a single point gets a second one, a task's fixed costs at
 /// zero: otherwise half the work would cost as much as all of it.
 void anchor(plan::PlaceCosts& costs);

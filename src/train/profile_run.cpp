@@ -28,6 +28,20 @@ EngineOptions measuring(EngineOptions options) {
 
 }  // namespace
 
+plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
+                         const plan::TargetSpec& target, std::int64_t batch, std::int64_t chunk) {
+  plan::Problem problem;
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    const lane::Lane& lane = lanes[place];
+    problem.places.push_back(
+        {lane.name(), lane.spec().kind, lane.host_accessible(), lane.spec().budget_bytes});
+  }
+  problem.batch = batch;
+  problem.chunk = chunk;
+  problem.model = plan::outline_of(graph, dtype, target);
+  return problem;
+}
+
 std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Schedule schedule) {
   auto engine =
       std::make_unique<Engine>(request.graph, request.optimizer, request.lanes, std::move(schedule),

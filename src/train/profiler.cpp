@@ -291,7 +291,9 @@ class Profiler {
     std::iota(order.begin(), order.end(), 0);
     if (auto engine = engine_if_fits(request_, exchange_schedule(problem_),
                                      "an exchange of gradients between all lanes")) {
-      measure_transfers(*engine, problem_.batch);
+      const MeasuredPoint point = measure(*engine, problem_.batch);
+      add_transfers(engine->schedule(), point, problem_.batch);
+      set_first(engine->schedule(), point);
     }
     for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
       if (problem_.model.node_count() < std::ssize(order)) {
@@ -313,6 +315,18 @@ class Profiler {
       const MeasuredPoint point = measure(*engine, samples);
       add_transfers(engine->schedule(), point, samples);
       set_again(engine->schedule(), point);
+    }
+  }
+
+  /// Work on all lanes was measured pass behind pass. One that is the first since the weights were
+  /// updated finds them, and its activations, in farther caches: whatever the samples, by so much.
+  void set_first(const schedule::Schedule& schedule, const MeasuredPoint& point) {
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task& pass = schedule.tasks[id];
+      if (is_pass(pass.kind) && point.accompanied_s[id] > 0.0) {
+        raise_pass(profile_.places[index(pass.place)].together, pass.kind, pass.samples.count(),
+                   point.accompanied_s[id]);
+      }
     }
   }
 
@@ -342,10 +356,6 @@ class Profiler {
                   back ? profile.backward_again_s : profile.forward_again_s);
       }
     }
-  }
-
-  void measure_transfers(Engine& engine, std::int64_t samples) {
-    add_transfers(engine.schedule(), measure(engine, samples), samples);
   }
 
   void add_transfers(const schedule::Schedule& schedule, const MeasuredPoint& point,
@@ -378,20 +388,6 @@ class Profiler {
 };
 
 }  // namespace
-
-plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, DType dtype,
-                         const plan::TargetSpec& target, std::int64_t batch, std::int64_t chunk) {
-  plan::Problem problem;
-  for (std::size_t place = 0; place < lanes.size(); ++place) {
-    const lane::Lane& lane = lanes[place];
-    problem.places.push_back(
-        {lane.name(), lane.spec().kind, lane.host_accessible(), lane.spec().budget_bytes});
-  }
-  problem.batch = batch;
-  problem.chunk = chunk;
-  problem.model = plan::outline_of(graph, dtype, target);
-  return problem;
-}
 
 plan::Profile measure_profile(const ProfileRequest& request) { return Profiler(request).run(); }
 

@@ -11,12 +11,13 @@ using namespace zygos::lane;
 
 TEST_CASE("who waits goes on once the counter has changed, awake or asleep", "[lane]") {
   const auto patience = GENERATE(other_patience, computing_patience);
+  const auto gives_way = GENERATE(GivesWay::no, GivesWay::yes);
   const auto pause = GENERATE(std::chrono::microseconds(0), std::chrono::microseconds(5000));
   std::atomic<std::uint32_t> counter{7};
   std::uint32_t seen = 0;
 
   std::thread waiting([&] {
-    await_change(counter, 7, patience);
+    await_change(counter, 7, patience, gives_way);
     seen = counter.load();
   });
   std::this_thread::sleep_for(pause);
@@ -25,6 +26,22 @@ TEST_CASE("who waits goes on once the counter has changed, awake or asleep", "[l
   waiting.join();
 
   CHECK(seen == 8);
+}
+
+TEST_CASE("who waits until a time goes on at that time, or when the counter changes", "[lane]") {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<std::uint32_t> counter{7};
+  for (const auto wait : {std::chrono::microseconds(50), std::chrono::microseconds(3000)}) {
+    const auto until = Clock::now() + wait;
+    await_change(counter, 7, until);
+    CHECK(Clock::now() >= until);
+  }
+
+  const auto begin = Clock::now();
+  std::thread changing([&] { counter.store(8); });
+  await_change(counter, 7, begin + std::chrono::hours(1));
+  changing.join();
+  CHECK(Clock::now() < begin + std::chrono::minutes(1));
 }
 
 TEST_CASE("nobody waits for a counter that has changed already", "[lane]") {

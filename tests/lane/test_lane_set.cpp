@@ -50,6 +50,21 @@ TEST_CASE("a set takes lanes around instances of its caller, under the same rule
   CHECK_THROWS_AS(lanes.adopt({.name = "other"}, Execution(mine)), zygos::UsageError);
 }
 
+TEST_CASE("lanes that compute on all cores move their messages themselves, others have threads for it",
+          "[lane]") {
+  LaneSet lanes({{.name = "host", .threads = 2}, {.name = "device", .kind = Kind::emulated}});
+  lanes.add_remote({.name = "elsewhere", .kind = Kind::emulated, .threads = 8});
+
+  CHECK(lanes.threads() == 3);
+  for (const std::size_t place : {0U, 1U}) {
+    CHECK_FALSE(lanes.one_driver(place, 4));
+    CHECK(lanes.one_driver(place, 3));
+    CHECK(lanes.one_driver(place, 1));
+  }
+  CHECK_FALSE(lanes.one_driver(2, 1));
+  CHECK(process_cores() >= 1);
+}
+
 TEST_CASE("the machine is described without a lane", "[lane]") {
   CHECK(device_count() >= 0);
   CHECK((device_space_name() == "none") == (std::variant_size_v<Execution> == 2));

@@ -103,6 +103,35 @@ TEST_CASE("the slow-down stretches a task of t seconds to slowdown times t", "[l
   CHECK(taken >= slowdown * task * 0.9999);
 }
 
+TEST_CASE("who has other work is told what a link and a slow-down take instead of waiting", "[lane]") {
+  const Link link{.bytes_per_second = 1e6, .latency_s = 30.0};
+  Lane lane({.name = "device", .kind = Kind::emulated, .link = link, .slowdown = 3.0});
+  lane.open(Line::incoming);
+  std::vector<char> host(1000000, 5);
+  std::vector<char> other(host.size());
+  double copied = 0.0, held_back = 0.0, left = -1.0, elsewhere = -1.0;
+
+  const double taken = seconds(lane, [&] {
+    lane.defer_waits(true);
+    lane.copy_to_lane(other.data(), host.data(), host.size(), "zygos::test::copy");
+    copied = lane.take_waits();
+    lane.hold_back(7.0);
+    held_back = lane.take_waits();
+    left = lane.take_waits();
+    lane.defer_waits(false);
+  });
+  const std::function<void()> job = [&] { elsewhere = lane.take_waits(); };
+  lane.run(job, Line::incoming);
+  lane.wait(Line::incoming);
+
+  CHECK(other == host);
+  CHECK(taken < 10.0);
+  CHECK((copied > 31.0 - taken && copied <= 31.0));
+  CHECK(held_back == 14.0);
+  CHECK(left == 0.0);
+  CHECK(elsewhere == 0.0);
+}
+
 TEST_CASE("a precise wait never ends early and takes no time for nothing to wait for", "[lane]") {
   for (const double wanted : {1e-6, 2e-5, 1.5e-4, 1e-3, 5e-3}) {
     const auto begin = std::chrono::steady_clock::now();

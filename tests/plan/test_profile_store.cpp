@@ -35,6 +35,7 @@ Profile sample() {
   profile.message_handover_s = 2.5e-5;
   profile.cores = 6;
   profile.places[1].threads = 4;
+  profile.places[1].one_driver = true;
   profile.places[1].forward_again_s = {0.0, -2e-6};
   profile.places[1].backward_again_s = {3e-6};
   profile.places[1].alone.core[TaskKind::send] = test::constant(3e-6);
@@ -75,6 +76,8 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(after.places[0].together.empty());
   CHECK(after.places[0].threads == 1);
   CHECK(after.places[1].threads == 4);
+  CHECK_FALSE(after.places[0].one_driver);
+  CHECK(after.places[1].one_driver);
   CHECK(after.places[1].forward_again_s == before.places[1].forward_again_s);
   CHECK(after.places[1].backward_again_s == before.places[1].backward_again_s);
   CHECK(after.places[1].alone.core.at(TaskKind::send).points() ==
@@ -107,7 +110,7 @@ TEST_CASE("A profile that lacks a fact is refused as well") {
 
 TEST_CASE("A profile of another format version is refused") {
   std::string text = profile_text(sample(), here, date);
-  text.replace(text.find("\"version\": 3"), 12, "\"version\": 9");
+  text.replace(text.find("\"version\": 4"), 12, "\"version\": 9");
 
   CHECK_THROWS_MATCHES(profile_from(text, here, "p"), UsageError,
                        MessageMatches(ContainsSubstring("format version 9")));

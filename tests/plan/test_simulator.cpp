@@ -235,6 +235,77 @@ TEST_CASE("A message takes a core from lanes that have them all") {
   CHECK_THAT(with_message_s(1, 4.0), WithinRel(14.0, 1e-5));
 }
 
+/// Two places with one driver each, whose messages take a second of their driver and one more of
+/// the link; samples are seconds.
+Profile one_driver_profile() {
+  Profile profile = test::linear_profile(6.0, 6.0, 2.0);
+  for (PlaceProfile& place : profile.places) {
+    place.host_accessible = false;
+    place.one_driver = true;
+    for (const TaskKind kind : {TaskKind::send, TaskKind::receive}) {
+      place.alone.core[kind] = test::constant(1.0);
+    }
+  }
+  return profile;
+}
+
+Simulation simulate_one_driver(std::vector<Timed> tasks, const Profile& profile) {
+  Schedule schedule = timed({"a", "b"}, std::move(tasks));
+  schedule.stage_of = {0, 1};
+  for (Task& task : schedule.tasks) {
+    task.kind = task.queue == schedule::Queue::compute    ? TaskKind::forward
+                : task.queue == schedule::Queue::outgoing ? TaskKind::send
+                                                          : TaskKind::receive;
+    task.nodes = {0, 1};
+    task.payload = schedule::Payload::activations;
+  }
+  return simulate(schedule, profile);
+}
+
+TEST_CASE("A place with one driver moves its messages between its computing tasks") {
+  using schedule::Queue;
+  // b only makes it two places. The message of a's first task goes before its second.
+  const auto simulation = simulate_one_driver(
+      {{0, 3, {}}, {0, 4, {}}, {0, 0, {0}, Queue::outgoing}, {1, 1, {}}, {0, 2, {2}}},
+      one_driver_profile());
+
+  CHECK(simulation.tasks[2].start_s == 3.0);
+  CHECK(simulation.tasks[2].end_s == 5.0);    // the link goes on while the driver computes
+  CHECK(simulation.tasks[1].start_s == 4.0);  // the driver's second of the message
+  CHECK(simulation.tasks[1].end_s == 8.0);
+  CHECK(simulation.tasks[4].start_s == 8.0);
+  CHECK(simulation.makespan_s == 10.0);
+}
+
+TEST_CASE("A link has worked before the driver of its place finds time for a message") {
+  using schedule::Queue;
+  // a's message leaves at 1 and is there at 3. b's driver computes until 6 and takes it in until 7;
+  // its link has long done its part.
+  const auto simulation = simulate_one_driver({{0, 1, {}},
+                                               {0, 0, {0}, Queue::outgoing},
+                                               {1, 6, {}},
+                                               {1, 0, {1}, Queue::incoming},
+                                               {1, 2, {3}}},
+                                              one_driver_profile());
+
+  CHECK(simulation.tasks[1].end_s == 3.0);
+  CHECK(simulation.tasks[3].start_s == 5.0);
+  CHECK(simulation.tasks[3].end_s == 7.0);
+  CHECK(simulation.makespan_s == 9.0);
+}
+
+TEST_CASE("A driver that has nothing to do starts late what it waited for") {
+  Profile profile = one_driver_profile();
+  profile.handover_s = 0.25;
+  profile.wake_s = 0.5;
+  profile.message_handover_s = 100.0;  // of threads for messages, which there are none of
+  using schedule::Queue;
+  const std::vector<Timed> tasks{{0, 1, {}}, {0, 0, {0}, Queue::outgoing}, {1, 6, {1}}};
+
+  // b has waited for three seconds, and sleeps.
+  CHECK(simulate_one_driver(tasks, profile).makespan_s == 3.0 + 0.5 + 6.0);
+}
+
 TEST_CASE("Places that take turns are not slowed by each other") {
   Profile profile = test::linear_profile(6.0, 3.0);
   for (PlaceProfile& place : profile.places) {

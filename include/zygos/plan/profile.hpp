@@ -29,6 +29,8 @@ class Curve {
   double at(std::int64_t amount) const;
   /// The same with every value multiplied.
   Curve scaled(double factor) const;
+  /// The same with every value so much larger.
+  Curve raised(double seconds) const;
   bool empty() const noexcept { return points_.empty(); }
   const std::vector<std::pair<std::int64_t, double>>& points() const noexcept { return points_; }
 
