@@ -139,12 +139,11 @@ Profile profile_of(const json& object) {
   profile.message_handover_s = seconds_from(object.at("message_handover_s"));
   profile.cores = count_from(object.at("cores"));
   for (const json& place : object.at("places")) {
-    profile.places.push_back({costs_from(place.at("alone")), costs_from(place.at("together")),
-                              place.at("host_accessible").get<bool>(),
-                              count_from(place.at("threads")),
-                              differences_from(place.at("forward_again_s")),
-                              differences_from(place.at("backward_again_s")),
-                              place.at("one_driver").get<bool>()});
+    profile.places.push_back(
+        {costs_from(place.at("alone")), costs_from(place.at("together")),
+         place.at("host_accessible").get<bool>(), count_from(place.at("threads")),
+         differences_from(place.at("forward_again_s")),
+         differences_from(place.at("backward_again_s")), place.at("one_driver").get<bool>()});
   }
   return profile;
 }

@@ -135,8 +135,8 @@ class SharedMachine {
   /// Of a place with one, which takes messages before what it has to compute.
   struct Driver {
     bool busy = false;
-    double end_s = 0.0;                  ///< of what it did last
-    std::vector<Running> ready{};        ///< at most one a queue
+    double end_s = 0.0;            ///< of what it did last
+    std::vector<Running> ready{};  ///< at most one a queue
   };
 
   const Task& task_of(const Running& running) const { return schedule_.tasks[running.id]; }
@@ -309,8 +309,7 @@ class SharedMachine {
     return slept ? profile_.wake_s : profile_.handover_s;
   }
 
-  static constexpr double awake_s =
-      std::chrono::duration<double>(lane::computing_patience).count();
+  static constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
   /// Of a lane whose cores all move messages: not zero, which nothing may be divided by.
   static constexpr double least_share = 1e-6;
@@ -325,8 +324,8 @@ class SharedMachine {
   std::vector<double> line_end_s_;  ///< of the last task that has ended
   int computing_places_ = 0;
   double computing_cores_ = 0.0;
-  double messages_ = 0.0;  ///< cores that messages take
-  std::vector<Driver> drivers_;  ///< by place
+  double messages_ = 0.0;                 ///< cores that messages take
+  std::vector<Driver> drivers_;           ///< by place
   std::vector<schedule::Place> looking_;  ///< whose drivers may find something to do
   std::vector<Running> running_;
   double now_ = 0.0;

@@ -151,8 +151,8 @@ struct Engine::Impl {
     std::function<void()> job{};
   };
   struct Choice {
-    Head* head = nullptr;  ///< null: there is nothing to do
-    double begin_s = 0.0;  ///< since when there was
+    Head* head = nullptr;                                        ///< null: there is nothing to do
+    double begin_s = 0.0;                                        ///< since when there was
     double soonest_s = std::numeric_limits<double>::infinity();  ///< from when there will be
   };
 

@@ -50,8 +50,9 @@ TEST_CASE("a set takes lanes around instances of its caller, under the same rule
   CHECK_THROWS_AS(lanes.adopt({.name = "other"}, Execution(mine)), zygos::UsageError);
 }
 
-TEST_CASE("lanes that compute on all cores move their messages themselves, others have threads for it",
-          "[lane]") {
+TEST_CASE(
+    "lanes that compute on all cores move their messages themselves, others have threads for it",
+    "[lane]") {
   LaneSet lanes({{.name = "host", .threads = 2}, {.name = "device", .kind = Kind::emulated}});
   lanes.add_remote({.name = "elsewhere", .kind = Kind::emulated, .threads = 8});
 

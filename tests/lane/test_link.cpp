@@ -103,7 +103,8 @@ TEST_CASE("the slow-down stretches a task of t seconds to slowdown times t", "[l
   CHECK(taken >= slowdown * task * 0.9999);
 }
 
-TEST_CASE("who has other work is told what a link and a slow-down take instead of waiting", "[lane]") {
+TEST_CASE("who has other work is told what a link and a slow-down take instead of waiting",
+          "[lane]") {
   const Link link{.bytes_per_second = 1e6, .latency_s = 30.0};
   Lane lane({.name = "device", .kind = Kind::emulated, .link = link, .slowdown = 3.0});
   lane.open(Line::incoming);

@@ -74,11 +74,10 @@ std::vector<train::TaskRecord> records_of(train::Engine& engine, schedule::Place
 struct Piped {
   static constexpr double latency_s = 5e-3;
 
-  explicit Piped(int cores)
-      : run({worker("first", latency_s), worker("second", latency_s)}) {
+  explicit Piped(int cores) : run({worker("first", latency_s), worker("second", latency_s)}) {
     run.options.cores = cores;
-    engine = run.engine(
-        run.schedule_of(policies::gpipe({.micro_batches = 4, .stages = {.cuts = {"drop"}, .lanes = {}}})));
+    engine = run.engine(run.schedule_of(
+        policies::gpipe({.micro_batches = 4, .stages = {.cuts = {"drop"}, .lanes = {}}})));
     engine->step(run.batch(), 1);
     engine->trace().clear();
     engine->step(run.batch(), 2);
@@ -95,8 +94,8 @@ TEST_CASE("A lane's one driver gives the bits of a thread for each queue", "[tra
   for (const auto exchange :
        {Exchange::ring, Exchange::sharded, Exchange::all_reduce, Exchange::central}) {
     for (const int lanes : {2, 4}) {
-      same_bits(lanes, policies::data_parallel(
-                           {.exchange = exchange, .shares = {}, .bucket_bytes = 500}));
+      same_bits(lanes,
+                policies::data_parallel({.exchange = exchange, .shares = {}, .bucket_bytes = 500}));
     }
   }
   const policies::StageOptions two{.cuts = test::dense_model().two, .lanes = {}};
@@ -161,8 +160,8 @@ TEST_CASE("A profile says which places have one driver", "[train][one_driver]") 
   for (const int cores : {one_core, cores_to_spare}) {
     SmallRun run(workers(2, 1e-4));
     run.options.cores = cores;
-    const train::ProfileRequest request{run.graph, *run.optimizer, run.lanes, {}, run.options,
-                                        run.batch(), 0.005, {}, 0};
+    const train::ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
+                                        run.batch(), 0.005,          {},        0};
 
     const plan::Profile profile = train::measure_profile(request);
 

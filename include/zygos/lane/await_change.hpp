@@ -16,8 +16,8 @@ inline constexpr std::chrono::microseconds computing_patience{50};
 /// A thread that has nothing to win: its core is better left to those that compute.
 inline constexpr std::chrono::microseconds other_patience{2};
 
-/// Whether a thread that waits awake leaves its core to whoever else wants it. On a core of its own,
-/// where only strangers do, it would not get it back for their whole turn: milliseconds.
+/// Whether a thread that waits awake leaves its core to whoever else wants it. On a core of its
+/// own, where only strangers do, it would not get it back for their whole turn: milliseconds.
 enum class GivesWay : std::uint8_t { no, yes };
 
 /// Returns once `counter` differs from `seen`. Spins for `patience`, then sleeps; who changes the

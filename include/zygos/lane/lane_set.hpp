@@ -33,9 +33,10 @@ class LaneSet {
   /// Cores that the lanes of this process compute on if there are enough: one for a device, which a
   /// thread waits for.
   int threads() const;
-  /// True if a lane's driver thread moves its messages, too, between its kernels: a host or emulated
-  /// lane, where the lanes of this process compute on all of its `cores`, so that threads for
-  /// messages would only take these away. Else every line has a thread. Plain function of the specs.
+  /// True if a lane's driver thread moves its messages, too, between its kernels: a host or
+  /// emulated lane, where the lanes of this process compute on all of its `cores`, so that threads
+  /// for messages would only take these away. Else every line has a thread. Plain function of the
+  /// specs.
   bool one_driver(std::size_t place, int cores) const;
   /// Throws UsageError that lists the names there are.
   std::size_t index_of(std::string_view name) const;

@@ -88,8 +88,8 @@ struct Profile {
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
   /// Until a task starts that waited for one of another thread: one that computes; one that
   /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake
-  /// (lane::computing_patience); one that moves a message. Where a place has one thread for all, any
-  /// of its tasks takes one of the first two.
+  /// (lane::computing_patience); one that moves a message. Where a place has one thread for all,
+  /// any of its tasks takes one of the first two.
   double handover_s = 0.0;
   double wake_s = 0.0;
   double message_handover_s = 0.0;
