@@ -112,7 +112,7 @@ std::string verdict_text(const Problem& problem, const Candidate& best) {
 }
 
 /// What the time of one candidate goes to.
-std::string line_of(const Problem& problem, const Candidate& one) {
+std::string reason_of(const Problem& problem, const Candidate& one) {
   const auto& busy = one.simulation.busy_s;
   const auto busiest = static_cast<std::size_t>(std::ranges::max_element(busy) - busy.begin());
   std::string out = problem.places[busiest].name + " works " + time_text(busy[busiest]) + " of " +
@@ -224,7 +224,7 @@ Recommendation recommend(const Problem& problem, const Profile& profile,
   }
   for (Candidate& candidate : candidates) {
     candidate.speedup = single ? candidates[*single].step_s / candidate.step_s : 1.0;
-    candidate.reason = line_of(problem, candidate);
+    candidate.reason = reason_of(problem, candidate);
   }
   Recommendation out;
   const std::vector<double> rates = sample_rates(profile, problem.batch);
