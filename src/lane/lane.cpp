@@ -284,7 +284,8 @@ void Lane::open(Line line) {
     if (line == Line::incoming) {
       // The lane waits for what comes in, so its cores are likely to be free. What goes out is left
       // to whichever core is.
-      run([this] { bind_team(1, impl_->spec.cores); }, line);
+      const std::function<void()> bind = [this] { bind_team(1, impl_->spec.cores); };
+      run(bind, line);  // which must outlive it
       wait(line);
     }
   }
