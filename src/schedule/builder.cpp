@@ -236,7 +236,7 @@ TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
                                 std::optional<Version> version, std::optional<NodeRange> nodes) {
   const Version used = version.value_or(state(place).version);
   NodeRange rest = nodes.value_or(nodes_of(place));
-  for (const std::int32_t node : divided_nodes(micro_batch, rest)) {
+  for (const std::int32_t node : divided_nodes(schedule_, samples(micro_batch), rest)) {
     if (rest.begin < node) {
       forward_part(place, micro_batch, keeps, used, {rest.begin, node});
       rest.begin = node;
@@ -291,7 +291,7 @@ TaskId ScheduleBuilder::loss(Place place, MicroBatch micro_batch) {
 TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
                                  std::optional<NodeRange> nodes) {
   NodeRange rest = nodes.value_or(nodes_of(place));
-  const auto divided = divided_nodes(micro_batch, rest);
+  const auto divided = divided_nodes(schedule_, samples(micro_batch), rest);
   for (auto node = divided.rbegin(); node != divided.rend(); ++node) {
     if (*node + 1 < rest.end) {
       backward_part(place, micro_batch, {*node + 1, rest.end});

@@ -28,21 +28,9 @@ Buffer statistics_of(BufferKind kind, Place place, std::int32_t group, const Gat
 
 }  // namespace
 
-std::vector<std::int32_t> ScheduleBuilder::divided_nodes(MicroBatch micro_batch,
-                                                         NodeRange nodes) const {
-  std::vector<std::int32_t> found;
-  const bool divides = divides_statistics(schedule_, update_of(schedule_, samples(micro_batch)));
-  for (auto node = nodes.begin; divides && node < nodes.end; ++node) {
-    if (has_statistics(schedule_, {node, node + 1})) {
-      found.push_back(node);
-    }
-  }
-  return found;
-}
-
 void ScheduleBuilder::read_batch_statistics(Task& task, bool of_gradients) const {
-  const std::int32_t update = update_of(schedule_, task.samples);
-  for (const std::int32_t node : divided_nodes(task.micro_batch, task.nodes)) {
+  for (const std::int32_t node : divided_nodes(schedule_, task.samples, task.nodes)) {
+    const std::int32_t update = update_of(schedule_, task.samples);
     task.reads.push_back(statistics_of(BufferKind::batch_statistics, task.place, update,
                                        {update, node, of_gradients}));
   }

@@ -104,14 +104,9 @@ class Finder {
 
   /// Of all nodes that the task goes through.
   void read_batch_statistics(bool of_gradients) {
-    const std::int32_t update = update_of(schedule_, task_.samples);
-    if (!divides_statistics(schedule_, update)) {
-      return;
-    }
-    for (auto node = task_.nodes.begin; node < task_.nodes.end; ++node) {
-      if (has_statistics(schedule_, {node, node + 1})) {
-        out_.reads.push_back(batch_statistics(node, update, of_gradients));
-      }
+    for (const std::int32_t node : divided_nodes(schedule_, task_.samples, task_.nodes)) {
+      out_.reads.push_back(
+          batch_statistics(node, update_of(schedule_, task_.samples), of_gradients));
     }
   }
 

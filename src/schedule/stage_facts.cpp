@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/stage_facts.hpp"
 
+#include "zygos/schedule/batch_statistics.hpp"
+
 #include <algorithm>
 
 namespace zygos::schedule {
@@ -47,6 +49,20 @@ ElementRange elements_of(const Schedule& schedule, NodeRange nodes) {
     all = joined(all, schedule.parameters[static_cast<std::size_t>(node)]);
   }
   return all;
+}
+
+std::vector<std::int32_t> divided_nodes(const Schedule& schedule, const SampleRange& samples,
+                                        const NodeRange& nodes) {
+  std::vector<std::int32_t> found;
+  for (auto node = nodes.begin; node < nodes.end; ++node) {
+    if (has_statistics(schedule, {node, node + 1})) {
+      found.push_back(node);
+    }
+  }
+  if (!found.empty() && !divides_statistics(schedule, update_of(schedule, samples))) {
+    found.clear();
+  }
+  return found;
 }
 
 }  // namespace zygos::schedule

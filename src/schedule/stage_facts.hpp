@@ -31,6 +31,11 @@ std::vector<StageFacts> facts_of(const Schedule& schedule);
 /// Elements of those nodes of the range that exist.
 ElementRange elements_of(const Schedule& schedule, NodeRange nodes);
 
+/// Those of the nodes that need statistics of more of an update's samples than one slice has. Of
+/// a model without statistics this costs a look at each node.
+std::vector<std::int32_t> divided_nodes(const Schedule& schedule, const SampleRange& samples,
+                                        const NodeRange& nodes);
+
 inline bool overlap(const ElementRange& one, const ElementRange& other) {
   return one.begin < other.end && other.begin < one.end;
 }

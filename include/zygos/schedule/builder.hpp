@@ -173,8 +173,6 @@ class ScheduleBuilder {
 
   // builder_statistics.cpp
   using StatisticsKey = std::tuple<std::int32_t, std::int32_t, bool>;
-  /// Nodes of the range that have to know more samples than those of one slice.
-  std::vector<std::int32_t> divided_nodes(MicroBatch micro_batch, NodeRange nodes) const;
   void read_batch_statistics(Task& task, bool of_gradients) const;
   /// `made`: what the pass has left in the stage, up to the node.
   void statistics(Place place, MicroBatch micro_batch, std::int32_t node, bool of_gradients,
