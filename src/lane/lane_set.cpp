@@ -6,6 +6,7 @@
 #include "device.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/lane/await_change.hpp"
 
 #include <omp.h>
 
@@ -62,6 +63,19 @@ int LaneSet::threads() const {
 bool LaneSet::one_driver(std::size_t place, int cores) const {
   const Lane& lane = *lanes_[place];
   return !lane.is_remote() && lane.spec().kind != Kind::device && threads() >= cores;
+}
+
+bool LaneSet::cores_of_their_own(int cores) const {
+  for (std::size_t place = 0; place < size(); ++place) {
+    if (!one_driver(place, cores)) {
+      return false;
+    }
+  }
+  return threads() <= cores;
+}
+
+std::chrono::microseconds LaneSet::patience(int cores) const {
+  return cores_of_their_own(cores) ? own_core_patience : computing_patience;
 }
 
 void LaneSet::check(const LaneSpec& spec) const {

@@ -38,10 +38,6 @@ const Curve* curve_for(const PlaceCosts& costs, TaskKind kind) {
   return found == costs.others.end() ? nullptr : &found->second;
 }
 
-bool is_pass(TaskKind kind) {
-  return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
-}
-
 std::int32_t count_of(const std::vector<double>& by_node) {
   return static_cast<std::int32_t>(by_node.size());
 }
@@ -65,7 +61,7 @@ std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
   if (costs.empty()) {
     return std::nullopt;
   }
-  if (is_pass(task.kind)) {
+  if (schedule::is_pass(task.kind)) {
     const auto& curves = nodes_of(costs, task.kind);
     const auto measured = [&](std::int32_t node) {
       return node < std::ssize(curves) && !curves[static_cast<std::size_t>(node)].empty();
@@ -232,21 +228,21 @@ double Profile::seconds_on(schedule::Place on, const Task& task, bool together) 
   return *found + task_overhead_s;
 }
 
-double Profile::seconds_again(const Task& task, bool together) const {
+double Profile::seconds_behind(const Task& task, PassHistory history, bool together) const {
   const double first_s = seconds(task, together);
-  if (!is_pass(task.kind)) {
+  if (history == PassHistory::first || !schedule::is_pass(task.kind)) {
     return first_s;
   }
   const PlaceProfile& place = places[static_cast<std::size_t>(task.place)];
-  const auto& more =
-      task.kind == TaskKind::backward ? place.backward_again_s : place.forward_again_s;
-  double again_s = first_s;
-  for (auto node = task.nodes.begin; node < std::min(task.nodes.end, count_of(more)); ++node) {
-    again_s += more[static_cast<std::size_t>(node)];
+  const PassDifferences& more = history == PassHistory::again ? place.again : place.alternating;
+  const std::vector<double>& by_node = more.of(task.kind);
+  double behind_s = first_s;
+  for (auto node = task.nodes.begin; node < std::min(task.nodes.end, count_of(by_node)); ++node) {
+    behind_s += by_node[static_cast<std::size_t>(node)];
   }
   // It was measured with some number of samples; with far fewer a pass is not free either.
   constexpr double least_share = 0.2;
-  return std::max(again_s, least_share * first_s);
+  return std::max(behind_s, least_share * first_s);
 }
 
 double Profile::core_share(const Task& task) const {

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using schedule::TaskKind;
 
-constexpr int format_version = 4;
+constexpr int format_version = 5;
 constexpr std::string_view format_name = "zygos-profile";
 
 json json_of(const Curve& curve) {
@@ -51,6 +51,10 @@ json json_of(const PlaceCosts& costs) {
           {"pass_s", costs.pass_s},
           {"tasks", json_of(costs.others)},
           {"cores", json_of(costs.core)}};
+}
+
+json json_of(const PassDifferences& differences) {
+  return {{"forward", differences.forward}, {"backward", differences.backward}};
 }
 
 json json_of(const Facts& facts) {
@@ -93,6 +97,10 @@ std::vector<double> differences_from(const json& list) {
     differences.push_back(seconds < 0.0 ? -seconds_from(-seconds) : seconds_from(seconds));
   }
   return differences;
+}
+
+PassDifferences pass_differences_from(const json& object) {
+  return {differences_from(object.at("forward")), differences_from(object.at("backward"))};
 }
 
 std::vector<Curve> curves_from(const json& list) {
@@ -142,8 +150,8 @@ Profile profile_of(const json& object) {
     profile.places.push_back(
         {costs_from(place.at("alone")), costs_from(place.at("together")),
          place.at("host_accessible").get<bool>(), count_from(place.at("threads")),
-         differences_from(place.at("forward_again_s")),
-         differences_from(place.at("backward_again_s")), place.at("one_driver").get<bool>()});
+         pass_differences_from(place.at("again")), pass_differences_from(place.at("alternating")),
+         place.at("one_driver").get<bool>(), seconds_from(place.at("awake_s"))});
   }
   return profile;
 }
@@ -177,8 +185,9 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
     places.push_back({{"host_accessible", place.host_accessible},
                       {"threads", place.threads},
                       {"one_driver", place.one_driver},
-                      {"forward_again_s", place.forward_again_s},
-                      {"backward_again_s", place.backward_again_s},
+                      {"awake_s", place.awake_s},
+                      {"again", json_of(place.again)},
+                      {"alternating", json_of(place.alternating)},
                       {"alone", json_of(place.alone)},
                       {"together", json_of(place.together)}});
   }

@@ -5,14 +5,10 @@
 #include "plan/task_links.hpp"
 
 #include "zygos/core/error.hpp"
-#include "zygos/lane/await_change.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <numeric>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace zygos::plan {
@@ -56,23 +52,6 @@ void sum_up(const Schedule& schedule, Simulation& out) {
   }
 }
 
-/// By task: whether its place has done a pass of the kind over its nodes since it updated them.
-std::vector<bool> repeated_passes(const Schedule& schedule) {
-  using schedule::TaskKind;
-  std::vector<bool> repeated(schedule.tasks.size(), false);
-  std::set<std::tuple<schedule::Place, bool, std::int32_t>> done;
-  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    const Task& task = schedule.tasks[id];
-    const bool back = task.kind == TaskKind::backward;
-    if (back || task.kind == TaskKind::forward || task.kind == TaskKind::recompute) {
-      repeated[id] = !done.insert({task.place, back, task.nodes.begin}).second;
-    } else if (task.kind == TaskKind::update) {
-      std::erase_if(done, [&](const auto& pass) { return std::get<0>(pass) == task.place; });
-    }
-  }
-  return repeated;
-}
-
 /// Places that work at the same time slow each other down, so a task's end is known only once it is
 /// there: this goes from one end of a task to the next.
 class SharedMachine {
@@ -81,7 +60,7 @@ class SharedMachine {
       : schedule_(schedule),
         profile_(profile),
         links_(schedule),
-        repeated_(repeated_passes(schedule)),
+        histories_(pass_histories(schedule)),
         cores_(profile.cores > 0 ? static_cast<double>(profile.cores) : unlimited),
         others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
         computing_(schedule.places.size(), 0),
@@ -195,6 +174,9 @@ class SharedMachine {
   bool one_driver(const Task& task) const {
     return profile_.places[static_cast<std::size_t>(task.place)].one_driver;
   }
+  double awake_s(const Task& task) const {
+    return profile_.places[static_cast<std::size_t>(task.place)].awake_s;
+  }
   Driver& driver_of(const Task& task) { return drivers_[static_cast<std::size_t>(task.place)]; }
 
   /// All that a task waits for has ended; the last of it, which is not of its line, by `before`.
@@ -207,7 +189,7 @@ class SharedMachine {
     }
     Driver& driver = driver_of(task);
     if (before != nullptr && before->place != task.place && !driver.busy && driver.end_s < now_) {
-      ready.waiting_s = now_ - driver.end_s > awake_s ? profile_.wake_s : profile_.handover_s;
+      ready.waiting_s = now_ - driver.end_s > awake_s(task) ? profile_.wake_s : profile_.handover_s;
     }
     if (!loads_machine(task)) {
       ready.on_link_s = (1.0 - ready.core_share) * ready.alone_s;
@@ -267,9 +249,7 @@ class SharedMachine {
   }
 
   double seconds(std::size_t id, bool together) const {
-    const Task& task = schedule_.tasks[id];
-    return repeated_[id] ? profile_.seconds_again(task, together)
-                         : profile_.seconds(task, together);
+    return profile_.seconds_behind(schedule_.tasks[id], histories_[id], together);
   }
 
   void begin(Running& running) {
@@ -305,11 +285,10 @@ class SharedMachine {
     if (!loads_machine(task)) {
       return profile_.message_handover_s;
     }
-    const bool slept = loads_machine(before) && now_ - line_end_s_[line_of(task)] > awake_s;
+    const bool slept = loads_machine(before) && now_ - line_end_s_[line_of(task)] > awake_s(task);
     return slept ? profile_.wake_s : profile_.handover_s;
   }
 
-  static constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
   /// Of a lane whose cores all move messages: not zero, which nothing may be divided by.
   static constexpr double least_share = 1e-6;
@@ -317,7 +296,7 @@ class SharedMachine {
   const Schedule& schedule_;
   const Profile& profile_;
   TaskLinks links_;
-  std::vector<bool> repeated_;
+  std::vector<PassHistory> histories_;
   double cores_;
   std::ptrdiff_t others_;
   std::vector<int> computing_;      ///< running tasks that load the machine, by place

@@ -9,12 +9,6 @@
 
 namespace zygos::plan {
 
-/// A queue of a place.
-inline std::size_t line_of(const schedule::Task& task) {
-  return static_cast<std::size_t>(task.place) * schedule::queue_count +
-         static_cast<std::size_t>(task.queue);
-}
-
 /// For every task, how many it waits for and which wait for it: `after` and the task before it on
 /// its queue. Flat, because a schedule may have millions of tasks.
 class TaskLinks {

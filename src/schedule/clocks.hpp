@@ -18,11 +18,6 @@
 
 namespace zygos::schedule {
 
-/// All queues of all places, numbered.
-inline std::size_t line_of(const Task& task) {
-  return static_cast<std::size_t>(task.place) * queue_count + static_cast<std::size_t>(task.queue);
-}
-
 class Clocks {
  public:
   Clocks(const std::vector<Task>& tasks, std::size_t places);

@@ -13,10 +13,7 @@
 namespace zygos::schedule {
 namespace {
 
-bool names_nodes(const Task& task) {
-  return task.kind == TaskKind::forward || task.kind == TaskKind::recompute ||
-         task.kind == TaskKind::backward || is_of_statistics(task);
-}
+bool names_nodes(const Task& task) { return is_pass(task.kind) || is_of_statistics(task); }
 
 template <class Range, class Text>
 std::string joined(const Range& range, const char* separator, Text text) {

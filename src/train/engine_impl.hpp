@@ -61,8 +61,6 @@ struct Engine::Impl {
   /// What the worker's lines wait for is what it listens to.
   void listen(std::size_t worker, const TaskQueues& queues);
   bool one_driver(std::size_t place) const;
-  /// More threads compute than there are cores.
-  bool crowded() const;
   /// One pass of all lanes through their tasks.
   void run_round(const StepInputs& inputs);
   void work(Worker& worker);
@@ -182,6 +180,7 @@ struct Engine::Impl {
   StepInputs inputs;
   std::uint32_t round_number = 0;
   std::atomic<bool> abort{false};
+  std::atomic<bool> handed_out{false};  ///< the round, to all workers
   std::vector<Failure> failures;  ///< by line
   std::exception_ptr peer_failure;
   std::vector<double> totals;  ///< by place, totals_of_place each

@@ -38,10 +38,8 @@ bool computes(TaskKind kind) {
 }  // namespace
 
 bool Engine::Impl::one_driver(std::size_t place) const {
-  return lanes.one_driver(place, cores_of(options));
+  return lanes.one_driver(place, options.cores);
 }
-
-bool Engine::Impl::crowded() const { return lanes.threads() > cores_of(options); }
 
 void Engine::Impl::make_workers() {
   // What others wait for comes first, and what it takes a link to move does so meanwhile.
@@ -52,7 +50,7 @@ void Engine::Impl::make_workers() {
     }
     if (one_driver(place)) {
       add_worker(place, lane::Line::compute, all);
-      if (!crowded()) {
+      if (lanes.threads() <= options.cores) {
         lanes[place].share_driver();
       }
       continue;
@@ -105,9 +103,11 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   for (const std::size_t place : active) {
     runners[place]->begin(inputs);
   }
+  handed_out.store(false);
   for (const Worker& worker : workers) {
     lanes[worker.place].run(worker.job, worker.driver);
   }
+  handed_out.store(true);
   move_messages();
   for (const Worker& worker : workers) {
     lanes[worker.place].wait(worker.driver);
@@ -219,9 +219,10 @@ void Engine::Impl::wait_for_work(const Worker& worker, const Choice& choice,
                                  std::uint32_t seen) const {
   const auto& news = signals.news(worker.number);
   if (std::isinf(choice.soonest_s)) {
-    const bool keeps_core = one_driver(worker.place) && !crowded();
+    // Whoever has not begun yet may be waiting for this core to be told.
+    const bool keeps = lanes.cores_of_their_own(options.cores) && handed_out.load();
     return lane::await_change(news, seen, patience_of(worker),
-                              keeps_core ? lane::GivesWay::no : lane::GivesWay::yes);
+                              keeps ? lane::GivesWay::no : lane::GivesWay::yes);
   }
   using Clock = std::chrono::steady_clock;
   lane::await_change(news, seen,
@@ -243,7 +244,7 @@ std::chrono::microseconds Engine::Impl::patience_of(const Worker& worker) const 
   const bool awake = one_driver(worker.place) ||
                      (head.next < queue.size() &&
                       std::ranges::any_of(queue[head.next].wait_for, computes_elsewhere));
-  return awake ? lane::computing_patience : lane::other_patience;
+  return awake ? lanes.patience(options.cores) : lane::other_patience;
 }
 
 void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {

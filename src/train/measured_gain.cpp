@@ -55,7 +55,7 @@ void measure(const ProfileRequest& request, Way& way) {
   way.fits = engine != nullptr;
   if (way.fits) {
     const MeasuredPoint point =
-        measure_steps(*engine, request, request.batch.samples(), request.seconds_per_point / 2);
+        engine->measure(request.batch.samples(), request.seconds_per_point / 2);
     way.step_s.insert(way.step_s.end(), point.step_s.begin(), point.step_s.end());
     way.idle.push_back(idle_of(point, way.schedule));
   }
@@ -84,8 +84,7 @@ bool refine_profile(const ProfileRequest& request, const schedule::Schedule& sch
   if (engine == nullptr) {
     return false;
   }
-  const MeasuredPoint point =
-      measure_steps(*engine, request, request.batch.samples(), request.seconds_per_point);
+  const MeasuredPoint point = engine->measure(request.batch.samples(), request.seconds_per_point);
   const auto& tasks = engine->schedule().tasks;
   for (std::size_t id = 0; id < tasks.size(); ++id) {
     join(profile.places[static_cast<std::size_t>(tasks[id].place)], tasks[id],

@@ -151,7 +151,7 @@ std::optional<OpTimes> measure_ops(const ProfileRequest& request, schedule::Plac
   if (engine == nullptr) {
     return std::nullopt;
   }
-  const MeasuredPoint point = measure_steps(*engine, request, problem.batch, seconds);
+  const MeasuredPoint point = engine->measure(problem.batch, seconds);
   const auto& tasks = engine->schedule().tasks;
   OpTimes times;
   times.step_s = median(point.step_s);

@@ -11,15 +11,8 @@
 namespace zygos::train {
 namespace {
 
-/// Nothing is learnt while times are measured, so nothing can diverge before a run has begun.
-class Standstill final : public nn::RateSchedule {
- public:
-  std::string_view type() const override { return "standstill"; }
-  double factor(const nn::RateMoment&) const override { return 0.0; }
-};
-
-EngineOptions measuring(EngineOptions options) {
-  options.rates = std::make_shared<Standstill>();
+EngineOptions measuring(EngineOptions options, nn::RateSchedulePtr rates) {
+  options.rates = std::move(rates);
   options.time_every_task = true;
   options.time_cores = true;
   options.trace_capacity = std::max<std::size_t>(options.trace_capacity, std::size_t{1} << 14);
@@ -42,18 +35,42 @@ plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, 
   return problem;
 }
 
-std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Schedule schedule) {
-  auto engine =
-      std::make_unique<Engine>(request.graph, request.optimizer, request.lanes, std::move(schedule),
-                               request.target, measuring(request.options));
-  engine->initialise();
-  return engine;
+/// The whole rate, or none.
+class TrialEngine::Rates final : public nn::RateSchedule {
+ public:
+  explicit Rates(bool learns) : learns_(learns) {}
+  std::string_view type() const override { return "trial"; }
+  double factor(const nn::RateMoment&) const override { return learns_ ? 1.0 : 0.0; }
+  void stop() { learns_ = false; }
+
+ private:
+  bool learns_;
+};
+
+TrialEngine::TrialEngine(const ProfileRequest& request, schedule::Schedule schedule)
+    : request_(request),
+      rates_(std::make_shared<Rates>(request.options.communicator == nullptr)),
+      engine_(request.graph, request.optimizer, request.lanes, std::move(schedule), request.target,
+              measuring(request.options, rates_)) {
+  engine_.initialise();
 }
 
-std::unique_ptr<Engine> engine_if_fits(const ProfileRequest& request, schedule::Schedule schedule,
-                                       const std::string& what) {
+MeasuredPoint TrialEngine::measure(std::int64_t samples, double seconds) {
+  SampleList list(request_, samples);
+  const auto next = [&] { return list.next(); };
   try {
-    return engine_for(request, std::move(schedule));
+    return measure_steps(engine_, next, seconds);
+  } catch (const NumericError&) {
+    rates_->stop();
+    engine_.initialise();
+    return measure_steps(engine_, next, seconds);
+  }
+}
+
+std::unique_ptr<TrialEngine> engine_if_fits(const ProfileRequest& request,
+                                            schedule::Schedule schedule, const std::string& what) {
+  try {
+    return std::make_unique<TrialEngine>(request, std::move(schedule));
   } catch (const MemoryError& error) {
     log(request.log, LogLevel::info, what + " does not fit: " + error.what());
     return nullptr;
@@ -76,13 +93,6 @@ Batch SampleList::next() {
   }
   take(batch.rows, rows_);
   return {batch.inputs, batch.targets, ids_, rows_};
-}
-
-MeasuredPoint measure_steps(Engine& engine, const ProfileRequest& request, std::int64_t samples,
-                            double seconds) {
-  SampleList list(request, samples);
-  return measure_steps(
-      engine, [&] { return list.next(); }, seconds);
 }
 
 schedule::Task with_samples(const schedule::Task& task, std::int64_t given) {

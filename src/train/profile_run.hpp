@@ -14,11 +14,29 @@
 
 namespace zygos::train {
 
-/// An engine that times every task.
-std::unique_ptr<Engine> engine_for(const ProfileRequest& request, schedule::Schedule schedule);
-/// The same, or nullptr with a line in the log if the lanes' memory can't hold it.
-std::unique_ptr<Engine> engine_if_fits(const ProfileRequest& request, schedule::Schedule schedule,
-                                       const std::string& what);
+/// An engine that times every task of its steps. It learns at the run's full rate, because times
+/// depend on values: cores that multiply trained weights run up to a tenth slower than with fresh
+/// ones. Where that diverges, or where ranks would have to agree that it does, it learns nothing.
+class TrialEngine {
+ public:
+  /// `request` must outlive the engine.
+  TrialEngine(const ProfileRequest& request, schedule::Schedule schedule);
+
+  const schedule::Schedule& schedule() const noexcept { return engine_.schedule(); }
+  /// Steps of so many samples each, for so long.
+  MeasuredPoint measure(std::int64_t samples, double seconds);
+
+ private:
+  class Rates;
+
+  const ProfileRequest& request_;
+  std::shared_ptr<Rates> rates_;
+  Engine engine_;
+};
+
+/// Or nullptr, with a line in the log, if the lanes' memory can't hold it.
+std::unique_ptr<TrialEngine> engine_if_fits(const ProfileRequest& request,
+                                            schedule::Schedule schedule, const std::string& what);
 
 /// So many samples of each of the request's batches, from a batch's beginning again where there are
 /// too few.
@@ -33,10 +51,6 @@ class SampleList {
   std::vector<std::uint32_t> ids_;
   std::vector<std::uint32_t> rows_;
 };
-
-/// Steps of so many samples.
-MeasuredPoint measure_steps(Engine& engine, const ProfileRequest& request, std::int64_t samples,
-                            double seconds);
 
 /// The task as it is when only the first `given` samples of the batch are there.
 schedule::Task with_samples(const schedule::Task& task, std::int64_t given);

@@ -75,6 +75,58 @@ std::vector<ElementRange> unequal_parts(ElementRange all) {
   return parts;
 }
 
+void add_forward(ScheduleBuilder& builder, Place place, schedule::MicroBatch i) {
+  builder.load(place, i);
+  builder.forward(place, i);
+  builder.send_activations(place, i);
+}
+
+void add_backward(ScheduleBuilder& builder, Place place, Place last, schedule::MicroBatch i) {
+  if (place == last) {
+    builder.loss(place, i);
+  }
+  builder.backward(place, i);
+  builder.send_activation_gradients(place, i);
+}
+
+void add_gpipe(ScheduleBuilder& builder, std::span<const Place> order, std::int32_t micro_batches) {
+  for (const Place place : order) {
+    for (std::int32_t i = 0; i < micro_batches; ++i) {
+      add_forward(builder, place, i);
+    }
+  }
+  for (std::size_t stage = order.size(); stage-- > 0;) {
+    for (std::int32_t i = 0; i < micro_batches; ++i) {
+      add_backward(builder, order[stage], order.back(), i);
+    }
+  }
+}
+
+/// A stage holds activations of as many micro-batches as there are stages from it to the last.
+void add_one_f_one_b(ScheduleBuilder& builder, std::span<const Place> order,
+                     std::int32_t micro_batches) {
+  struct Done {
+    std::int32_t forward = 0;
+    std::int32_t backward = 0;
+  };
+  const std::size_t stages = order.size();
+  std::vector<Done> done(stages);
+  while (done.front().backward < micro_batches) {
+    for (std::size_t stage = 0; stage < stages; ++stage) {
+      auto& [forward, backward] = done[stage];
+      const auto most = static_cast<std::int32_t>(stages - stage);
+      if (forward < micro_batches && forward - backward < most) {
+        if (stage == 0 || done[stage - 1].forward > forward) {
+          add_forward(builder, order[stage], forward++);
+        }
+      } else if (backward < forward &&
+                 (stage + 1 == stages || done[stage + 1].backward > backward)) {
+        add_backward(builder, order[stage], order.back(), backward++);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 schedule::Schedule lonely_schedule(const plan::Problem& problem, Place place, bool by_node,
@@ -162,7 +214,7 @@ schedule::Schedule exchange_schedule(const plan::Problem& problem) {
 }
 
 schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Place> order,
-                                std::int32_t micro_batches) {
+                                std::int32_t micro_batches, CutOrder pipeline) {
   schedule::Outline outline = outline_of(problem);
   const auto stages = static_cast<std::int32_t>(order.size());
   for (std::int32_t stage = 0; stage < stages; ++stage) {
@@ -175,26 +227,12 @@ schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Pl
         {problem.batch * i / micro_batches, problem.batch * (i + 1) / micro_batches});
   }
   ScheduleBuilder builder(std::move(outline));
-  for (const Place place : order) {
-    for (std::int32_t i = 0; i < micro_batches; ++i) {
-      builder.load(place, i);
-      builder.forward(place, i);
-      builder.send_activations(place, i);
-    }
-  }
-  for (std::size_t stage = order.size(); stage-- > 0;) {
-    for (std::int32_t i = 0; i < micro_batches; ++i) {
-      if (order[stage] == order.back()) {
-        builder.loss(order.back(), i);
-      }
-      builder.backward(order[stage], i);
-      builder.send_activation_gradients(order[stage], i);
-    }
-    if (problem.clips) {
-      builder.squares(order[stage]);
-    }
-  }
+  pipeline == CutOrder::gpipe ? add_gpipe(builder, order, micro_batches)
+                              : add_one_f_one_b(builder, order, micro_batches);
   if (problem.clips) {
+    for (const Place place : order) {
+      builder.squares(place);
+    }
     builder.exchange_squares(order);
   }
   for (std::size_t i = order.size(); i-- > 0;) {

@@ -27,9 +27,13 @@ schedule::Schedule side_by_side_schedule(const plan::Problem& problem,
 /// to place, each adding its own, and the sums go back; every second part the other way round.
 schedule::Schedule exchange_schedule(const plan::Problem& problem);
 
+/// In which order a stage takes its passes: all forward ones first, or both kinds in turn.
+enum class CutOrder : std::uint8_t { gpipe, one_f_one_b };
+
 /// As many stages of about equal numbers of nodes as there are places, in the order given, and
-/// micro-batches through all of them, forth and then back.
+/// micro-batches through all of them.
 schedule::Schedule cut_schedule(const plan::Problem& problem,
-                                std::span<const schedule::Place> order, std::int32_t micro_batches);
+                                std::span<const schedule::Place> order, std::int32_t micro_batches,
+                                CutOrder pipeline = CutOrder::gpipe);
 
 }  // namespace zygos::train

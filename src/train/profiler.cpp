@@ -11,15 +11,18 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace zygos::train {
 namespace {
 
 using plan::PlaceCosts;
+using schedule::is_pass;
 using schedule::Place;
 using schedule::Task;
 using schedule::TaskKind;
@@ -31,7 +34,10 @@ constexpr std::int64_t cut_micro_batches = 8;
 /// A fast place repeats its work while the slowest does its own, but not more often than this.
 constexpr double most_repeats = 16.0;
 
-bool is_pass(TaskKind kind) { return kind == TaskKind::forward || kind == TaskKind::backward; }
+/// Of fewer samples: what has none, such as an update, finds memory in other caches behind them.
+bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
+  return task.samples.count() == 0 && samples < schedule.batch;
+}
 
 bool is_transfer(TaskKind kind) {
   switch (kind) {
@@ -66,6 +72,7 @@ class Profiler {
       const lane::LaneSpec& spec = request_.lanes[index(place)].spec();
       profile.threads = spec.kind == lane::Kind::device ? 1 : spec.threads;
       profile.one_driver = request_.lanes.one_driver(index(place), cores());
+      profile.awake_s = std::chrono::duration<double>(request_.lanes.patience(cores())).count();
       measure_alone(place);
     }
     if (problem_.places.size() > 1) {
@@ -106,9 +113,8 @@ class Profiler {
     return found;
   }
 
-  MeasuredPoint measure(Engine& engine, std::int64_t samples, double points = 1.0) {
-    const MeasuredPoint point =
-        measure_steps(engine, request_, samples, request_.seconds_per_point * points);
+  MeasuredPoint measure(TrialEngine& engine, std::int64_t samples, double points = 1.0) {
+    const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point * points);
     overheads_.push_back(point.overhead_s);
     if (point.gap_s > 0.0) {
       gaps_.push_back(point.gap_s);
@@ -142,7 +148,7 @@ class Profiler {
   }
 
   /// The same problem with as many samples as the place can hold: at least one.
-  std::unique_ptr<Engine> largest_that_fits(Place place) {
+  std::unique_ptr<TrialEngine> largest_that_fits(Place place) {
     for (plan::Problem smaller = problem_; smaller.batch > 0; smaller.batch /= 2) {
       for (const bool versions : {true, false}) {
         auto engine =
@@ -175,7 +181,7 @@ class Profiler {
     engine.reset();  // its memory is charged to the same budget
     plan::Problem held = problem_;
     held.batch = largest;
-    engine = engine_for(request_, lonely_schedule(held, place, false));
+    engine = std::make_unique<TrialEngine>(request_, lonely_schedule(held, place, false));
     for (auto& [count, pass] : passes) {
       const MeasuredPoint point = measure(*engine, count);
       const auto& tasks = engine->schedule().tasks;
@@ -214,7 +220,7 @@ class Profiler {
                   std::int64_t samples) const {
     for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
       const Task task = with_samples(schedule.tasks[id], samples);
-      if (!is_pass(task.kind)) {
+      if (!is_pass(task.kind) && !measured_amiss(task, schedule, samples)) {
         costs.others[task.kind].add(plan::amount_of(task), point.task_s[id]);
       }
     }
@@ -252,7 +258,7 @@ class Profiler {
     if (std::ranges::find(largest_, 0) != largest_.end()) {
       return;
     }
-    std::unique_ptr<Engine> engine;
+    std::unique_ptr<TrialEngine> engine;
     for (std::int64_t most = problem_.batch; engine == nullptr && most > 0; most /= 2) {
       engine = engine_if_fits(request_, side_by_side_schedule(problem_, fair_sizes(most)),
                               "work on all lanes with up to " + std::to_string(most) + " samples");
@@ -303,18 +309,21 @@ class Profiler {
         measure_cut(order, 1, count);
       }
       // Messages that are moved while others compute.
-      measure_cut(order, static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch)),
-                  problem_.batch);
+      const auto several = static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch));
+      measure_cut(order, several, problem_.batch);
+      measure_cut(order, several, problem_.batch, CutOrder::one_f_one_b);
     }
     tell("measured the links between lanes");
   }
 
-  void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples) {
-    if (auto engine = engine_if_fits(request_, cut_schedule(problem_, order, micro_batches),
-                                     "a model cut between all lanes")) {
+  void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples,
+                   CutOrder pipeline = CutOrder::gpipe) {
+    if (auto engine =
+            engine_if_fits(request_, cut_schedule(problem_, order, micro_batches, pipeline),
+                           "a model cut between all lanes")) {
       const MeasuredPoint point = measure(*engine, samples);
       add_transfers(engine->schedule(), point, samples);
-      set_again(engine->schedule(), point);
+      set_behind(engine->schedule(), point);
     }
   }
 
@@ -331,30 +340,33 @@ class Profiler {
   }
 
   /// What passes over micro-batches behind the first take more or less than one by itself.
-  void set_again(const schedule::Schedule& schedule, const MeasuredPoint& point) {
-    std::map<std::pair<Place, TaskKind>, std::vector<std::size_t>> passes;
+  void set_behind(const schedule::Schedule& schedule, const MeasuredPoint& point) {
+    const auto histories = plan::pass_histories(schedule);
+    std::map<std::tuple<Place, TaskKind, plan::PassHistory>, std::vector<std::size_t>> passes;
     for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-      if (is_pass(schedule.tasks[id].kind)) {
-        passes[{schedule.tasks[id].place, schedule.tasks[id].kind}].push_back(id);
+      const Task& task = schedule.tasks[id];
+      if (is_pass(task.kind) && histories[id] != plan::PassHistory::first) {
+        passes[{task.place, task.kind, histories[id]}].push_back(id);
       }
     }
     for (const auto& [what, ids] : passes) {
       const Task& pass = schedule.tasks[ids[0]];
-      const bool back = pass.kind == TaskKind::backward;
       plan::PlaceProfile& profile = profile_.places[index(pass.place)];
       const PlaceCosts& together = profile.together;
       const PlaceCosts& costs =
           together.forward.empty() || together.backward.empty() ? profile.alone : together;
-      if (ids.size() > 1 && !costs.forward.empty() && !costs.backward.empty()) {
-        std::vector<double> behind;
-        for (std::size_t i = 1; i < ids.size(); ++i) {
-          behind.push_back(point.task_s[ids[i]]);
-        }
-        const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
-        share_out(median(std::move(behind)) - one_s, pass.nodes, pass.samples.count(),
-                  back ? costs.backward : costs.forward,
-                  back ? profile.backward_again_s : profile.forward_again_s);
+      if (costs.forward.empty() || costs.backward.empty()) {
+        continue;
       }
+      std::vector<double> seconds;
+      for (const std::size_t id : ids) {
+        seconds.push_back(point.task_s[id]);
+      }
+      const bool again = std::get<plan::PassHistory>(what) == plan::PassHistory::again;
+      const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
+      share_out(median(std::move(seconds)) - one_s, pass.nodes, pass.samples.count(),
+                pass.kind == TaskKind::backward ? costs.backward : costs.forward,
+                (again ? profile.again : profile.alternating).of(pass.kind));
     }
   }
 
@@ -365,8 +377,9 @@ class Profiler {
       auto& place = profile_.places[index(task.place)];
       const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
       const bool free = sends && plan::is_alias(task.payload, place.host_accessible);
-      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
-                          task.kind == TaskKind::squares;
+      const bool wanted = ((is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
+                           task.kind == TaskKind::squares) &&
+                          !measured_amiss(task, schedule, samples);
       for (PlaceCosts* costs : {&place.alone, &place.together}) {
         if (wanted && !costs->empty()) {
           costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);

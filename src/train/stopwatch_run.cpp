@@ -5,8 +5,6 @@
 #include "train/median.hpp"
 #include "train/task_queues.hpp"
 
-#include "zygos/lane/await_change.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -24,9 +22,6 @@ constexpr std::size_t least_steps = 3;
 constexpr std::size_t most_steps = 300;
 /// Share of a task's time that others must have computed, for it to count as accompanied.
 constexpr double nearly_all = 0.9;
-
-/// How long a line that computes waits awake for another one.
-constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
 
 /// Records of one step, by line.
 using StepRecords = std::vector<std::vector<TaskRecord>>;
@@ -78,6 +73,7 @@ class Summary {
       : engine_(engine),
         schedule_(engine.schedule()),
         others_(schedule_.active_places().size() - 1),
+        awake_s_(std::chrono::duration<double>(engine_.patience()).count()),
         task_s_(schedule_.tasks.size()),
         core_s_(schedule_.tasks.size()),
         accompanied_s_(schedule_.tasks.size()) {}
@@ -164,7 +160,7 @@ class Summary {
       }
       if (others_s > own_s) {
         const bool one = engine_.one_driver(static_cast<std::size_t>(task_of(record).place));
-        const bool slept = (one || for_computing) && others_s - own_s > awake_s;
+        const bool slept = (one || for_computing) && others_s - own_s > awake_s_;
         auto& found = !computes ? message_handovers_ : slept ? wakes_ : handovers_;
         found.push_back(record.start_s - others_s);
       }
@@ -185,6 +181,7 @@ class Summary {
   const Engine& engine_;
   const Schedule& schedule_;
   std::size_t others_;
+  double awake_s_;
   std::vector<std::vector<double>> task_s_, core_s_, accompanied_s_;
   std::vector<double> overheads_, gaps_, handovers_, wakes_, message_handovers_;
 };

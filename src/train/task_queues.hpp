@@ -14,10 +14,6 @@
 
 namespace zygos::train {
 
-inline std::size_t line_of(const schedule::Task& task) {
-  return static_cast<std::size_t>(task.place) * schedule::queue_count +
-         static_cast<std::size_t>(task.queue);
-}
 inline std::size_t place_of_line(std::size_t line) { return line / schedule::queue_count; }
 inline lane::Line lane_line(std::size_t line) {
   return static_cast<lane::Line>(line % schedule::queue_count);

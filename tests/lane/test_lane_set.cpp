@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/core/error.hpp"
+#include "zygos/lane/await_change.hpp"
 #include "zygos/lane/lane_set.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -64,6 +65,16 @@ TEST_CASE(
   }
   CHECK_FALSE(lanes.one_driver(2, 1));
   CHECK(process_cores() >= 1);
+}
+
+TEST_CASE("lanes stay awake for long only where no other thread wants their cores", "[lane]") {
+  LaneSet lanes({{.name = "host", .threads = 2}, {.name = "device", .kind = Kind::emulated}});
+
+  CHECK(lanes.patience(3) == own_core_patience);
+  CHECK(lanes.patience(2) == computing_patience);  // three threads on two cores
+  CHECK(lanes.patience(4) == computing_patience);  // messages have threads of their own
+  lanes.add_remote({.name = "elsewhere", .kind = Kind::emulated});
+  CHECK_FALSE(lanes.cores_of_their_own(3));
 }
 
 TEST_CASE("the machine is described without a lane", "[lane]") {

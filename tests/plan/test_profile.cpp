@@ -238,6 +238,24 @@ TEST_CASE("A pass over no nodes costs its fixed part, whichever situation was me
   CHECK(profile.seconds(pass_of(TaskKind::backward, {2, 2}, 1), true) == 0.0);
 }
 
+TEST_CASE("A pass costs what was measured behind the passes before it") {
+  Profile profile = test::linear_profile(2.0, 1.0);
+  profile.places[0].again = {{0.25}, {0.5}};
+  profile.places[0].alternating = {{}, {1.0}};
+  const auto extra = [&](TaskKind kind, PassHistory history) {
+    const schedule::Task pass = pass_of(kind, {0, 1}, 4);
+    return profile.seconds_behind(pass, history, false) - profile.seconds(pass, false);
+  };
+
+  CHECK(extra(TaskKind::forward, PassHistory::first) == 0.0);
+  CHECK(extra(TaskKind::backward, PassHistory::first) == 0.0);
+  CHECK(extra(TaskKind::forward, PassHistory::again) == 0.25);
+  CHECK(extra(TaskKind::recompute, PassHistory::again) == 0.25);
+  CHECK(extra(TaskKind::backward, PassHistory::again) == 0.5);
+  CHECK(extra(TaskKind::forward, PassHistory::alternating) == 0.0);  // not measured
+  CHECK_THAT(extra(TaskKind::backward, PassHistory::alternating), WithinRel(1.0));
+}
+
 TEST_CASE("A kind of task that was never measured is named") {
   Profile profile;
   profile.places.resize(1);

@@ -36,8 +36,9 @@ Profile sample() {
   profile.cores = 6;
   profile.places[1].threads = 4;
   profile.places[1].one_driver = true;
-  profile.places[1].forward_again_s = {0.0, -2e-6};
-  profile.places[1].backward_again_s = {3e-6};
+  profile.places[1].awake_s = 0.25;
+  profile.places[1].again = {{0.0, -2e-6}, {3e-6}};
+  profile.places[1].alternating = {{1e-6}, {}};
   profile.places[1].alone.core[TaskKind::send] = test::constant(3e-6);
   return profile;
 }
@@ -78,8 +79,9 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(after.places[1].threads == 4);
   CHECK_FALSE(after.places[0].one_driver);
   CHECK(after.places[1].one_driver);
-  CHECK(after.places[1].forward_again_s == before.places[1].forward_again_s);
-  CHECK(after.places[1].backward_again_s == before.places[1].backward_again_s);
+  CHECK(after.places[1].awake_s == 0.25);
+  CHECK(after.places[1].again == before.places[1].again);
+  CHECK(after.places[1].alternating == before.places[1].alternating);
   CHECK(after.places[1].alone.core.at(TaskKind::send).points() ==
         before.places[1].alone.core.at(TaskKind::send).points());
   CHECK(after.places[1].together.pass_s == 2e-6);
@@ -110,7 +112,7 @@ TEST_CASE("A profile that lacks a fact is refused as well") {
 
 TEST_CASE("A profile of another format version is refused") {
   std::string text = profile_text(sample(), here, date);
-  text.replace(text.find("\"version\": 4"), 12, "\"version\": 9");
+  text.replace(text.find("\"version\": 5"), 12, "\"version\": 9");
 
   CHECK_THROWS_MATCHES(profile_from(text, here, "p"), UsageError,
                        MessageMatches(ContainsSubstring("format version 9")));

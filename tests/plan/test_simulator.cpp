@@ -148,17 +148,18 @@ TEST_CASE("Transfers of a pipeline hide behind work, where there is any") {
 
 TEST_CASE("Passes behind the first over some weights take what was measured of them") {
   Profile profile = test::linear_profile(6.0, 3.0);
-  profile.places[1].forward_again_s = {0.0, -0.125, -0.125};
+  profile.places[1].again.forward = {0.0, -0.125, -0.125};
 
   // Of two micro-batches of 1 s a pass the second one's forward takes 0.75 s on the device.
   CHECK_THAT(simulate(test::pipeline_schedule(2, 1), profile).makespan_s, WithinRel(8.0));
   CHECK_THAT(simulate(test::pipeline_schedule(2, 2), profile).makespan_s, WithinRel(5.75));
-  profile.places[1].forward_again_s = {0.0, -50.0, -50.0};
+  profile.places[1].again.forward = {0.0, -50.0, -50.0};
   CHECK_THAT(simulate(test::pipeline_schedule(2, 2), profile).makespan_s, WithinRel(5.2));
-  profile.places[1].forward_again_s.clear();
-  profile.places[0].backward_again_s = {-0.5};
+  profile.places[1].again.forward.clear();
+  profile.places[0].again.backward = {-0.5};
   CHECK_THAT(simulate(test::pipeline_schedule(2, 2), profile).makespan_s, WithinRel(5.5));
-  profile.places[0].backward_again_s = {0.5};
+  profile.places[0].alternating.backward = {100.0};  // there are none
+  profile.places[0].again.backward = {0.5};
   CHECK_THAT(simulate(test::pipeline_schedule(2, 2), profile).makespan_s, WithinRel(6.5));
 }
 

@@ -11,6 +11,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,25 @@ TEST_CASE("A lane has one driver where its cores are those that compute, and a G
   CHECK_FALSE(run.engine(run.split(20))->one_driver(0));
 }
 
+TEST_CASE("A lane's thread, bound to its core, knows of the others", "[train][one_driver]") {
+  constexpr int most = 8;
+  const int cores = lane::process_cores();
+  if (cores > most) {
+    SKIP("one lane for each of " << cores << " cores would be too many");
+  }
+  std::vector<lane::LaneSpec> specs = workers(cores);
+  for (int core = 0; core < cores; ++core) {
+    specs[static_cast<std::size_t>(core)].cores = {core};
+  }
+  SmallRun run(std::move(specs));
+  const auto engine = run.engine(run.split(20));
+
+  std::chrono::microseconds patience{};
+  run.lanes[0].run_and_wait([&] { patience = engine->patience(); });
+  CHECK(engine->patience() == lane::own_core_patience);
+  CHECK(patience == lane::own_core_patience);
+}
+
 TEST_CASE("Links work while the one driver of their lane computes", "[train][one_driver]") {
   Piped piped(one_core);
   using schedule::Queue;
@@ -167,6 +187,8 @@ TEST_CASE("A profile says which places have one driver", "[train][one_driver]") 
 
     CHECK(profile.cores == cores);
     CHECK(profile.places[1].one_driver == (cores == one_core));
+    CHECK(profile.places[1].awake_s ==
+          std::chrono::duration<double>(run.lanes.patience(cores)).count());
     CHECK(profile.handover_s + profile.wake_s > 0.0);
   }
 }

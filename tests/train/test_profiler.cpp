@@ -99,9 +99,10 @@ TEST_CASE("A profile says by node what a pass takes behind another one", "[train
   const plan::Profile profile = train::measure_profile(request_for(run));
 
   for (const plan::PlaceProfile& place : profile.places) {
-    for (const auto* again_s : {&place.forward_again_s, &place.backward_again_s}) {
-      CHECK(again_s->size() == place.alone.forward.size());
-      CHECK(std::ranges::any_of(*again_s, [](double seconds) { return seconds != 0.0; }));
+    for (const auto* by_node : {&place.again.forward, &place.again.backward,
+                                &place.alternating.forward, &place.alternating.backward}) {
+      CHECK(by_node->size() == place.alone.forward.size());
+      CHECK(std::ranges::any_of(*by_node, [](double seconds) { return seconds != 0.0; }));
     }
   }
 }

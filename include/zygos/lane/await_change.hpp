@@ -13,6 +13,9 @@ namespace zygos::lane {
 /// A thread that computes: between two tasks it waits some ten microseconds, and as much again is
 /// what a thread that sleeps on an idle core takes to wake (20 to 50 us in a virtual machine).
 inline constexpr std::chrono::microseconds computing_patience{50};
+/// The same on a core that none of the program's threads wants. It pays 30 us to wake, and as much
+/// whoever wakes it, only where it has waited for so long that they hardly count.
+inline constexpr std::chrono::microseconds own_core_patience{1000};
 /// A thread that has nothing to win: its core is better left to those that compute.
 inline constexpr std::chrono::microseconds other_patience{2};
 

@@ -4,6 +4,7 @@
 
 #include "zygos/lane/lane.hpp"
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -38,6 +39,12 @@ class LaneSet {
   /// for messages would only take these away. Else every line has a thread. Plain function of the
   /// specs.
   bool one_driver(std::size_t place, int cores) const;
+  /// True if every lane has one driver and there is a core for each of their threads. Devices and
+  /// lanes of other processes have threads that move messages, which need cores, too.
+  bool cores_of_their_own(int cores) const;
+  /// How long threads that compute stay awake while they wait for what other lanes compute:
+  /// own_core_patience or computing_patience.
+  std::chrono::microseconds patience(int cores) const;
   /// Throws UsageError that lists the names there are.
   std::size_t index_of(std::string_view name) const;
 

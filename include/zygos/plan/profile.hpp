@@ -5,9 +5,12 @@
 // can be given times: other stages, other micro-batches, other parts of the gradient.
 #pragma once
 
+#include "zygos/lane/await_change.hpp"
 #include "zygos/lane/lane.hpp"
+#include "zygos/plan/pass_history.hpp"
 #include "zygos/schedule/task.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -65,6 +68,21 @@ struct PlaceCosts {
                       std::int64_t samples) const;
 };
 
+/// By node: seconds that a pass takes more, or below zero less, than the first one since weights
+/// were updated. Empty if not measured.
+struct PassDifferences {
+  std::vector<double> forward{};
+  std::vector<double> backward{};
+
+  friend bool operator==(const PassDifferences&, const PassDifferences&) = default;
+  std::vector<double>& of(schedule::TaskKind kind) {
+    return kind == schedule::TaskKind::backward ? backward : forward;
+  }
+  const std::vector<double>& of(schedule::TaskKind kind) const {
+    return kind == schedule::TaskKind::backward ? backward : forward;
+  }
+};
+
 /// Costs of a place that works alone and of one that works while all others do: shared caches,
 /// memory bandwidth and clocks make these differ. One of them may be missing.
 struct PlaceProfile {
@@ -73,12 +91,13 @@ struct PlaceProfile {
   bool host_accessible =
       false;        ///< its gradients and weights are read where they lie: see is_alias
   int threads = 1;  ///< cores that it computes on; of a device the one that waits for it
-  /// By node: seconds that a pass takes more, or below zero less, when it isn't the first over the
-  /// node since its weights were updated: those lie in nearer caches now. Empty if not measured.
-  std::vector<double> forward_again_s{};
-  std::vector<double> backward_again_s{};
+  /// Of passes that aren't the first over a node, see PassHistory.
+  PassDifferences again{};
+  PassDifferences alternating{};
   /// Its three queues share one thread, see lane::LaneSet::one_driver.
   bool one_driver = false;
+  /// For how long its thread that computes stays awake, see lane::LaneSet::patience.
+  double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
 };
 
 /// What was measured on one machine for one model and set of lanes.
@@ -87,8 +106,8 @@ struct Profile {
   double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
   /// Until a task starts that waited for one of another thread: one that computes; one that
-  /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake
-  /// (lane::computing_patience); one that moves a message. Where a place has one thread for all,
+  /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake;
+  /// one that moves a message. Where a place has one thread for all,
   /// any of its tasks takes one of the first two.
   double handover_s = 0.0;
   double wake_s = 0.0;
@@ -106,9 +125,9 @@ struct Profile {
   }
   /// The same task done by another place.
   double seconds_on(schedule::Place place, const schedule::Task& task, bool together) const;
-  /// seconds() of a pass over nodes of which the place has done another one of the kind since they
-  /// were updated. Other kinds of tasks take what they always do.
-  double seconds_again(const schedule::Task& task, bool together) const;
+  /// seconds() of a pass that the place has done others before. Other kinds of tasks take what they
+  /// always do.
+  double seconds_behind(const schedule::Task& task, PassHistory history, bool together) const;
   /// Share of a core, 0 to 1, that moving a message takes while it lasts; 0 of tasks that compute.
   double core_share(const schedule::Task& task) const;
 };

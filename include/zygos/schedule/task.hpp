@@ -5,6 +5,7 @@
 #include "zygos/schedule/ranges.hpp"
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -53,6 +54,10 @@ enum class TaskKind : std::uint8_t {
   average,     ///< current weights become the mean of all versions that are kept
 };
 std::string_view name_of(TaskKind kind);
+/// Forward or backward over nodes.
+constexpr bool is_pass(TaskKind kind) {
+  return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
+}
 
 enum class BufferKind : std::uint8_t {
   batch,        ///< the caller's samples, host memory
@@ -134,5 +139,9 @@ struct Task {
   std::vector<Buffer> reads;
   std::vector<Buffer> writes;
 };
+/// Queues of all places, numbered.
+inline std::size_t line_of(const Task& task) {
+  return static_cast<std::size_t>(task.place) * queue_count + static_cast<std::size_t>(task.queue);
+}
 
 }  // namespace zygos::schedule

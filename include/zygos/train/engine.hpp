@@ -124,6 +124,8 @@ class Engine {
   const schedule::Schedule& schedule() const noexcept;
   /// True if one thread works through all queues of a place.
   bool one_driver(std::size_t place) const;
+  /// How long threads that compute stay awake between two tasks, see lane::LaneSet::patience.
+  std::chrono::microseconds patience() const;
   /// Of all active places, of other ranks included.
   std::vector<LaneUsage> memory() const;
   /// Of this rank's lanes.

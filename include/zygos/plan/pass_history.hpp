@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/schedule/schedule.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace zygos::plan {
+
+/// What a place did before a pass, since it last updated its weights. It says in which caches these
+/// lie: 1F1B's passes take a fifth more than GPipe's where a stage and its gradients fill a cache.
+enum class PassHistory : std::uint8_t {
+  first,        ///< none of the kind over these nodes
+  again,        ///< one of the kind, and behind it none of the other
+  alternating,  ///< one of the kind, and then one of the other
+};
+
+/// By task; `first` of whatever is no pass. A recomputation is a forward.
+std::vector<PassHistory> pass_histories(const schedule::Schedule& schedule);
+
+}  // namespace zygos::plan
