@@ -141,6 +141,7 @@ PlaceCosts costs_from(const json& object) {
 Profile profile_of(const json& object) {
   Profile profile;
   profile.step_overhead_s = seconds_from(object.at("step_overhead_s"));
+  profile.joint_overhead_s = seconds_from(object.at("joint_overhead_s"));
   profile.task_overhead_s = seconds_from(object.at("task_overhead_s"));
   profile.handover_s = seconds_from(object.at("handover_s"));
   profile.wake_s = seconds_from(object.at("wake_s"));
@@ -196,6 +197,7 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
                     {"date", date},
                     {"identity", json_of(identity)},
                     {"step_overhead_s", profile.step_overhead_s},
+                    {"joint_overhead_s", profile.joint_overhead_s},
                     {"task_overhead_s", profile.task_overhead_s},
                     {"handover_s", profile.handover_s},
                     {"wake_s", profile.wake_s},

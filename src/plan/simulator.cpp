@@ -5,8 +5,10 @@
 #include "plan/task_links.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/lane/await_change.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -50,6 +52,20 @@ void sum_up(const Schedule& schedule, Simulation& out) {
     const auto index = static_cast<std::size_t>(place);
     out.idle_s[index] = std::max(0.0, out.makespan_s - out.busy_s[index]);
   }
+}
+
+/// Whether a place but the last computed until so shortly before the end that its core is awake.
+bool ends_jointly(const Schedule& schedule, const Simulation& simulation) {
+  constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
+  std::vector<bool> late(schedule.places.size(), false);
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const Task& task = schedule.tasks[id];
+    if (task.queue == Queue::compute &&
+        simulation.tasks[id].end_s >= simulation.makespan_s - awake_s) {
+      late[static_cast<std::size_t>(task.place)] = true;
+    }
+  }
+  return std::ranges::count(late, true) > 1;
 }
 
 /// Places that work at the same time slow each other down, so a task's end is known only once it is
@@ -354,7 +370,8 @@ Simulation simulate(const Schedule& schedule, const Profile& profile) {
       schedule.active_places().size() > 1
           ? SharedMachine(schedule, profile).run()
           : simulate(schedule, [&](const Task& task) { return profile.seconds(task, false); });
-  out.makespan_s += profile.step_overhead_s;
+  out.makespan_s +=
+      ends_jointly(schedule, out) ? profile.joint_overhead_s : profile.step_overhead_s;
   return out;
 }
 

@@ -181,7 +181,7 @@ struct Engine::Impl {
   std::uint32_t round_number = 0;
   std::atomic<bool> abort{false};
   std::atomic<bool> handed_out{false};  ///< the round, to all workers
-  std::vector<Failure> failures;  ///< by line
+  std::vector<Failure> failures;        ///< by line
   std::exception_ptr peer_failure;
   std::vector<double> totals;  ///< by place, totals_of_place each
   bool whole = false;          ///< weights and states are defined and consistent

@@ -35,21 +35,26 @@ plan::Problem problem_of(const graph::Graph& graph, const lane::LaneSet& lanes, 
   return problem;
 }
 
-/// The whole rate, or none.
+/// Those of the run, or none.
 class TrialEngine::Rates final : public nn::RateSchedule {
  public:
-  explicit Rates(bool learns) : learns_(learns) {}
+  explicit Rates(const EngineOptions& options)
+      : run_(options.rates), learns_(options.communicator == nullptr) {}
   std::string_view type() const override { return "trial"; }
-  double factor(const nn::RateMoment&) const override { return learns_ ? 1.0 : 0.0; }
+  double factor(const nn::RateMoment& moment) const override {
+    const double factor = run_ == nullptr ? 1.0 : run_->factor(moment);
+    return learns_ ? factor : 0.0;
+  }
   void stop() { learns_ = false; }
 
  private:
+  nn::RateSchedulePtr run_;
   bool learns_;
 };
 
 TrialEngine::TrialEngine(const ProfileRequest& request, schedule::Schedule schedule)
     : request_(request),
-      rates_(std::make_shared<Rates>(request.options.communicator == nullptr)),
+      rates_(std::make_shared<Rates>(request.options)),
       engine_(request.graph, request.optimizer, request.lanes, std::move(schedule), request.target,
               measuring(request.options, rates_)) {
   engine_.initialise();

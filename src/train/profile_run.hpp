@@ -14,7 +14,7 @@
 
 namespace zygos::train {
 
-/// An engine that times every task of its steps. It learns at the run's full rate, because times
+/// An engine that times every task of its steps. It learns as the run does, because times
 /// depend on values: cores that multiply trained weights run up to a tenth slower than with fresh
 /// ones. Where that diverges, or where ranks would have to agree that it does, it learns nothing.
 class TrialEngine {

@@ -83,7 +83,9 @@ class Profiler {
       anchor(place.alone);
       anchor(place.together);
     }
-    profile_.step_overhead_s = median(std::move(overheads_));
+    profile_.step_overhead_s = median(std::move(lonely_overheads_));
+    profile_.joint_overhead_s =
+        joint_overheads_.empty() ? profile_.step_overhead_s : median(std::move(joint_overheads_));
     profile_.task_overhead_s = median(std::move(gaps_));
     profile_.handover_s = median(std::move(handovers_));
     profile_.wake_s = median(std::move(wakes_));
@@ -115,7 +117,12 @@ class Profiler {
 
   MeasuredPoint measure(TrialEngine& engine, std::int64_t samples, double points = 1.0) {
     const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point * points);
-    overheads_.push_back(point.overhead_s);
+    if (point.lonely_overhead_s >= 0.0) {
+      lonely_overheads_.push_back(point.lonely_overhead_s);
+    }
+    if (point.joint_overhead_s >= 0.0) {
+      joint_overheads_.push_back(point.joint_overhead_s);
+    }
     if (point.gap_s > 0.0) {
       gaps_.push_back(point.gap_s);
     }
@@ -396,7 +403,8 @@ class Profiler {
   plan::Profile profile_;
   std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
   std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
-  std::vector<double> overheads_, gaps_, handovers_, wakes_, message_handovers_;
+  std::vector<double> lonely_overheads_, joint_overheads_, gaps_, handovers_, wakes_,
+      message_handovers_;
   double ignored_ = 0.0;
 };
 

@@ -5,6 +5,8 @@
 #include "train/median.hpp"
 #include "train/task_queues.hpp"
 
+#include "zygos/lane/await_change.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -81,8 +83,12 @@ class Summary {
   void add(const StepRecords& step, double wall_s) {
     double first_s = 0.0, last_s = 0.0;
     bool any = false;
+    std::vector<double> computed_s;  // until when, by place
     for (std::size_t line = 0; line < step.size(); ++line) {
       const auto& records = step[line];
+      if (line % schedule::queue_count == 0 && !records.empty()) {
+        computed_s.push_back(records.back().end_s);
+      }
       for (std::size_t i = 0; i < records.size(); ++i) {
         add_record(records[i], step, place_of_line(line));
         first_s = any ? std::min(first_s, records[i].start_s) : records[i].start_s;
@@ -93,7 +99,11 @@ class Summary {
         }
       }
     }
+    const auto awake = std::ranges::count_if(computed_s, [&](double end_s) {
+      return end_s >= last_s - std::chrono::duration<double>(lane::computing_patience).count();
+    });
     overheads_.push_back(wall_s - (last_s - first_s));
+    (awake > 1 ? joint_overheads_ : lonely_overheads_).push_back(overheads_.back());
     add_handovers(step);
   }
 
@@ -104,6 +114,8 @@ class Summary {
       point.accompanied_s.push_back(median(std::move(accompanied_s_[id])));
     }
     point.overhead_s = std::max(0.0, median(std::move(overheads_)));
+    point.lonely_overhead_s = median_or_none(std::move(lonely_overheads_));
+    point.joint_overhead_s = median_or_none(std::move(joint_overheads_));
     point.gap_s = std::max(0.0, median(std::move(gaps_)));
     point.handover_s = mean_of_most(std::move(handovers_));
     point.wake_s = mean_of_most(std::move(wakes_));
@@ -111,6 +123,10 @@ class Summary {
   }
 
  private:
+  static double median_or_none(std::vector<double> overheads) {
+    return overheads.empty() ? -1.0 : std::max(0.0, median(std::move(overheads)));
+  }
+
   void add_handovers(const StepRecords& step) {
     std::vector<double> ended_s(schedule_.tasks.size(), -1.0);
     for (const auto& records : step) {
@@ -183,7 +199,8 @@ class Summary {
   std::size_t others_;
   double awake_s_;
   std::vector<std::vector<double>> task_s_, core_s_, accompanied_s_;
-  std::vector<double> overheads_, gaps_, handovers_, wakes_, message_handovers_;
+  std::vector<double> overheads_, lonely_overheads_, joint_overheads_, gaps_, handovers_, wakes_,
+      message_handovers_;
 };
 
 }  // namespace

@@ -17,7 +17,11 @@ struct MeasuredPoint {
   std::vector<double> core_s;         ///< median by TaskId: its thread's time on a core
   std::vector<double> step_s;         ///< every step, in order
   double overhead_s = 0.0;            ///< median of a step, outside its tasks
-  double gap_s = 0.0;                 ///< median between consecutive tasks of a place's kernels
+  /// The same of the steps that one place ended alone, and of those that several did: see
+  /// plan::Profile; below 0: there were none.
+  double lonely_overhead_s = -1.0;
+  double joint_overhead_s = -1.0;
+  double gap_s = 0.0;  ///< median between consecutive tasks of a place's kernels
   /// Mean from the end of a task on one line to the start of one on another that waited for nothing
   /// else: see plan::Profile; 0: there was none.
   double handover_s = 0.0;

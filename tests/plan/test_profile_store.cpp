@@ -29,6 +29,7 @@ Profile sample() {
   profile.places[1].together = profile.places[0].alone;
   profile.places[1].together.pass_s = 2e-6;
   profile.step_overhead_s = 1.25e-5;
+  profile.joint_overhead_s = 0.75e-5;
   profile.task_overhead_s = 3e-7;
   profile.handover_s = 7e-6;
   profile.wake_s = 4e-5;
@@ -67,6 +68,7 @@ TEST_CASE("A stored profile comes back with every number") {
 
   CHECK(profile_text(after, here, date) == profile_text(before, here, date));
   CHECK(after.step_overhead_s == before.step_overhead_s);
+  CHECK(after.joint_overhead_s == before.joint_overhead_s);
   CHECK(after.task_overhead_s == before.task_overhead_s);
   CHECK(after.handover_s == before.handover_s);
   CHECK(after.wake_s == 4e-5);

@@ -168,12 +168,14 @@ TEST_CASE("Costs of places that work together are used only while both do") {
   Profile profile = test::linear_profile(4.0, 1.0);
   profile.places[1].together = test::linear_costs(3.0);
   profile.step_overhead_s = 0.5;
+  profile.joint_overhead_s = 0.25;
 
   CHECK_THAT(simulate(test::split_schedule(100, 100), profile).makespan_s, WithinRel(400.5));
   CHECK_THAT(simulate(test::split_schedule(100, 0), profile).makespan_s, WithinRel(100.5));
-  // The device has done 40 / 3 of its 90 samples when the host has done its 10.
+  // The device has done 40 / 3 of its 90 samples when the host has done its 10. They update
+  // together.
   CHECK_THAT(simulate(test::split_schedule(100, 10), profile).makespan_s,
-             WithinRel(40.0 + (90.0 - 40.0 / 3.0) + 0.5));
+             WithinRel(40.0 + (90.0 - 40.0 / 3.0) + 0.25));
 }
 
 TEST_CASE("A task that waited for another queue starts a little later") {

@@ -103,7 +103,10 @@ struct PlaceProfile {
 /// What was measured on one machine for one model and set of lanes.
 struct Profile {
   std::vector<PlaceProfile> places;
-  double step_overhead_s = 0.0;  ///< start and end of a step, outside its tasks
+  /// Start and end of a step, outside its tasks: if one place is the last at work, and if another
+  /// one computed until just before, so that the thread that waits for both finds a core awake.
+  double step_overhead_s = 0.0;
+  double joint_overhead_s = 0.0;
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
   /// Until a task starts that waited for one of another thread: one that computes; one that
   /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake;
