@@ -34,7 +34,9 @@ constexpr std::int64_t cut_micro_batches = 8;
 /// A fast place repeats its work while the slowest does its own, but not more often than this.
 constexpr double most_repeats = 16.0;
 
-/// Of fewer samples: what has none, such as an update, finds memory in other caches behind them.
+/// Of fewer samples: what has none, such as an update, finds memory in other caches behind them. Of
+/// a place alone, that is, which updates behind whole batches; stages may do so behind
+/// micro-batches.
 bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
   return task.samples.count() == 0 && samples < schedule.batch;
 }
@@ -384,9 +386,8 @@ class Profiler {
       auto& place = profile_.places[index(task.place)];
       const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
       const bool free = sends && plan::is_alias(task.payload, place.host_accessible);
-      const bool wanted = ((is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
-                           task.kind == TaskKind::squares) &&
-                          !measured_amiss(task, schedule, samples);
+      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
+                          task.kind == TaskKind::squares;
       for (PlaceCosts* costs : {&place.alone, &place.together}) {
         if (wanted && !costs->empty()) {
           costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);
