@@ -10,7 +10,7 @@
 namespace zygos::plan {
 namespace {
 
-/// Of one place, since its weights were updated.
+/// Of one place.
 struct Done {
   std::set<std::pair<bool, std::int32_t>> passes{};  ///< whether backward, first node
   std::optional<bool> last_back{};
@@ -24,9 +24,7 @@ std::vector<PassHistory> pass_histories(const schedule::Schedule& schedule) {
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
     Done& done = places[static_cast<std::size_t>(task.place)];
-    if (task.kind == schedule::TaskKind::update) {
-      done = {};
-    } else if (schedule::is_pass(task.kind)) {
+    if (schedule::is_pass(task.kind)) {
       const bool back = task.kind == schedule::TaskKind::backward;
       if (!done.passes.insert({back, task.nodes.begin}).second) {
         histories[id] = done.last_back == back ? PassHistory::again : PassHistory::alternating;

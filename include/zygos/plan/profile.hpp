@@ -68,8 +68,8 @@ struct PlaceCosts {
                       std::int64_t samples) const;
 };
 
-/// By node: seconds that a pass takes more, or below zero less, than the first one since weights
-/// were updated. Empty if not measured.
+/// By node: seconds that a pass takes more, or below zero less, than the first one of a step. Empty
+/// if not measured.
 struct PassDifferences {
   std::vector<double> forward{};
   std::vector<double> backward{};
