@@ -5,10 +5,8 @@
 #include "plan/task_links.hpp"
 
 #include "zygos/core/error.hpp"
-#include "zygos/lane/await_change.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -54,14 +52,12 @@ void sum_up(const Schedule& schedule, Simulation& out) {
   }
 }
 
-/// Whether a place but the last computed until so shortly before the end that its core is awake.
 bool ends_jointly(const Schedule& schedule, const Simulation& simulation) {
-  constexpr double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
   std::vector<bool> late(schedule.places.size(), false);
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const Task& task = schedule.tasks[id];
     if (task.queue == Queue::compute &&
-        simulation.tasks[id].end_s >= simulation.makespan_s - awake_s) {
+        simulation.tasks[id].end_s >= simulation.makespan_s - joint_end_s) {
       late[static_cast<std::size_t>(task.place)] = true;
     }
   }

@@ -5,7 +5,7 @@
 #include "train/median.hpp"
 #include "train/task_queues.hpp"
 
-#include "zygos/lane/await_change.hpp"
+#include "zygos/plan/profile.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -99,11 +99,10 @@ class Summary {
         }
       }
     }
-    const auto awake = std::ranges::count_if(computed_s, [&](double end_s) {
-      return end_s >= last_s - std::chrono::duration<double>(lane::computing_patience).count();
-    });
+    const auto last = std::ranges::count_if(
+        computed_s, [&](double end_s) { return end_s >= last_s - plan::joint_end_s; });
     overheads_.push_back(wall_s - (last_s - first_s));
-    (awake > 1 ? joint_overheads_ : lonely_overheads_).push_back(overheads_.back());
+    (last > 1 ? joint_overheads_ : lonely_overheads_).push_back(overheads_.back());
     add_handovers(step);
   }
 

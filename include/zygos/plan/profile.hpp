@@ -100,11 +100,16 @@ struct PlaceProfile {
   double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
 };
 
+/// Places end a step jointly if they do so within this of each other: a lane's thread that has
+/// ended stays awake for lane::computing_patience, and half of that leaves no doubt.
+inline constexpr double joint_end_s =
+    std::chrono::duration<double>(lane::computing_patience).count() / 2;
+
 /// What was measured on one machine for one model and set of lanes.
 struct Profile {
   std::vector<PlaceProfile> places;
-  /// Start and end of a step, outside its tasks: if one place is the last at work, and if another
-  /// one computed until just before, so that the thread that waits for both finds a core awake.
+  /// Start and end of a step, outside its tasks: if one place is the last at work, and if
+  /// several end it jointly, so that the thread that waits for them finds a core awake.
   double step_overhead_s = 0.0;
   double joint_overhead_s = 0.0;
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
