@@ -14,7 +14,7 @@ import statistics
 
 from running import ROOT, ZYGOS, json_of
 
-WARM_UP = 3  # steps, for the predicted time of one
+WARM_UP = 3  # steps, for the time of one
 SECONDS = 2.0
 LEAST_STEPS = 5
 

@@ -185,8 +185,8 @@ Profile worker_profile(const Profile& profile, Place place, const Cluster& clust
     }
   }
   // Every worker is a machine of its own: what its cores share was measured with all lanes on one.
-  return {{std::move(one)},   profile.step_overhead_s, profile.task_overhead_s,
-          profile.handover_s, profile.wake_s,          profile.message_handover_s};
+  return {{std::move(one)}, profile.step_overhead_s,    profile.task_overhead_s, profile.handover_s,
+          profile.wake_s,   profile.message_handover_s, profile.awake_s};
 }
 
 Profile replicated(const Profile& profile, Place place, const Cluster& cluster) {

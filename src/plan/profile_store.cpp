@@ -146,13 +146,14 @@ Profile profile_of(const json& object) {
   profile.handover_s = seconds_from(object.at("handover_s"));
   profile.wake_s = seconds_from(object.at("wake_s"));
   profile.message_handover_s = seconds_from(object.at("message_handover_s"));
+  profile.awake_s = seconds_from(object.at("awake_s"));
   profile.cores = count_from(object.at("cores"));
   for (const json& place : object.at("places")) {
     profile.places.push_back(
         {costs_from(place.at("alone")), costs_from(place.at("together")),
          place.at("host_accessible").get<bool>(), count_from(place.at("threads")),
          pass_differences_from(place.at("again")), pass_differences_from(place.at("alternating")),
-         place.at("one_driver").get<bool>(), seconds_from(place.at("awake_s"))});
+         place.at("one_driver").get<bool>()});
   }
   return profile;
 }
@@ -186,7 +187,6 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
     places.push_back({{"host_accessible", place.host_accessible},
                       {"threads", place.threads},
                       {"one_driver", place.one_driver},
-                      {"awake_s", place.awake_s},
                       {"again", json_of(place.again)},
                       {"alternating", json_of(place.alternating)},
                       {"alone", json_of(place.alone)},
@@ -202,6 +202,7 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
                     {"handover_s", profile.handover_s},
                     {"wake_s", profile.wake_s},
                     {"message_handover_s", profile.message_handover_s},
+                    {"awake_s", profile.awake_s},
                     {"cores", profile.cores},
                     {"places", std::move(places)}};
   return object.dump(1) + "\n";

@@ -186,9 +186,6 @@ class SharedMachine {
   bool one_driver(const Task& task) const {
     return profile_.places[static_cast<std::size_t>(task.place)].one_driver;
   }
-  double awake_s(const Task& task) const {
-    return profile_.places[static_cast<std::size_t>(task.place)].awake_s;
-  }
   Driver& driver_of(const Task& task) { return drivers_[static_cast<std::size_t>(task.place)]; }
 
   /// All that a task waits for has ended; the last of it, which is not of its line, by `before`.
@@ -201,7 +198,8 @@ class SharedMachine {
     }
     Driver& driver = driver_of(task);
     if (before != nullptr && before->place != task.place && !driver.busy && driver.end_s < now_) {
-      ready.waiting_s = now_ - driver.end_s > awake_s(task) ? profile_.wake_s : profile_.handover_s;
+      ready.waiting_s =
+          now_ - driver.end_s > profile_.awake_s ? profile_.wake_s : profile_.handover_s;
     }
     if (!loads_machine(task)) {
       ready.on_link_s = (1.0 - ready.core_share) * ready.alone_s;
@@ -297,7 +295,8 @@ class SharedMachine {
     if (!loads_machine(task)) {
       return profile_.message_handover_s;
     }
-    const bool slept = loads_machine(before) && now_ - line_end_s_[line_of(task)] > awake_s(task);
+    const bool slept =
+        loads_machine(before) && now_ - line_end_s_[line_of(task)] > profile_.awake_s;
     return slept ? profile_.wake_s : profile_.handover_s;
   }
 

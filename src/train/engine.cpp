@@ -64,6 +64,8 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
   options.cores = cores_of(options);  // here: threads of lanes may be bound to fewer
+  own_cores = lanes.cores_of_their_own(options.cores);
+  patience = lanes.patience(options.cores);
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
   graph.require_precision(options.dtype);
@@ -206,10 +208,9 @@ void Engine::agree(std::span<std::int64_t> values) const {
 
 const schedule::Schedule& Engine::schedule() const noexcept { return impl_->schedule; }
 
-std::chrono::microseconds Engine::patience() const {
-  return impl_->lanes.patience(impl_->options.cores);
-}
 bool Engine::one_driver(std::size_t place) const { return impl_->one_driver(place); }
+
+std::chrono::microseconds Engine::patience() const { return impl_->patience; }
 
 Trace& Engine::trace() noexcept { return impl_->trace; }
 

@@ -159,6 +159,8 @@ struct Engine::Impl {
   lane::LaneSet& lanes;
   schedule::Schedule schedule;
   EngineOptions options;
+  bool own_cores = false;                ///< see lane::LaneSet::cores_of_their_own
+  std::chrono::microseconds patience{};  ///< see lane::LaneSet::patience
   plan::TargetSpec target;
 
   std::vector<std::size_t> active;                    ///< places of this process that take part

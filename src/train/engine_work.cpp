@@ -220,7 +220,7 @@ void Engine::Impl::wait_for_work(const Worker& worker, const Choice& choice,
   const auto& news = signals.news(worker.number);
   if (std::isinf(choice.soonest_s)) {
     // Whoever has not begun yet may be waiting for this core to be told.
-    const bool keeps = lanes.cores_of_their_own(options.cores) && handed_out.load();
+    const bool keeps = own_cores && handed_out.load();
     return lane::await_change(news, seen, patience_of(worker),
                               keeps ? lane::GivesWay::no : lane::GivesWay::yes);
   }
@@ -244,7 +244,7 @@ std::chrono::microseconds Engine::Impl::patience_of(const Worker& worker) const 
   const bool awake = one_driver(worker.place) ||
                      (head.next < queue.size() &&
                       std::ranges::any_of(queue[head.next].wait_for, computes_elsewhere));
-  return awake ? lanes.patience(options.cores) : lane::other_patience;
+  return awake ? patience : lane::other_patience;
 }
 
 void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {

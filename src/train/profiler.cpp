@@ -34,9 +34,8 @@ constexpr std::int64_t cut_micro_batches = 8;
 /// A fast place repeats its work while the slowest does its own, but not more often than this.
 constexpr double most_repeats = 16.0;
 
-/// Of fewer samples: what has none, such as an update, finds memory in other caches behind them. Of
-/// a place alone, that is, which updates behind whole batches; stages may do so behind
-/// micro-batches.
+/// Of a place alone. What belongs to the batch and not to samples of it, such as an update, finds
+/// memory in nearer caches behind a part of the batch than behind all of it, where a run has it.
 bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
   return task.samples.count() == 0 && samples < schedule.batch;
 }
@@ -74,7 +73,6 @@ class Profiler {
       const lane::LaneSpec& spec = request_.lanes[index(place)].spec();
       profile.threads = spec.kind == lane::Kind::device ? 1 : spec.threads;
       profile.one_driver = request_.lanes.one_driver(index(place), cores());
-      profile.awake_s = std::chrono::duration<double>(request_.lanes.patience(cores())).count();
       measure_alone(place);
     }
     if (problem_.places.size() > 1) {
@@ -92,6 +90,7 @@ class Profiler {
     profile_.handover_s = median(std::move(handovers_));
     profile_.wake_s = median(std::move(wakes_));
     profile_.message_handover_s = median(std::move(message_handovers_));
+    profile_.awake_s = std::chrono::duration<double>(request_.lanes.patience(cores())).count();
     profile_.cores = cores();
     return std::move(profile_);
   }

@@ -140,7 +140,9 @@ TEST_CASE("profiles, contests and timings work on samples in a file") {
   const auto compare = json_of({"compare", "tiny.yaml", "--policies", "single,coarse_split",
                                 "--steps", "20", "--json", data},
                                scratch.path());
-  CHECK(compare["rows"].size() == 2);
+  // At a busy moment the yardstick, the fastest lane alone, may be another one than `single` takes.
+  CHECK(compare["rows"].size() >= 2);
+  CHECK(compare["rows"].size() <= 3);
   const auto plan = json_of({"plan", "tiny.yaml", "--json", data}, scratch.path());
   CHECK(plan["rows"].size() > 1);
 }

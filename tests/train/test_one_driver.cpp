@@ -187,8 +187,7 @@ TEST_CASE("A profile says which places have one driver", "[train][one_driver]") 
 
     CHECK(profile.cores == cores);
     CHECK(profile.places[1].one_driver == (cores == one_core));
-    CHECK(profile.places[1].awake_s ==
-          std::chrono::duration<double>(run.lanes.patience(cores)).count());
+    CHECK(profile.awake_s == std::chrono::duration<double>(run.lanes.patience(cores)).count());
     CHECK(profile.handover_s + profile.wake_s > 0.0);
   }
 }

@@ -96,8 +96,6 @@ struct PlaceProfile {
   PassDifferences alternating{};
   /// Its three queues share one thread, see lane::LaneSet::one_driver.
   bool one_driver = false;
-  /// For how long its thread that computes stays awake, see lane::LaneSet::patience.
-  double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
 };
 
 /// Places end a step jointly if they do so within this of each other: a lane's thread that has
@@ -115,11 +113,13 @@ struct Profile {
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
   /// Until a task starts that waited for one of another thread: one that computes; one that
   /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake;
-  /// one that moves a message. Where a place has one thread for all,
-  /// any of its tasks takes one of the first two.
+  /// one that moves a message. Where a place has one thread for all, any of its tasks takes one of
+  /// the first two.
   double handover_s = 0.0;
   double wake_s = 0.0;
   double message_handover_s = 0.0;
+  /// For how long threads that compute stay awake, see lane::LaneSet::patience.
+  double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
   /// That lanes and the threads that move their messages share; 0: enough for all.
   int cores = 0;
 

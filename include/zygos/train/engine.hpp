@@ -13,6 +13,7 @@
 #include "zygos/train/batch.hpp"
 #include "zygos/train/trace.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
