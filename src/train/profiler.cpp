@@ -4,6 +4,7 @@
 
 #include "train/layer_costs.hpp"
 #include "train/median.hpp"
+#include "train/overhead_samples.hpp"
 #include "train/profile_run.hpp"
 #include "train/profile_schedules.hpp"
 
@@ -83,13 +84,7 @@ class Profiler {
       anchor(place.alone);
       anchor(place.together);
     }
-    profile_.step_overhead_s = median(std::move(lonely_overheads_));
-    profile_.joint_overhead_s =
-        joint_overheads_.empty() ? profile_.step_overhead_s : median(std::move(joint_overheads_));
-    profile_.task_overhead_s = median(std::move(gaps_));
-    profile_.handover_s = median(std::move(handovers_));
-    profile_.wake_s = median(std::move(wakes_));
-    profile_.message_handover_s = median(std::move(message_handovers_));
+    overheads_.write_to(profile_);
     profile_.awake_s = std::chrono::duration<double>(request_.lanes.patience(cores())).count();
     profile_.cores = cores();
     return std::move(profile_);
@@ -118,24 +113,7 @@ class Profiler {
 
   MeasuredPoint measure(TrialEngine& engine, std::int64_t samples, double points = 1.0) {
     const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point * points);
-    if (point.lonely_overhead_s >= 0.0) {
-      lonely_overheads_.push_back(point.lonely_overhead_s);
-    }
-    if (point.joint_overhead_s >= 0.0) {
-      joint_overheads_.push_back(point.joint_overhead_s);
-    }
-    if (point.gap_s > 0.0) {
-      gaps_.push_back(point.gap_s);
-    }
-    if (point.handover_s > 0.0) {
-      handovers_.push_back(point.handover_s);
-    }
-    if (point.wake_s > 0.0) {
-      wakes_.push_back(point.wake_s);
-    }
-    if (point.message_handover_s > 0.0) {
-      message_handovers_.push_back(point.message_handover_s);
-    }
+    overheads_.add(point);
     return point;
   }
 
@@ -403,8 +381,7 @@ class Profiler {
   plan::Profile profile_;
   std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
   std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
-  std::vector<double> lonely_overheads_, joint_overheads_, gaps_, handovers_, wakes_,
-      message_handovers_;
+  OverheadSamples overheads_;
   double ignored_ = 0.0;
 };
 

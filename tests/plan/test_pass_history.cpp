@@ -70,3 +70,19 @@ TEST_CASE("Passes that take turns alternate, and a recomputation is a forward") 
   builder.update(0);
   CHECK(passes_of(std::move(builder).build(), 0) == "FBF'rB'F'B'U");
 }
+
+TEST_CASE("An update between passes is not the begin of a step") {
+  schedule::Outline outline = test::two_place_outline(3, "pipedream");
+  outline.places[1].stage = -1;
+  outline.micro_batches = {{0, 1}, {1, 2}, {2, 3}};
+  outline.updates = outline.micro_batches;
+  schedule::ScheduleBuilder builder(std::move(outline));
+  for (std::int32_t i = 0; i < 3; ++i) {
+    builder.load(0, i);
+    builder.forward(0, i);
+    builder.loss(0, i);
+    builder.backward(0, i);
+    builder.update(0);
+  }
+  CHECK(passes_of(std::move(builder).build(), 0) == "FBUF'B'UF'B'U");
+}
