@@ -7,6 +7,7 @@
 #include "app/run_plan.hpp"
 #include "app/run_report.hpp"
 #include "app/text.hpp"
+#include "train/median.hpp"
 
 #include "zygos/io/batching.hpp"
 #include "zygos/io/sample_source.hpp"
@@ -69,12 +70,6 @@ class StepTimer {
   std::uint64_t step_ = 0;
 };
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 nlohmann::json lanes_json(const RunSetup& setup, const schedule::Schedule& schedule) {
   nlohmann::json lanes = nlohmann::json::array();
   const auto samples = samples_per_place(schedule);
@@ -110,7 +105,7 @@ Timing timing_of(const std::vector<double>& seconds, const RunSetup& setup, bool
   const nn::Cost cost = forward ? setup.graph->forward_cost(batch, setup.dtype)
                                 : setup.graph->training_cost(batch, setup.dtype);
   Timing timing;
-  timing.median_s = median_of(seconds);
+  timing.median_s = train::median(seconds);
   timing.minimum_s = *std::min_element(seconds.begin(), seconds.end());
   timing.samples_per_s = static_cast<double>(batch) / timing.median_s;
   timing.gflops = cost.flops / timing.median_s * 1e-9;

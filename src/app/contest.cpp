@@ -3,6 +3,7 @@
 #include "app/contest.hpp"
 
 #include "app/fed_samples.hpp"
+#include "train/median.hpp"
 
 #include <fmt/format.h>
 
@@ -19,15 +20,6 @@ constexpr std::int64_t cold_steps = 2;
 /// Looking at where a step was idle takes longer than lanes wait for the next one before they
 /// sleep, so it is done after every so many steps, and the step behind it is not timed.
 constexpr std::int64_t steps_of_a_look = 4;
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) {
-    return 0.0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// Those of the steps, and the batch that losses are compared on.
 class Samples : public FedSamples {
@@ -102,9 +94,9 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
 
 }  // namespace
 
-double Contender::median_step_s() const { return median_of(step_s); }
+double Contender::median_step_s() const { return train::median(step_s); }
 
-double Contender::median_idle() const { return median_of(idle); }
+double Contender::median_idle() const { return train::median(idle); }
 
 void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console) {

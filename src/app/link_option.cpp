@@ -3,6 +3,7 @@
 #include "app/link_option.hpp"
 
 #include "deck/quantities.hpp"
+#include "deck/text.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/deck/units.hpp"
@@ -27,12 +28,6 @@ double part_from(const std::string& text, deck::Unit unit, const std::string& wh
   return reading.value->value;
 }
 
-std::string trimmed(const std::string& text) {
-  const auto begin = text.find_first_not_of(' ');
-  return begin == std::string::npos ? std::string()
-                                    : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 }  // namespace
 
 std::optional<lane::Link> link_from(const std::string& text) {
@@ -40,8 +35,9 @@ std::optional<lane::Link> link_from(const std::string& text) {
     return std::nullopt;
   }
   const auto comma = text.find(',');
-  const std::string bandwidth = trimmed(text.substr(0, comma));
-  const std::string latency = comma == std::string::npos ? "0 s" : trimmed(text.substr(comma + 1));
+  const std::string bandwidth(deck::trimmed(text.substr(0, comma)));
+  const std::string latency =
+      comma == std::string::npos ? "0 s" : std::string(deck::trimmed(text.substr(comma + 1)));
   return lane::Link{part_from(bandwidth, deck::Unit::bandwidth, text),
                     part_from(latency, deck::Unit::seconds, text)};
 }

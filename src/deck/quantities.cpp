@@ -135,13 +135,6 @@ std::size_t number_length(std::string_view text) {
   return at;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\n");
-  return first == std::string_view::npos
-             ? std::string_view()
-             : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
-
 std::string_view without_plus(std::string_view text) {
   return text.starts_with('+') ? text.substr(1) : text;
 }

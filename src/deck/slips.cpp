@@ -9,14 +9,6 @@
 namespace zygos::deck {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
-
 /// Whether every word of `few` is one of `many`.
 bool has_words(std::string_view many, std::string_view few) {
   const auto all = split(many, '_');

@@ -89,6 +89,14 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return result;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {

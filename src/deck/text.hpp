@@ -23,6 +23,8 @@ std::string shown(std::string_view text, std::size_t most = 60);
 std::string in_quotes(std::string_view text);
 /// "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
+/// Without blanks, tabs and line feeds at either end.
+std::string_view trimmed(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 /// The lines without their line feeds; at least one.
 std::vector<std::string_view> split_lines(std::string_view text);

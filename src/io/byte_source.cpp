@@ -19,8 +19,6 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 16;
 constexpr int gzip_window = 15 + 16;  // zlib: largest window, gzip wrapper
-// The densest deflate code: 258 bytes from 2 bits, so 1032 from 8.
-constexpr std::uint64_t deflate_ratio = 1032;
 
 [[noreturn]] void fail_system(const std::filesystem::path& file, int error) {
   throw IoError(file.string() + ": cannot be read: " + std::generic_category().message(error) +

@@ -16,6 +16,11 @@
 
 namespace zygos::io {
 
+/// The densest deflate code: 258 bytes from 2 bits, so 1032 from 8.
+constexpr std::uint64_t deflate_ratio = 1032;
+/// A header is believed without proof that so much memory is needed.
+constexpr std::uint64_t trusted_bytes = std::uint64_t{64} << 20;
+
 /// Throws IoError if `file` is missing or may not be read, DataError if it is no regular file.
 void require_readable_file(const std::filesystem::path& file);
 

@@ -17,8 +17,6 @@
 namespace zygos::io {
 namespace {
 
-constexpr std::uint64_t trusted_bytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t deflate_ratio = 1032;  // the densest deflate code
 constexpr std::int64_t most_elements = std::int64_t{1} << 58;
 constexpr std::size_t most_listed = 12;
 

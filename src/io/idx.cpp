@@ -18,7 +18,6 @@
 namespace zygos::io {
 namespace {
 
-constexpr std::uint64_t trusted_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t most_payload = std::uint64_t{1} << 62;
 
 struct Type {

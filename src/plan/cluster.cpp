@@ -20,8 +20,6 @@ using schedule::Task;
 using schedule::TaskId;
 using schedule::TaskKind;
 
-constexpr std::int64_t id_bytes = 4;
-
 /// Ranges of nodes, last first, that hold about equally many parameters each.
 std::vector<NodeRange> bucket_nodes(const schedule::ModelOutline& model, std::int64_t buckets) {
   const std::int64_t all = model.parameters_of(model.all_nodes()).count();
@@ -100,8 +98,8 @@ class CollectiveSchedule {
       task.nodes = nodes;
       task.micro_batch = worker;
       if (kind == TaskKind::load || kind == TaskKind::copy) {
-        task.bytes =
-            samples.count() * (problem_.model.input_bytes + problem_.model.target_bytes + id_bytes);
+        task.bytes = samples.count() * (problem_.model.input_bytes + problem_.model.target_bytes +
+                                        schedule::sample_id_bytes);
       }
       return add(std::move(task));
     };

@@ -14,8 +14,6 @@ using schedule::Place;
 using schedule::Task;
 using schedule::TaskKind;
 
-constexpr std::int64_t id_bytes = 4;
-
 Task task_on(TaskKind kind, Place place) {
   Task task;
   task.kind = kind;
@@ -153,9 +151,9 @@ double PartitionCosts::fixed_s(Place place, NodeRange nodes, std::int64_t sample
   task.samples = {0, samples};
   task.nodes = {nodes.begin, nodes.begin};
   task.elements = problem_.model.parameters_of(nodes);
-  task.bytes =
-      samples * (id_bytes + (problem_.model.reads_input(nodes) ? problem_.model.input_bytes : 0) +
-                 (last ? problem_.model.target_bytes : 0));
+  task.bytes = samples * (schedule::sample_id_bytes +
+                          (problem_.model.reads_input(nodes) ? problem_.model.input_bytes : 0) +
+                          (last ? problem_.model.target_bytes : 0));
   const auto cost = [&](TaskKind kind) {
     task.kind = kind;
     return seconds(task);

@@ -14,8 +14,6 @@
 namespace zygos::schedule {
 namespace {
 
-constexpr std::int64_t id_bytes = 4;
-
 Buffer of_samples(BufferKind kind, Place place, MicroBatch micro_batch, std::int32_t slot = 0) {
   return {kind, place, micro_batch, slot, 0};
 }
@@ -133,7 +131,8 @@ bool ScheduleBuilder::host_accessible(Place place) const {
 }
 
 std::int64_t ScheduleBuilder::sample_bytes(Place place) const {
-  return id_bytes + (outline_.model.reads_input(nodes_of(place)) ? outline_.model.input_bytes : 0) +
+  return sample_id_bytes +
+         (outline_.model.reads_input(nodes_of(place)) ? outline_.model.input_bytes : 0) +
          (stage_of(place) == last_stage() ? outline_.model.target_bytes : 0);
 }
 

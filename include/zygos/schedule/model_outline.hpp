@@ -25,6 +25,9 @@ struct NodeOutline {
   std::int64_t statistics = 0;
 };
 
+/// What goes with a sample beside its input and target: its number, for randomness of its own.
+constexpr std::int64_t sample_id_bytes = 4;
+
 struct ModelOutline {
   std::vector<NodeOutline> nodes;
   std::int64_t input_bytes = 0;
