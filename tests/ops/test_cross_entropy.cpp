@@ -20,7 +20,6 @@ namespace zygos::ops {
 
 using testing::Buffer;
 using testing::difference;
-using testing::LossExtents;
 using testing::LossOutputs;
 using testing::make_exec;
 using testing::random_labels;
@@ -204,8 +203,7 @@ TEMPLATE_LIST_TEST_CASE(
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
   const Exec exec = make_exec<Exec>();
-  for (const auto& [samples, columns] : {LossExtents{0, 3}, LossExtents{1, 1}, LossExtents{33, 7},
-                                         LossExtents{100, 10}, LossExtents{5, 4097}}) {
+  for (const auto& [samples, columns] : testing::loss_shapes) {
     constexpr std::size_t positions = 6;
     CAPTURE(samples, columns);
     const std::size_t rows = samples * positions;
@@ -228,23 +226,18 @@ TEMPLATE_LIST_TEST_CASE(
     }
     const Buffer<Exec, T> logits(values);
     const Buffer<Exec, std::int32_t> labels(given);
-    const Buffer<Exec, double> losses(rows), totals(3);
-    const Buffer<Exec, std::int32_t> scored(rows);
-    const Buffer<Exec, T> gradient(rows * columns);
-    const LossResults<Exec, T> results{losses.vector(), scored.vector(),
-                                       gradient.matrix(samples, positions * columns),
-                                       totals.vector()};
+    LossOutputs<Exec, T> out(rows, columns);
+    out.results.d_prediction = out.gradient.matrix(samples, positions * columns);
 
     cross_entropy(exec, logits.const_matrix(samples, positions * columns), labels.const_vector(),
-                  0.01, results);
+                  0.01, out.results);
     exec.fence("zygos::test");
 
-    CHECK(difference(gradient.values(), expected.gradient, 1.0) == "");
-    CHECK(totals.values()[0] == Catch::Approx(loss).epsilon(1e-6));
-    CHECK(totals.values()[1] == hits);
-    CHECK(totals.values()[2] == count);
-    CHECK((losses.guards_intact() && scored.guards_intact() && gradient.guards_intact() &&
-           totals.guards_intact()));
+    CHECK(difference(out.gradient.values(), expected.gradient, 1.0) == "");
+    CHECK(out.totals.values()[0] == Catch::Approx(loss).epsilon(1e-6));
+    CHECK(out.totals.values()[1] == hits);
+    CHECK(out.totals.values()[2] == count);
+    CHECK(out.guards_intact());
   }
 }
 
@@ -271,24 +264,21 @@ TEMPLATE_LIST_TEST_CASE("What is not judged may be NaN, and the first of equal c
   }
   const Buffer<Exec, T> logits(values);
   const Buffer<Exec, std::int32_t> labels(given);
-  const Buffer<Exec, double> losses(positions), totals(3);
-  const Buffer<Exec, std::int32_t> scored(positions);
-  const Buffer<Exec, T> gradient(values.size());
+  LossOutputs<Exec, T> out(positions, classes);
+  out.results.d_prediction = out.gradient.matrix(1, values.size());
 
   cross_entropy(exec, logits.const_matrix(1, values.size()), labels.const_vector(), 1.0,
-                LossResults<Exec, T>{losses.vector(), scored.vector(),
-                                     gradient.matrix(1, values.size()), totals.vector()},
-                order);
+                out.results, order);
   exec.fence("zygos::test");
 
-  CHECK(difference(gradient.values(), expected, 1.0) == "");
-  CHECK(totals.values()[0] == Catch::Approx(std::log(3.0)).epsilon(1e-6));
-  CHECK(totals.values()[2] == 12.0);
-  const auto found = scored.values();
+  CHECK(difference(out.gradient.values(), expected, 1.0) == "");
+  CHECK(out.totals.values()[0] == Catch::Approx(std::log(3.0)).epsilon(1e-6));
+  CHECK(out.totals.values()[2] == 12.0);
+  const auto found = out.hits.values();
   for (std::size_t i = 0; i < positions; ++i) {
     CHECK(found[i] == (given[i] < 0.0 ? -1 : given[i] == 0.0 ? 1 : 0));
   }
-  CHECK((losses.guards_intact() && scored.guards_intact() && gradient.guards_intact()));
+  CHECK(out.guards_intact());
 }
 
 }  // namespace zygos::ops

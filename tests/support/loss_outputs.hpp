@@ -15,7 +15,7 @@
 
 namespace zygos::testing {
 
-/// Guarded memory.
+/// Guarded memory for a loss and a hit of each row, which are samples or the positions of some.
 template <class Exec, class T>
 struct LossOutputs {
   LossOutputs(std::size_t samples, std::size_t columns, bool with_gradient = true)
