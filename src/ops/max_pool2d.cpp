@@ -81,8 +81,8 @@ struct MaxOfWindow {
     Block block;
     for (block.first = 0; block.first < pool.x.output; block.first += Block::most) {
       block.count = std::min(Block::most, pool.x.output - block.first);
-      if (in_squares(plane, row, block)) {
-        compare_squares(plane, row, block);
+      if (in_pairs(plane, row, block)) {
+        compare_in_pairs(plane, row, block);
         store(block, to);
         continue;
       }
@@ -108,31 +108,35 @@ struct MaxOfWindow {
     copy_few(block.best.data(), block.count, where + to + block.first);
   }
 
-  /// Whether the windows are the usual ones, two by two side by side, all inside of the input, and
-  /// those of a whole block can be read.
-  bool in_squares(const T* plane, std::int64_t row, const Block& block) const {
-    const auto usual = [](const PoolAxis& axis) {
-      return axis.kernel == 2 && axis.stride == 2 && axis.padding == 0 &&
-             2 * axis.output <= axis.input;
-    };
-    const T* const second = plane + (2 * row + 1) * pool.x.input + 2 * block.first;
+  /// Whether windows are two or three columns wide and two apart, each begins in the input, and a
+  /// whole block of them can be read: then the first tap needs no question, and the others one.
+  bool in_pairs(const T* plane, std::int64_t row, const Block& block) const {
+    const bool usual =
+        (pool.x.kernel == 2 || pool.x.kernel == 3) && pool.x.stride == 2 && pool.x.padding == 0;
+    const T* const last = plane + (pool.y.end(row) - 1) * pool.x.input + 2 * block.first;
     const T* const end = x + pool.planes * pool.y.input * pool.x.input;
-    return usual(pool.y) && usual(pool.x) && end - second >= 2 * Block::most;
+    return usual && end - last >= 2 * Block::most + 2 * (pool.x.kernel - 2);
   }
-  void compare_squares(const T* plane, std::int64_t row, Block& block) const {
-    const auto width = static_cast<std::int32_t>(pool.x.input);
-    const auto first = static_cast<std::int32_t>(2 * row * pool.x.input + 2 * block.first);
-    alignas(64) Numbers left;
-    alignas(64) Numbers right;
-    split(plane + first, block.largest, right);
-#pragma GCC unroll 1
-    for (std::size_t column = 0; column < Block::most; ++column) {
-      block.best[column] = first + 2 * static_cast<std::int32_t>(column);
+  void compare_in_pairs(const T* plane, std::int64_t row, Block& block) const {
+    const std::int64_t begin = pool.y.begin(row);
+    for (std::int64_t i = begin; i < pool.y.end(row); ++i) {
+      const T* const from = plane + i * pool.x.input + 2 * block.first;
+      const auto first = static_cast<std::int32_t>(from - plane);
+      alignas(64) Numbers even;
+      alignas(64) Numbers odd;
+      if (i == begin) {
+        split(from, block.largest, odd);
+        number(first, block);
+      } else {
+        split(from, even, odd);
+        meet(even, first, Block::most, block);
+      }
+      meet(odd, first + 1, span<2>(2 * block.first + 1, block).end, block);
+      if (pool.x.kernel == 3) {
+        split(from + 2, even, odd);
+        meet(even, first + 2, span<2>(2 * block.first + 2, block).end, block);
+      }
     }
-    meet(right, first + 1, block);
-    split(plane + first + width, left, right);
-    meet(left, first + width, block);
-    meet(right, first + width + 1, block);
   }
   using Numbers = std::array<Wide<T>, Block::most>;
   static void split(const T* from, Numbers& even, Numbers& odd) {
@@ -142,11 +146,18 @@ struct MaxOfWindow {
       odd[column] = from[2 * column + 1];
     }
   }
-  static void meet(const Numbers& values, std::int32_t first, Block& block) {
+  static void number(std::int32_t first, Block& block) {
+#pragma GCC unroll 1
+    for (std::size_t column = 0; column < Block::most; ++column) {
+      block.best[column] = first + 2 * static_cast<std::int32_t>(column);
+    }
+  }
+  /// A tap against the first `count` windows, those that have it.
+  static void meet(const Numbers& values, std::int32_t first, std::int32_t count, Block& block) {
 #pragma GCC unroll 1
     for (std::int32_t column = 0; column < Block::most; ++column) {
       const auto at = static_cast<std::size_t>(column);
-      const bool is_new = replaces(values[at], block.largest[at]);
+      const bool is_new = (column < count) & replaces(values[at], block.largest[at]);
       block.largest[at] = is_new ? values[at] : block.largest[at];
       block.best[at] = is_new ? first + 2 * column : block.best[at];
     }
