@@ -5,12 +5,11 @@
 #include "ops/activation_math.hpp"
 #include "ops/conv2d_tiled.hpp"
 #include "ops/for_each_space.hpp"
+#include "ops/gradient_way.hpp"
 #include "ops/launch.hpp"
 #include "ops/sample_columns.hpp"
-#include "ops/sample_gradient.hpp"
 #include "ops/sample_product.hpp"
 #include "ops/window_columns.hpp"
-#include "ops/window_gradient.hpp"
 #include "ops/window_product.hpp"
 
 #include <algorithm>
@@ -232,13 +231,7 @@ void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec
 
 template <class T>
 std::int64_t filter_scratch(const Conv2d& conv) {
-  const auto product = forward_product<T>(conv);
-  std::int64_t numbers = WindowGradient<T>::partial_numbers(product);
-  if constexpr (std::is_same_v<T, Wide<T>>) {
-    // Fewer samples may be summed up the other way.
-    numbers = std::max(numbers, SampleGradient<T>::partial_numbers(product));
-  }
-  return numbers;
+  return gradient_numbers(forward_product<T>(conv));
 }
 
 template <class Exec, class T>
@@ -247,10 +240,15 @@ void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exe
                             VectorView<Exec, Wide<T>> d_w, Into into) {
   const auto product = forward_product<T>(conv, nullptr, x.data(), const_cast<T*>(d_y.data()));
   if constexpr (std::is_same_v<T, Wide<T>>) {
-    if (SampleGradient<T>::pays(product)) {
-      return sum_up(exec, product,
-                    SampleGradient<T>(product, partial_sums.data(), pieces_for(exec)), d_w.data(),
-                    into);
+    const GradientWay way = gradient_way(product);
+    T* const partial = partial_sums.data();
+    if (way == GradientWay::channels) {
+      return sum_up(exec, product, ChannelGradient<T>(product, partial, pieces_for(exec)),
+                    d_w.data(), into);
+    }
+    if (way == GradientWay::samples) {
+      return sum_up(exec, product, SampleGradient<T>(product, partial, pieces_for(exec)),
+                    d_w.data(), into);
     }
   }
   sum_up(exec, product, WindowGradient<T>(product, partial_sums.data()), d_w.data(), into);

@@ -139,7 +139,7 @@ struct MaxOfWindow {
     }
   }
   using Numbers = std::array<Wide<T>, Block::most>;
-  static void split(const T* from, Numbers& even, Numbers& odd) {
+  [[gnu::noinline]] static void split(const T* from, Numbers& even, Numbers& odd) {
 #pragma GCC unroll 1
     for (std::size_t column = 0; column < Block::most; ++column) {
       even[column] = from[2 * column];

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace zygos::ops {
 
@@ -19,27 +20,24 @@ static_assert(band_positions <= most_slots);
 
 template <class T>
 std::int64_t chunks_of(const WindowProduct<T>& product) {
-  const std::int64_t weights =
-      std::max<std::int64_t>(product.groups * product.rows * product.depth(), 1);
-  return std::clamp<std::int64_t>(
-      std::min(sample_groups<T>(product.samples), chunk_numbers / weights), 1, most_chunks);
+  return gradient_chunks(sample_groups<T>(product.samples),
+                         product.groups * product.rows * product.depth());
 }
 
 }  // namespace
 
 template <class T>
-bool SampleGradient<T>::pays(const WindowProduct<T>& product) {
+double SampleGradient<T>::cycles(const WindowProduct<T>& product) {
   const std::int64_t bands = SampleBand<T>::bands(product);
   if (product.samples == 0 || bands == 0) {
-    return false;
+    return std::numeric_limits<double>::infinity();
   }
   const std::int64_t results = product.rows * product.positions();
   // With the sums over registers a fifth more than two products a cycle.
   return registers_of_sample<T>(product.samples) * static_cast<double>(results) *
-                 (0.6 * static_cast<double>(product.depth()) +
-                  turn_cycles<T>(product.samples * results)) +
-             SampleBand<T>::load_cycles(product, bands) <
-         WindowGradient<T>::cycles(product);
+             (0.6 * static_cast<double>(product.depth()) +
+              turn_cycles<T>(product.samples * results)) +
+         SampleBand<T>::load_cycles(product, bands);
 }
 
 template <class T>

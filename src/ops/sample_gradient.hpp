@@ -16,8 +16,8 @@ namespace zygos::ops {
 template <class T>
 class SampleGradient {
  public:
-  /// Whether it can be done with the memory of a thread's stack, and is less work.
-  static bool pays(const WindowProduct<T>& product);
+  /// What it takes for a sample and a group, about; infinity if a thread's stack has no room.
+  static double cycles(const WindowProduct<T>& product);
   /// Numbers that partial_sums needs.
   static std::int64_t partial_numbers(const WindowProduct<T>& product);
 

@@ -41,14 +41,12 @@ WindowGradient<T>::WindowGradient(const WindowProduct<T>& product)
       product.rows *
       rounded_up(divided_up(product.channels, std::max<std::int64_t>(blocks_, 1)) * product.taps(),
                  direct_ ? 1 : width<Wide<T>>);
-  const std::int64_t of_chunk = std::max<std::int64_t>(product.groups * blocks_ * of_block_, 1);
-  std::int64_t chunks = std::min(product.samples, chunk_numbers / of_chunk);
+  std::int64_t samples = product.samples;
   if (direct_) {
     // A chunk has enough vectors for the sums over registers not to matter.
-    chunks =
-        std::min(chunks, product.samples * product.y.positions * vectors_of_row() / most_slots);
+    samples = std::min(samples, samples * product.y.positions * vectors_of_row() / most_slots);
   }
-  chunks_ = std::clamp<std::int64_t>(chunks, 1, most_chunks);
+  chunks_ = gradient_chunks(samples, product.groups * blocks_ * of_block_);
 }
 
 template <class T>

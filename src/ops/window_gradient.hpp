@@ -5,6 +5,7 @@
 #include "ops/window.hpp"
 #include "ops/window_panel.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -13,6 +14,11 @@ namespace zygos::ops {
 /// Chunks of samples that a gradient's sum is cut into: at most, and as long as they are small.
 inline constexpr std::int64_t most_chunks = 16;
 inline constexpr std::int64_t chunk_numbers = std::int64_t{1} << 20;
+/// Chunks of so many samples, or groups of them, whose sums take so many numbers each.
+inline std::int64_t gradient_chunks(std::int64_t samples, std::int64_t numbers) {
+  const std::int64_t most = chunk_numbers / std::max<std::int64_t>(numbers, 1);
+  return std::clamp<std::int64_t>(std::min(samples, most), 1, most_chunks);
+}
 
 /// The gradient of a window product's weights on a host lane: sums over all samples and positions,
 /// in chunks of samples that are added up at the end.

@@ -71,14 +71,4 @@ TEMPLATE_TEST_CASE("Gradients of weights by vectors of samples equal their defin
   CHECK(compared > 50);
 }
 
-TEST_CASE("Weights' gradients go by samples where rows of positions are short") {
-  const auto pays = [](const Conv2d& conv) {
-    return SampleGradient<float>::pays(forward_product<float>(conv));
-  };
-  const auto many = static_cast<std::int64_t>(thin::width<float>) * 4;
-  CHECK(pays({many, 6, 16, 1, {14, 5}, {14, 5}}));
-  CHECK_FALSE(pays({1, 6, 16, 1, {14, 5}, {14, 5}}));
-  CHECK_FALSE(pays({0, 6, 16, 1, {14, 5}, {14, 5}}));
-}
-
 }  // namespace zygos::ops
