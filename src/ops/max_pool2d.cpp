@@ -139,6 +139,7 @@ struct MaxOfWindow {
     }
   }
   using Numbers = std::array<Wide<T>, Block::most>;
+  /// Not inline: where only one half is used, the compiler would read it number by number.
   [[gnu::noinline]] static void split(const T* from, Numbers& even, Numbers& odd) {
 #pragma GCC unroll 1
     for (std::size_t column = 0; column < Block::most; ++column) {
