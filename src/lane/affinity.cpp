@@ -47,4 +47,21 @@ void bind_team(int threads, const std::vector<int>& cores) {
   { static_cast<void>(sched_setaffinity(0, sizeof(set), &set)); }
 }
 
+int this_core() noexcept { return sched_getcpu(); }
+
+void go_to_core(int core) noexcept {
+  cpu_set_t allowed;
+  if (core < 0 || core >= CPU_SETSIZE || core == this_core() ||
+      sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
+      !CPU_ISSET(static_cast<std::size_t>(core), &allowed)) {
+    return;
+  }
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(core), &one);
+  if (sched_setaffinity(0, sizeof(one), &one) == 0) {
+    static_cast<void>(sched_setaffinity(0, sizeof(allowed), &allowed));
+  }
+}
+
 }  // namespace zygos::lane

@@ -16,4 +16,9 @@ void unbind_team(int threads);
 /// process was not given are left out; if that leaves none, nothing changes.
 void bind_team(int threads, const std::vector<int>& cores);
 
+/// Where the calling thread runs.
+int this_core() noexcept;
+/// The calling thread goes on at that core, if it may, and may then run where it could before.
+void go_to_core(int core) noexcept;
+
 }  // namespace zygos::lane

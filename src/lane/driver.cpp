@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.hpp"
 
+#include "affinity.hpp"
 #include "turns.hpp"
 
 #include "zygos/core/error.hpp"
@@ -19,7 +20,7 @@ Driver::Driver(Work work)
 
 Driver::~Driver() {
   if (pending_.load()) {
-    await_change(ended_, posted_.load() - 1, other_patience);
+    wait_for_end();
   }
   hand_over(nullptr);
   thread_.join();
@@ -43,7 +44,7 @@ void Driver::join() {
   if (!pending_.load()) {
     return;
   }
-  await_change(ended_, posted_.load(std::memory_order_relaxed) - 1, other_patience);
+  wait_for_end();
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
   pending_.store(false);
   if (failure) {
@@ -62,9 +63,18 @@ void Driver::loop() noexcept {
     } catch (...) {
       failure_ = std::current_exception();
     }
-    ended_.store(seen + 1, std::memory_order_release);
-    ended_.notify_one();
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = seen + 1;
+      core_ = this_core();
+    }
+    has_ended_.notify_one();
   }
+}
+
+void Driver::wait_for_end() {
+  std::unique_lock lock(mutex_);
+  has_ended_.wait(lock, [this] { return ended_ == posted_.load(std::memory_order_relaxed); });
 }
 
 }  // namespace zygos::lane

@@ -299,6 +299,8 @@ void Lane::run(const std::function<void()>& job, Line line) { impl_->driver_of(l
 
 void Lane::wait(Line line) { impl_->driver_of(line).join(); }
 
+void Lane::follow(Line line) const { go_to_core(impl_->driver_of(line).core()); }
+
 void Lane::run_and_wait(const std::function<void()>& job) {
   run(job);
   wait();

@@ -112,6 +112,10 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   for (const Worker& worker : workers) {
     lanes[worker.place].wait(worker.driver);
   }
+  if (rank_messages == nullptr && !workers.empty() && one_driver(workers.back().place)) {
+    // Nothing was left to do here, and nothing will be until all have ended again.
+    lanes[workers.back().place].follow(workers.back().driver);
+  }
   rethrow_failure();
 }
 

@@ -73,6 +73,29 @@ TEST_CASE("a lane around the caller's instance is as free, and the caller stays 
   CHECK(cores_of_this_thread() == before);
 }
 
+TEST_CASE("who follows a lane goes on where its job ended, and may run wherever it could",
+          "[lane]") {
+  cpu_set_t before;
+  REQUIRE(sched_getaffinity(0, sizeof(before), &before) == 0);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(static_cast<std::size_t>(core), &before)) {
+      continue;
+    }
+    LaneSet lanes({{.name = "bound", .kind = Kind::emulated, .cores = {core}}});
+    bool followed = false;
+    // The system may move this thread on at once if others want the core.
+    for (int attempt = 0; attempt < 1000 && !followed; ++attempt) {
+      lanes[0].run_and_wait([] {});
+      lanes[0].follow();
+      followed = sched_getcpu() == core;
+    }
+    CHECK(followed);
+    cpu_set_t after;
+    REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
+    CHECK(CPU_EQUAL(&before, &after));
+  }
+}
+
 TEST_CASE("a lane that is given cores computes on these only, whatever its space", "[lane]") {
   const int core = sched_getcpu();
   const LaneSpec spec{.name = "bound", .kind = Kind::emulated, .threads = 2, .cores = {core}};
