@@ -20,7 +20,7 @@ Driver::Driver(Work work)
 
 Driver::~Driver() {
   if (pending_.load()) {
-    wait_for_end();
+    wait_for_end(Waiting::yielding);
   }
   hand_over(nullptr);
   thread_.join();
@@ -39,12 +39,12 @@ void Driver::hand_over(const std::function<void()>* job) {
   posted_.notify_one();
 }
 
-void Driver::join() {
+void Driver::join(Waiting how) {
   ZYGOS_REQUIRE(!is_current_thread(), "a lane's job may not wait for its own lane");
   if (!pending_.load()) {
     return;
   }
-  wait_for_end();
+  wait_for_end(how);
   const std::exception_ptr failure = std::exchange(failure_, nullptr);
   pending_.store(false);
   if (failure) {
@@ -65,16 +65,21 @@ void Driver::loop() noexcept {
     }
     {
       const std::lock_guard lock(mutex_);
-      ended_ = seen + 1;
       core_ = this_core();
+      ended_.store(seen + 1, std::memory_order_release);
     }
+    ended_.notify_one();
     has_ended_.notify_one();
   }
 }
 
-void Driver::wait_for_end() {
+void Driver::wait_for_end(Waiting how) {
+  const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
+  if (how == Waiting::yielding) {
+    return await_change(ended_, posted - 1, other_patience);
+  }
   std::unique_lock lock(mutex_);
-  has_ended_.wait(lock, [this] { return ended_ == posted_.load(std::memory_order_relaxed); });
+  has_ended_.wait(lock, [&] { return ended_.load(std::memory_order_relaxed) == posted; });
 }
 
 }  // namespace zygos::lane

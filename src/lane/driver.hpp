@@ -18,6 +18,11 @@ class Driver {
  public:
   enum class Work : std::uint8_t { computing, messages };
 
+  /// How a caller waits. Yielding, it goes on without being woken once drivers do nothing but wait.
+  /// But it must not yield to a thread of a lane's team, which waits awake for its next kernel: it
+  /// would have its core back after 4 ms. An atomic's wait() yields, too.
+  enum class Waiting : std::uint8_t { yielding, asleep };
+
   explicit Driver(Work work = Work::computing);
   /// Waits for a pending job (dropping what it threw), then ends the thread.
   ~Driver();
@@ -27,7 +32,7 @@ class Driver {
   /// `job` must stay alive until join(). Throws InternalError while another job is pending.
   void post(const std::function<void()>& job);
   /// Blocks until the posted job has ended and rethrows what it threw; returns at once without one.
-  void join();
+  void join(Waiting how = Waiting::yielding);
   /// Where the last job that was waited for ended; -1: there was none.
   int core() const noexcept { return core_; }
   bool is_current_thread() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
@@ -36,15 +41,12 @@ class Driver {
   void loop() noexcept;
   void hand_over(const std::function<void()>* job);
 
-  /// Until what was posted has ended. Asleep, and at once: an atomic's wait() and await_change()
-  /// yield before they sleep, and if it is to a thread of the lane's team, that waits for its next
-  /// kernel without ever sleeping, then the caller has its core back after 4 ms.
-  void wait_for_end();
+  void wait_for_end(Waiting how);
 
   std::atomic<std::uint32_t> posted_{0};
-  std::uint32_t ended_ = 0;
+  std::atomic<std::uint32_t> ended_{0};
   int core_ = -1;
-  std::mutex mutex_;  ///< for ended_ and core_
+  std::mutex mutex_;  ///< ended_ and core_ are written under it
   std::condition_variable has_ended_;
   std::atomic<bool> pending_{false};
   const std::function<void()>* job_ = nullptr;  // null: end the thread

@@ -166,6 +166,8 @@ struct Lane::Impl {
     return spec.kind == Kind::device || spec.space == HostSpace::serial ? 1 : spec.threads;
   }
 
+  bool has_team() const noexcept { return team_size() > 1; }
+
   void require_driver_thread(const char* what) const {
     if (execution_here() == nullptr) {
       throw InternalError("lane '" + spec.name + "': " + what +
@@ -297,9 +299,16 @@ void Lane::share_driver() {
 
 void Lane::run(const std::function<void()>& job, Line line) { impl_->driver_of(line).post(job); }
 
-void Lane::wait(Line line) { impl_->driver_of(line).join(); }
+void Lane::wait(Line line) {
+  impl_->driver_of(line).join(impl_->has_team() ? Driver::Waiting::asleep
+                                                : Driver::Waiting::yielding);
+}
 
-void Lane::follow(Line line) const { go_to_core(impl_->driver_of(line).core()); }
+void Lane::follow(Line line) const {
+  if (impl_->has_team()) {
+    go_to_core(impl_->driver_of(line).core());
+  }
+}
 
 void Lane::run_and_wait(const std::function<void()>& job) {
   run(job);

@@ -81,7 +81,7 @@ TEST_CASE("who follows a lane goes on where its job ended, and may run wherever 
     if (!CPU_ISSET(static_cast<std::size_t>(core), &before)) {
       continue;
     }
-    LaneSet lanes({{.name = "bound", .kind = Kind::emulated, .cores = {core}}});
+    LaneSet lanes({{.name = "bound", .kind = Kind::emulated, .threads = 2, .cores = {core}}});
     bool followed = false;
     // The system may move this thread on at once if others want the core.
     for (int attempt = 0; attempt < 1000 && !followed; ++attempt) {

@@ -111,9 +111,10 @@ class Lane {
   void run(const std::function<void()>& job, Line line = Line::compute);
   /// Blocks until the job has ended and rethrows what it threw; returns at once without a job.
   void wait(Line line = Line::compute);
-  /// Behind wait(): the calling thread goes on at the core where the job ended. For callers that do
-  /// nothing but wait for lanes that compute on all cores: woken on another one, it would have to
-  /// take that from a thread of the lane's team, which waits awake for the next kernel.
+  /// Behind wait(), of a lane with several threads: the calling thread goes on at the core where
+  /// the job ended. For callers that do nothing but wait for lanes that compute on all cores: woken
+  /// on another one, it would have to take that from a thread of the lane's team, which waits awake
+  /// for the next kernel.
   void follow(Line line = Line::compute) const;
   /// run() and wait() in one.
   void run_and_wait(const std::function<void()>& job);
