@@ -179,11 +179,12 @@ void ChannelGradient<T>::add_up(std::int64_t row, T* gradient, bool added) const
           sums[static_cast<std::size_t>(i)] += from[i];
         }
       }
-      T* const out = gradient + row * product_.depth() + first * taps + tap;
-      for (std::int64_t channel = 0; channel < channels; ++channel) {
+      transpose_square(sums.data(), w, sums.data(), w);
+      T* out = gradient + row * product_.depth() + first * taps + tap;
+      for (std::int64_t channel = 0; channel < channels; ++channel, out += taps) {
+        const T* const from = sums.data() + channel * w;
         for (std::int64_t i = 0; i < count; ++i) {
-          T& to = out[channel * taps + i];
-          to = (added ? to : T(0)) + sums[static_cast<std::size_t>(i * w + channel)];
+          out[i] = (added ? out[i] : T(0)) + from[i];
         }
       }
     }

@@ -30,7 +30,8 @@ std::int64_t pieces_together(std::int64_t volume) {
 /// Pieces that there should be where how many does not matter to the sums.
 template <class Exec>
 std::int64_t pieces_for(const Exec& exec) {
-  return 2 * static_cast<std::int64_t>(exec.concurrency());
+  const std::int64_t threads = exec.concurrency();
+  return threads > 1 ? 2 * threads : 1;
 }
 
 template <Activation which, class T>
