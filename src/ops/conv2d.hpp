@@ -81,18 +81,32 @@ struct ConvPhase {
 
   /// Kernels of a channel and a filter.
   std::int64_t kernels() const { return conv.weights() / (conv.y.kernel * conv.x.kernel); }
-  std::int64_t weights() const { return kernels() * y.taps * x.taps; }
-  /// Copies what counts of the taps of a channel, of all groups' channels, and a filter of its
-  /// group to their place in (groups, channels, filters).
-  template <class T>
-  KOKKOS_INLINE_FUNCTION void turn(std::int64_t channel, std::int64_t filter, const T* from,
-                                   T* to) const {
-    const std::int64_t of_group = conv.filters / conv.groups;
+  /// Of a group, and of a kernel those that count.
+  KOKKOS_FUNCTION std::int64_t filters() const { return conv.filters / conv.groups; }
+  KOKKOS_FUNCTION std::int64_t taps() const { return y.taps * x.taps; }
+  std::int64_t weights() const { return kernels() * taps(); }
+
+  /// Where the taps of a channel, of all groups' channels, and a filter of its group begin in the
+  /// convolution's weights, and from there to the next filter.
+  KOKKOS_FUNCTION std::int64_t from(std::int64_t channel, std::int64_t filter) const {
     const std::int64_t channels = conv.channels / conv.groups;
     const std::int64_t kernel =
-        (channel / channels * of_group + filter) * channels + channel % channels;
-    const T* in = from + (kernel * conv.y.kernel + first_y) * conv.x.kernel + first_x;
-    T* out = to + (channel * of_group + filter) * y.taps * x.taps;
+        (channel / channels * filters() + filter) * channels + channel % channels;
+    return (kernel * conv.y.kernel + first_y) * conv.x.kernel + first_x;
+  }
+  std::int64_t from_step() const {
+    return conv.channels / conv.groups * conv.y.kernel * conv.x.kernel;
+  }
+  /// The same in the phase's own, (groups, channels, filters, taps).
+  KOKKOS_FUNCTION std::int64_t to(std::int64_t channel, std::int64_t filter) const {
+    return (channel * filters() + filter) * taps();
+  }
+  /// Whether they lie side by side there.
+  bool in_a_run() const {
+    return (x.taps == 1 || step_x == 1) && (y.taps == 1 || step_y * conv.x.kernel == x.taps);
+  }
+  template <class T>
+  KOKKOS_INLINE_FUNCTION void copy_taps(const T* in, T* out) const {
     for (std::int64_t i = 0; i < y.taps; ++i, in += step_y * conv.x.kernel, out += x.taps) {
       for (std::int64_t j = 0; j < x.taps; ++j) {
         out[j] = in[j * step_x];

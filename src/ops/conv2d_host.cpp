@@ -27,11 +27,12 @@ std::int64_t pieces_together(std::int64_t volume) {
   return std::clamp<std::int64_t>(queue_volume / std::max<std::int64_t>(volume, 1), 1, 1024);
 }
 
-/// Pieces that there should be where how many does not matter to the sums.
+/// Pieces that there should be where how many does not matter to the sums; one thread shares with
+/// none.
 template <class Exec>
-std::int64_t pieces_for(const Exec& exec) {
+std::int64_t pieces_for(const Exec& exec, std::int64_t of_thread = 2) {
   const std::int64_t threads = exec.concurrency();
-  return threads > 1 ? 2 * threads : 1;
+  return threads > 1 ? of_thread * threads : 1;
 }
 
 template <Activation which, class T>
@@ -87,7 +88,7 @@ void compute(const char* label, const Exec& exec, const WindowProduct<T>& produc
       return by_samples(label, exec, product, epilogue);
     }
   }
-  const WindowPieces<T> pieces(product);
+  const WindowPieces<T> pieces(product, pieces_for(exec, 8));
   const Wide<T>* const bias = epilogue.bias.data();
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;

@@ -9,6 +9,7 @@
 #include "ops/conv2d.hpp"
 #include "ops/launch.hpp"
 #include "ops/tiled_product.hpp"
+#include "ops/turned_filters.hpp"
 
 #include <algorithm>
 
@@ -141,31 +142,6 @@ void tiled_gradient(const Exec& exec, const WindowProduct<T>& product,
           sum += from[chunk * weights + static_cast<std::int64_t>(i)];
         }
         to[i] = sum;
-      });
-}
-
-/// The weights of a phase in the order that its window product reads them in.
-template <HostSpace Exec, class T>
-void turn_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to) {
-  const std::int64_t filters = phase.conv.filters / phase.conv.groups;
-  const std::int64_t together = std::max<std::int64_t>(
-      static_cast<std::int64_t>(chunk::heavy) / std::max<std::int64_t>(filters, 1), 1);
-  for_each_piece("zygos::ops::turn_filters", exec, phase.conv.channels, together,
-                 [&](std::int64_t channel) {
-                   for (std::int64_t filter = 0; filter < filters; ++filter) {
-                     phase.turn(channel, filter, from, to);
-                   }
-                 });
-}
-
-template <DeviceSpace Exec, class T>
-void turn_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to) {
-  for_each_element(
-      "zygos::ops::turn_filters", exec, static_cast<std::size_t>(phase.kernels()), chunk::heavy,
-      KOKKOS_LAMBDA(const std::size_t i) {
-        const std::int64_t filters = phase.conv.filters / phase.conv.groups;
-        const auto index = static_cast<std::int64_t>(i);
-        phase.turn(index / filters, index % filters, from, to);
       });
 }
 

@@ -20,22 +20,19 @@ struct PlanConstant {
   static constexpr Plan value = plan;
 };
 
-/// Pieces that there should be for threads to share, before panels share what is loaded.
-constexpr std::int64_t enough_pieces = 16;
-
 template <class T>
 constexpr PanelExtents extents{panel<Wide<T>>, width<Wide<T>>};
 
 }  // namespace
 
 template <class T>
-WindowPieces<T>::WindowPieces(const WindowProduct<T>& product)
+WindowPieces<T>::WindowPieces(const WindowProduct<T>& product, std::int64_t pieces)
     : product_(product),
       plan_(product.y, product.x, extents<T>, std::min(product.rows, most_rows_of_piece),
             product.channels),
       cut_(cut_of_sums()),
-      together_(std::clamp<std::int64_t>(plan_.count(product.samples) / enough_pieces, 1,
-                                         plan_.together())),
+      together_(
+          std::clamp<std::int64_t>(plan_.count(product.samples) / pieces, 1, plan_.together())),
       bands_(plan_.bands(product.samples, together_)),
       row_blocks_(divided_up(product.rows, most_rows_of_piece)) {}
 

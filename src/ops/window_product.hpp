@@ -59,7 +59,8 @@ class WindowPieces {
     std::int64_t rows;
   };
 
-  explicit WindowPieces(const WindowProduct<T>& product);
+  /// In `pieces` at least if there are panels enough, before panels share what is loaded.
+  explicit WindowPieces(const WindowProduct<T>& product, std::int64_t pieces = 1);
   const DepthCut& cut() const { return cut_; }
   std::int64_t count() const { return bands_ * row_blocks_ * product_.groups; }
   /// Of results, for a sample and a row, and what it takes to pack what they are made of.
