@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thread of a host lane has a block, with the host's BLAS for its products.
+// A thread of a host lane has a block, with the host's kernels for its products.
 #include "ops/attention.hpp"
 
 #include "ops/attention_teams.hpp"
 #include "ops/for_each_space.hpp"
+#include "ops/host_product.hpp"
 #include "ops/launch.hpp"
-#include "ops/split_product.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -21,7 +21,8 @@ namespace {
 using attention::Problem;
 using attention::Tiles;
 
-/// Positions of a block: many of them multiply faster, and compute more of what is not seen.
+/// Positions of a block: many of them fill the processor's tiles, few compute less of what is not
+/// seen.
 constexpr std::size_t small_block = 64;
 constexpr std::size_t large_block = 128;
 constexpr std::size_t least_of_large = 512;
@@ -40,7 +41,7 @@ using Widened = std::array<float, widened_rows * widened_columns>;
   }
 }
 
-/// A BLAS multiplies floats and doubles: of bf16, some columns of a head at a time are widened.
+/// Kernels multiply floats and doubles: of bf16, some columns of a head at a time are widened.
 template <class T>
 void multiply_stored(const StridedProduct<T>& product) {
   if constexpr (std::is_same_v<T, float>) {
@@ -49,7 +50,7 @@ void multiply_stored(const StridedProduct<T>& product) {
       return split_multiply(product);
     }
   }
-  blas_multiply(product);
+  multiply_by_vectors(product);
 }
 
 /// Scores: the sum over a head's columns.
@@ -60,9 +61,9 @@ void multiply_stored(const StridedProduct<T>& product) {
     const std::size_t some = std::min(widened_columns, product.k - column);
     widen(product.a + column, product.a_stride, product.m, some, a);
     widen(product.b + column, product.b_stride, product.n, some, b);
-    blas_multiply(StridedProduct<float>{product.form, product.m, product.n, some, a.data(),
-                                        widened_columns, b.data(), widened_columns, product.c,
-                                        product.c_stride, product.added || column > 0});
+    multiply_by_vectors(StridedProduct<float>{product.form, product.m, product.n, some, a.data(),
+                                              widened_columns, b.data(), widened_columns, product.c,
+                                              product.c_stride, product.added || column > 0});
   }
 }
 
@@ -72,9 +73,9 @@ void multiply_stored(const StridedProduct<T>& product) {
   for (std::size_t column = 0; column < product.n; column += widened_columns) {
     const std::size_t some = std::min(widened_columns, product.n - column);
     widen(product.b + column, product.b_stride, product.k, some, b);
-    blas_multiply(StridedProduct<float>{product.form, product.m, some, product.k, product.a,
-                                        product.a_stride, b.data(), widened_columns,
-                                        product.c + column, product.c_stride, product.added});
+    multiply_by_vectors(StridedProduct<float>{product.form, product.m, some, product.k, product.a,
+                                              product.a_stride, b.data(), widened_columns,
+                                              product.c + column, product.c_stride, product.added});
   }
 }
 
@@ -114,7 +115,7 @@ void for_each_block_of(const char* label, const Exec& exec, const Problem<T>& pr
 template <class T, HostSpace Exec, class Body>
 void for_each_block(const char* label, const Exec& exec, const Problem<T>& problem,
                     const Body& body) {
-  if (problem.shape.positions < least_of_large) {
+  if (!std::is_same_v<T, float> || !can_split() || problem.shape.positions < least_of_large) {
     for_each_block_of<small_block>(label, exec, problem, body);
   } else {
     for_each_block_of<large_block>(label, exec, problem, body);

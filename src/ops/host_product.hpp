@@ -23,19 +23,39 @@ template <class T>
 StridedProduct<T> operands_of(const ThinProduct<T>& product, const Tile& tile) {
   const bool turned_a = product.form == ProductForm::first_transposed;
   const bool turned_b = product.form == ProductForm::second_transposed;
-  const std::int64_t a_stride = turned_a ? product.m : product.k;
-  const std::int64_t b_stride = turned_b ? product.k : product.n;
   return {product.form,
           static_cast<std::size_t>(tile.rows),
           static_cast<std::size_t>(tile.columns),
           static_cast<std::size_t>(product.k),
-          product.a + (turned_a ? tile.row : tile.row * a_stride),
-          static_cast<std::size_t>(a_stride),
-          product.b + (turned_b ? tile.column * b_stride : tile.column),
-          static_cast<std::size_t>(b_stride),
-          product.c + tile.row * product.n + tile.column,
-          static_cast<std::size_t>(product.n),
+          product.a + (turned_a ? tile.row : tile.row * product.a_stride),
+          static_cast<std::size_t>(product.a_stride),
+          product.b + (turned_b ? tile.column * product.b_stride : tile.column),
+          static_cast<std::size_t>(product.b_stride),
+          product.c + tile.row * product.c_stride + tile.column,
+          static_cast<std::size_t>(product.c_stride),
           product.added};
+}
+
+/// On the calling thread, by our own kernels or else the BLAS.
+template <class T>
+void multiply_by_vectors(const StridedProduct<T>& product) {
+  const auto number = [](std::size_t count) { return static_cast<std::int64_t>(count); };
+  const ThinProduct<T> thin{product.form,
+                            number(product.m),
+                            number(product.n),
+                            number(product.k),
+                            product.a,
+                            product.b,
+                            product.c,
+                            product.added,
+                            number(product.a_stride),
+                            number(product.b_stride),
+                            number(product.c_stride)};
+  if (thin.pays()) {
+    thin.compute({0, 0, thin.m, thin.n});
+  } else {
+    blas_multiply(product);
+  }
 }
 
 /// A product, how it is computed and in which tiles: a matter of its shape. (The tiles of our own

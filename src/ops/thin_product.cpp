@@ -128,20 +128,25 @@ void compute_plain(const ThinProduct<T>& product, const Tile& tile) {
   const std::int64_t end = tile.column + tile.columns;
   for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
     for (std::int64_t column = tile.column; column < end; column += panel<T>) {
-      Block<T> block{
-          depth,     product.a + begin,  product.k, product.b + begin * product.n + column,
-          product.n, product.c + column, product.n, product.added || begin > 0};
+      Block<T> block{depth,
+                     product.a + begin,
+                     product.a_stride,
+                     product.b + begin * product.b_stride + column,
+                     product.b_stride,
+                     product.c + column,
+                     product.c_stride,
+                     product.added || begin > 0};
       if (end - column < panel<T>) {
         multiply_edge_panel(tile, end - column, block, packed.data());
         continue;
       }
       block.line_stride = line<T>;
-      block.round_stride = product.n;
+      block.round_stride = product.b_stride;
       if (column + panel<T> < end) {  // the next panel, the next k of this tile, the next tile
         block.ahead = block.y + panel<T>;
         block.rounds = depth;
       } else if (begin + depth < product.k) {
-        block.ahead = product.b + (begin + depth) * product.n + tile.column;
+        block.ahead = product.b + (begin + depth) * product.b_stride + tile.column;
         block.rounds = std::min(depth, product.k - begin - depth);
       } else if (end < product.n) {
         block.ahead = product.b + end;
@@ -165,20 +170,24 @@ void multiply_packed(const ThinProduct<T>& product, const Tile& tile, std::int64
                       .lines = static_cast<std::size_t>(panel_lines<T>)};
   for_each_part(tile.row, tile.rows, most_rows,
                 [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                  T* const c = product.c + row * product.n + tile.column;
+                  T* const c = product.c + row * product.c_stride + tile.column;
                   for (std::int64_t column = 0; column < tile.columns; column += panel<T>) {
-                    Block<T> block{depth,     product.a + begin * product.m + row,
-                                   product.m, packed + column * depth,
-                                   panel<T>,  c + column,
-                                   product.n, product.added || begin > 0};
+                    Block<T> block{depth,
+                                   product.a + begin * product.a_stride + row,
+                                   product.a_stride,
+                                   packed + column * depth,
+                                   panel<T>,
+                                   c + column,
+                                   product.c_stride,
+                                   product.added || begin > 0};
                     if (tile.columns - column < panel<T>) {
                       multiply_edge<plan>(rows, tile.columns - column, block);
                       continue;
                     }
                     const bool last = tile.columns - column < 2 * panel<T>;
-                    block.ahead = last ? c + rows * product.n : c + column + panel<T>;
+                    block.ahead = last ? c + rows * product.c_stride : c + column + panel<T>;
                     block.line_stride = line<T>;
-                    block.round_stride = product.n;
+                    block.round_stride = product.c_stride;
                     block.rounds = last ? std::min(rows, product.m - row - rows) : rows;
                     multiply<plan, most_vectors>(rows, block);
                   }
@@ -195,7 +204,7 @@ void compute_first_transposed(const ThinProduct<T>& product, const Tile& tile) {
     const Tile part{tile.row, column, tile.rows, std::min(most_columns, end - column)};
     for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
       for (std::int64_t j = 0; j < part.columns; j += panel<T>) {
-        pack_panel(depth, product.b + begin * product.n + column + j, product.n,
+        pack_panel(depth, product.b + begin * product.b_stride + column + j, product.b_stride,
                    std::min<std::int64_t>(panel<T>, part.columns - j), packed.data() + j * depth);
       }
       multiply_packed(product, part, begin, depth, packed.data());
@@ -273,23 +282,23 @@ template <class T>
 void multiply_transposed(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
                          std::int64_t depth, const T* packed, T* ct) {
   const std::int64_t padded = rounded_up(tile.rows, width<T>);
-  const std::int64_t k = product.k;
+  const std::int64_t stride = product.b_stride;
   for_each_part(
       tile.column, tile.columns, most_rows,
       [&](std::int64_t column, std::int64_t columns, std::int64_t) {
-        const T* const x = product.b + column * k + begin;
+        const T* const x = product.b + column * stride + begin;
         const bool last = column + columns >= product.n;
         for_each_panel<T>(padded, [&](std::int64_t row, std::int64_t vectors) {
           Block<T> block{depth,
                          x,
-                         k,
+                         stride,
                          packed + row * depth,
                          vectors * width<T>,
                          ct + (column - tile.column) * padded + row,
                          padded,
                          begin > 0};
-          block.ahead = x + columns * k;
-          block.line_stride = k;
+          block.ahead = x + columns * stride;
+          block.line_stride = stride;
           block.round_stride = line<T>;
           block.rounds = last ? 0 : depth;
           constexpr Plan plan{
@@ -315,11 +324,11 @@ void compute_second_transposed(const ThinProduct<T>& product, const Tile& tile) 
         for (std::int64_t column = tile.column; column < end; column += most_columns) {
           const Tile part{row, column, rows, std::min(most_columns, end - column)};
           for_each_depth(product.k, most_depth, [&](std::int64_t begin, std::int64_t depth) {
-            pack_transposed(product.a + row * product.k + begin, product.k, rows, depth,
-                            packed.data());
+            pack_transposed(product.a + row * product.a_stride + begin, product.a_stride, rows,
+                            depth, packed.data());
             multiply_transposed(product, part, begin, depth, packed.data(), ct.data());
           });
-          unpack_transposed(ct.data(), padded, part, product.n, product.added, product.c);
+          unpack_transposed(ct.data(), padded, part, product.c_stride, product.added, product.c);
         }
       });
 }

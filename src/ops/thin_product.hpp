@@ -13,7 +13,8 @@
 
 namespace zygos::ops {
 
-/// c (m, n) = op(a) op(b), or is added to; all row major. T is float or double.
+/// c (m, n) = op(a) op(b), or is added to; all row major, rows behind one another unless strides
+/// say otherwise. T is float or double.
 ///
 /// Every number of c is the same sum in the same order whichever tile it is computed in: its
 /// products one after the other, in blocks of k that depend on the shape.
@@ -27,6 +28,9 @@ struct ThinProduct {
   const T* b;
   T* c;
   bool added = false;
+  std::int64_t a_stride = form == ProductForm::first_transposed ? m : k;
+  std::int64_t b_stride = form == ProductForm::second_transposed ? k : n;
+  std::int64_t c_stride = n;
 
   /// Whether compute() is faster than a BLAS for this shape.
   bool pays() const;

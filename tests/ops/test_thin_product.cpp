@@ -61,6 +61,29 @@ class ThinCase {
     return {first, end};
   }
 
+  /// The same, added, with operands and results whose rows lie apart.
+  std::vector<T> compute_apart() {
+    ThinProduct<T> product{form_, m_, n_, k_, nullptr, nullptr, nullptr, true};
+    const std::vector<T> a = apart(a_, product.a_stride, 5);
+    const std::vector<T> b = apart(b_, product.b_stride, 3);
+    std::vector<T> c = apart(stored(before_), n_, 7);
+    product.a = a.data();
+    product.b = b.data();
+    product.c = c.data();
+    product.a_stride += 5;
+    product.b_stride += 3;
+    product.c_stride += 7;
+    product.compute({0, 0, m_, n_});
+    std::vector<T> result;
+    intact_ = true;
+    for (auto row = c.begin(); row != c.end(); row += n_ + 7) {
+      result.insert(result.end(), row, row + n_);
+      intact_ = intact_ && std::all_of(row + n_, row + n_ + 7, is_guard);
+    }
+    return result;
+  }
+  bool intact() const { return intact_; }
+
   /// Empty if the results are right and nothing was written beside them.
   std::string complaint() {
     const double tolerance = 4.0 + static_cast<double>(k_) * 0.5;
@@ -81,6 +104,14 @@ class ThinCase {
                                     const std::vector<double>& values) {
     return reference::transposed(static_cast<std::size_t>(rows), static_cast<std::size_t>(columns),
                                  values);
+  }
+  static std::vector<T> apart(const std::vector<T>& rows, std::int64_t width, std::int64_t gap) {
+    std::vector<T> memory;
+    for (auto row = rows.begin(); row != rows.end(); row += width) {
+      memory.insert(memory.end(), row, row + width);
+      memory.insert(memory.end(), static_cast<std::size_t>(gap), static_cast<T>(guard_word));
+    }
+    return memory;
   }
   std::vector<T> stored(const std::vector<double>& values) const {
     std::vector<T> memory(static_cast<std::size_t>(shift_), T(0));
@@ -166,6 +197,22 @@ TEMPLATE_TEST_CASE("The bits of a thin product depend neither on tiles nor on al
       CHECK(ThinCase<TestType>(form, 37, 300, k).compute(true, 5, 7) == whole);
       CHECK(ThinCase<TestType>(form, 37, 300, k, 1).compute(true, 37, 300) == whole);
       CHECK(ThinCase<TestType>(form, 37, 300, k, 3).compute(true, 37, 300) == whole);
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("Rows of a thin product may lie apart: the same bits, and nothing between them",
+                   "", float, double) {
+  for (const ProductForm form : forms) {
+    for (const Tile& extents : {Tile{0, 0, 13, 70}, Tile{0, 0, 131, 200}}) {
+      for (const std::int64_t k : {33, 300}) {
+        CAPTURE(static_cast<int>(form), extents.rows, k);
+        ThinCase<TestType> product(form, extents.rows, extents.columns, k);
+        const std::vector<TestType> apart = product.compute_apart();
+
+        CHECK(product.intact());
+        CHECK(apart == product.compute(true, extents.rows, extents.columns));
+      }
     }
   }
 }
