@@ -27,6 +27,9 @@ template <class T>
 using Buffer = std::array<T, static_cast<std::size_t>(buffer_size<T>)>;
 /// Rows of a that the second form transposes at a time.
 constexpr std::int64_t most_transposed_rows = 128;
+/// Rows or columns of a tile that share what is copied for it, if there are as many: to copy a
+/// number takes as long as some ten products.
+constexpr std::int64_t shared_extent = 192;
 
 /// out (k, panel) = in (k, columns), with zeros behind
 template <class T>
@@ -345,20 +348,38 @@ Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
   // More tiles than threads, to even out their ends; one thread copies least with one tile.
   const std::int64_t tiles = threads == 1 ? 1 : 4 * threads;
   if (form == ProductForm::first_transposed) {
-    const std::int64_t few = 4 * most_rows;
-    const std::int64_t rows = m < few * tiles ? rounded_up(divided_up(m, threads), most_rows)
-                                              : rounded_up(divided_up(m, tiles), few);
-    return {m, n, Tiling::Extents{rows, n}};
+    return tiling_over_rows(tiles, threads);
   }
   const bool plain = form == ProductForm::plain;
   // What follows a plain product should find it in the cache.
-  const std::int64_t columns = std::min(rounded_up(divided_up(n, tiles), panel<T>),
-                                        plain ? most_k : std::numeric_limits<std::int64_t>::max());
-  // Columns alone may not give every thread as much: then all of them have a part of the rows.
-  const std::int64_t across = divided_up(n, columns);
-  const std::int64_t down = across < tiles ? threads / std::gcd(across, threads) : 1;
+  std::int64_t columns = std::min(rounded_up(divided_up(n, tiles), panel<T>),
+                                  plain ? most_k : std::numeric_limits<std::int64_t>::max());
+  std::int64_t down = 0;
+  if (!plain && threads > 1 && columns < shared_extent && m >= 2 * most_transposed_rows) {
+    columns = std::min(rounded_up(n, panel<T>), shared_extent);
+    down = std::min(divided_up(tiles, divided_up(n, columns)), divided_up(m, most_transposed_rows));
+  } else {
+    // Columns alone may not give every thread as much: then all of them have a part of the rows.
+    const std::int64_t across = divided_up(n, columns);
+    down = across < tiles ? threads / std::gcd(across, threads) : 1;
+  }
   const std::int64_t rows = rounded_up(divided_up(m, down), plain ? most_rows : width<T>);
   return {m, n, Tiling::Extents{std::min(rows, m), columns}};
+}
+
+template <class T>
+Tiling ThinProduct<T>::tiling_over_rows(std::int64_t tiles, std::int64_t threads) const {
+  const std::int64_t few = 4 * most_rows;
+  const std::int64_t down = divided_up(m, shared_extent);
+  const std::int64_t across = std::min(divided_up(tiles, down), n / (2 * panel<T>));
+  if (threads > 1 && down * across >= tiles) {
+    return {m, n,
+            Tiling::Extents{rounded_up(divided_up(m, down), most_rows),
+                            rounded_up(divided_up(n, across), panel<T>)}};
+  }
+  const std::int64_t rows = m < few * tiles ? rounded_up(divided_up(m, threads), most_rows)
+                                            : rounded_up(divided_up(m, tiles), few);
+  return {m, n, Tiling::Extents{rows, n}};
 }
 
 template <class T>

@@ -37,6 +37,9 @@ struct ThinProduct {
   /// Tiles for so many threads.
   Tiling tiling(std::int64_t threads) const;
   void compute(const Tile& tile) const;
+
+ private:
+  Tiling tiling_over_rows(std::int64_t tiles, std::int64_t threads) const;
 };
 
 }  // namespace zygos::ops
