@@ -69,12 +69,25 @@ constexpr Plan plain_plan{.x_along_k = true};
 template <class T>
 constexpr std::int64_t panel_lines = panel<T> / line<T>;
 
+/// f(rows, part) for the blocks of a panel's rows, with `block` moved to them, which is changed in
+/// place: a copy of what was written just before waits for all results before it to be written.
+template <class T, class F>
+void for_each_row_block(const Tile& tile, Block<T>& block, const F& f) {
+  const T* const x = block.x;
+  T* const c = block.c;
+  for_each_part(tile.row, tile.rows, most_rows,
+                [&](std::int64_t row, std::int64_t rows, std::int64_t part) {
+                  block.x = x + row * block.x_stride;
+                  block.c = c + row * block.c_stride;
+                  f(rows, part);
+                });
+}
+
 /// Blocks of rows and one panel of b. The first block stores the panel for the others; the lines of
 /// the panel that comes next are fetched by those: by one of few, else each fetches its share of
 /// rows, whole ones, for a row may lie on a page of its own.
 template <class T>
-void multiply_panel(std::int64_t first_row, std::int64_t row_count, const Block<T>& panel_block,
-                    T* packed) {
+void multiply_panel(const Tile& tile, Block<T>& block, T* packed) {
   constexpr Plan first{.x_along_k = true, .packs = true};
   constexpr auto sharers = static_cast<std::int64_t>(panel_lines<T>);
   constexpr Plan share{.x_along_k = true,
@@ -83,46 +96,39 @@ void multiply_panel(std::int64_t first_row, std::int64_t row_count, const Block<
                        .lines = static_cast<std::size_t>(sharers)};
   constexpr Plan all_lines{
       .x_along_k = true, .ahead = Plan::operand, .lines = static_cast<std::size_t>(panel_lines<T>)};
-  const std::int64_t parts = divided_up(row_count, most_rows);
-  for_each_part(first_row, row_count, most_rows,
-                [&](std::int64_t row, std::int64_t rows, std::int64_t part) {
-                  Block<T> block = panel_block;
-                  block.x += row * block.x_stride;
-                  block.c += row * block.c_stride;
-                  if (part > 0) {
-                    block.y = packed;
-                    block.y_stride = panel<T>;
-                  }
-                  if (parts == 1 || (part == 1 && parts <= panel_lines<T>)) {
-                    multiply<all_lines, most_vectors>(rows, block);
-                  } else if (part == 0) {
-                    block.packed = packed;
-                    multiply<first, most_vectors>(rows, block);
-                  } else if (parts > panel_lines<T> && part <= panel_lines<T>) {
-                    const std::int64_t most = divided_up(block.rounds, sharers);
-                    const std::int64_t done = (part - 1) * most;
-                    block.ahead += done * block.round_stride;
-                    block.rounds = std::clamp<std::int64_t>(block.rounds - done, 0, most);
-                    multiply<share, most_vectors>(rows, block);
-                  } else {
-                    multiply<plain_plan, most_vectors>(rows, block);
-                  }
-                });
+  const std::int64_t parts = divided_up(tile.rows, most_rows);
+  const T* const ahead = block.ahead;
+  const std::int64_t rounds = block.rounds;
+  const std::int64_t most = divided_up(rounds, sharers);
+  block.packed = packed;
+  for_each_row_block(tile, block, [&](std::int64_t rows, std::int64_t part) {
+    if (part == 1) {
+      block.y = packed;
+      block.y_stride = panel<T>;
+    }
+    if (parts == 1 || (part == 1 && parts <= sharers)) {
+      multiply<all_lines, most_vectors>(rows, block);
+    } else if (part == 0) {
+      multiply<first, most_vectors>(rows, block);
+    } else if (parts > sharers && part <= sharers) {
+      const std::int64_t done = (part - 1) * most;
+      block.ahead = ahead + done * block.round_stride;
+      block.rounds = std::clamp<std::int64_t>(rounds - done, 0, most);
+      multiply<share, most_vectors>(rows, block);
+    } else {
+      multiply<plain_plan, most_vectors>(rows, block);
+    }
+  });
 }
 
 template <class T>
-void multiply_edge_panel(const Tile& tile, std::int64_t columns, const Block<T>& panel_block,
-                         T* packed) {
-  pack_panel(panel_block.k, panel_block.y, panel_block.y_stride, columns, packed);
-  for_each_part(tile.row, tile.rows, most_rows,
-                [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-                  Block<T> block = panel_block;
-                  block.x += row * block.x_stride;
-                  block.c += row * block.c_stride;
-                  block.y = packed;
-                  block.y_stride = panel<T>;
-                  multiply_edge<plain_plan>(rows, columns, block);
-                });
+void multiply_edge_panel(const Tile& tile, std::int64_t columns, Block<T>& block, T* packed) {
+  pack_panel(block.k, block.y, block.y_stride, columns, packed);
+  block.y = packed;
+  block.y_stride = panel<T>;
+  for_each_row_block(tile, block, [&](std::int64_t rows, std::int64_t) {
+    multiply_edge<plain_plan>(rows, columns, block);
+  });
 }
 
 template <class T>
@@ -155,7 +161,7 @@ void compute_plain(const ThinProduct<T>& product, const Tile& tile) {
         block.ahead = product.b + end;
         block.rounds = depth;
       }
-      multiply_panel(tile.row, tile.rows, block, packed.data());
+      multiply_panel(tile, block, packed.data());
     }
   });
 }
