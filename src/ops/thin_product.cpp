@@ -5,6 +5,7 @@
 #include "ops/thin_product.hpp"
 
 #include "ops/parts.hpp"
+#include "ops/thin_copies.hpp"
 #include "ops/thin_kernel.hpp"
 
 #include <algorithm>
@@ -31,21 +32,11 @@ constexpr std::int64_t most_transposed_rows = 128;
 /// number takes as long as some ten products.
 constexpr std::int64_t shared_extent = 192;
 
-/// out (k, panel) = in (k, columns), with zeros behind
-template <class T>
-void pack_panel(std::int64_t k, const T* in, std::int64_t stride, std::int64_t columns, T* out) {
-  for (std::int64_t i = 0; i < k; ++i, in += stride, out += panel<T>) {
-    if (columns == panel<T>) {
-      std::copy_n(in, panel<T>, out);
-    } else {
-      std::fill(std::copy_n(in, columns, out), out + panel<T>, T(0));
-    }
-  }
-}
-
-/// A block of fewer columns than a panel, with what does not belong to c computed beside it.
+/// A block of fewer columns than a panel, with what does not belong to c computed beside it; leaves
+/// `block` as it was, and does not copy it: a copy of what was written just before would wait for
+/// all results before it to be written.
 template <Plan plan, class T>
-void multiply_edge(std::int64_t rows, std::int64_t columns, Block<T> block) {
+void multiply_edge(std::int64_t rows, std::int64_t columns, Block<T>& block) {
   std::array<T, static_cast<std::size_t>(most_rows * panel<T>)> beside;
   T* const c = block.c;
   const std::int64_t stride = block.c_stride;
@@ -54,6 +45,9 @@ void multiply_edge(std::int64_t rows, std::int64_t columns, Block<T> block) {
   block.c_stride = panel<T>;
   block.added = false;
   multiply_vectors<plan>(divided_up(columns, width<T>), rows, block);
+  block.c = c;
+  block.c_stride = stride;
+  block.added = added;
   for (std::int64_t i = 0; i < rows; ++i) {
     const T* const from = beside.data() + i * panel<T>;
     T* const to = c + i * stride;
@@ -69,8 +63,7 @@ constexpr Plan plain_plan{.x_along_k = true};
 template <class T>
 constexpr std::int64_t panel_lines = panel<T> / line<T>;
 
-/// f(rows, part) for the blocks of a panel's rows, with `block` moved to them, which is changed in
-/// place: a copy of what was written just before waits for all results before it to be written.
+/// f(rows, part) for the blocks of a panel's rows, with `block` moved to them.
 template <class T, class F>
 void for_each_row_block(const Tile& tile, Block<T>& block, const F& f) {
   const T* const x = block.x;
@@ -168,37 +161,51 @@ void compute_plain(const ThinProduct<T>& product, const Tile& tile) {
 
 // ---------------------------------------------------------------- a^T b
 
-/// Blocks of rows and panels of b that have been copied. A result is fetched while the block before
-/// it is computed: it is all there is to read from far away.
+/// Blocks of rows and the panels of b. The first block stores the panels for the others and fetches
+/// the panel that comes next; those fetch a result while the one before it is computed, which is
+/// all there is to read from far away then.
 template <class T>
-void multiply_packed(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
-                     std::int64_t depth, const T* packed) {
-  constexpr Plan plan{.x_along_k = false,
-                      .ahead = Plan::result,
-                      .steps = 2,
-                      .lines = static_cast<std::size_t>(panel_lines<T>)};
+void multiply_panels(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
+                     std::int64_t depth, T* packed) {
+  constexpr auto lines = static_cast<std::size_t>(panel_lines<T>);
+  constexpr Plan first{.x_along_k = false, .packs = true, .ahead = Plan::operand, .lines = lines};
+  constexpr Plan others{.x_along_k = false, .ahead = Plan::result, .steps = 2, .lines = lines};
+  const T* const b = product.b + begin * product.b_stride + tile.column;
   for_each_part(tile.row, tile.rows, most_rows,
-                [&](std::int64_t row, std::int64_t rows, std::int64_t) {
+                [&](std::int64_t row, std::int64_t rows, std::int64_t part_of_rows) {
                   T* const c = product.c + row * product.c_stride + tile.column;
                   for (std::int64_t column = 0; column < tile.columns; column += panel<T>) {
+                    const std::int64_t left = tile.columns - column;
+                    T* const panel_of_b = packed + column * depth;
                     Block<T> block{depth,
                                    product.a + begin * product.a_stride + row,
                                    product.a_stride,
-                                   packed + column * depth,
+                                   panel_of_b,
                                    panel<T>,
                                    c + column,
                                    product.c_stride,
                                    product.added || begin > 0};
-                    if (tile.columns - column < panel<T>) {
-                      multiply_edge<plan>(rows, tile.columns - column, block);
-                      continue;
-                    }
-                    const bool last = tile.columns - column < 2 * panel<T>;
-                    block.ahead = last ? c + rows * product.c_stride : c + column + panel<T>;
                     block.line_stride = line<T>;
-                    block.round_stride = product.c_stride;
-                    block.rounds = last ? std::min(rows, product.m - row - rows) : rows;
-                    multiply<plan, most_vectors>(rows, block);
+                    if (left < panel<T>) {
+                      if (part_of_rows == 0) {
+                        pack_panel(depth, b + column, product.b_stride, left, panel_of_b);
+                      }
+                      multiply_edge<others>(rows, left, block);
+                    } else if (part_of_rows == 0) {
+                      block.y = b + column;
+                      block.y_stride = product.b_stride;
+                      block.packed = panel_of_b;
+                      block.ahead = b + column + panel<T>;
+                      block.round_stride = product.b_stride;
+                      block.rounds = left < 2 * panel<T> ? 0 : depth;
+                      multiply<first, most_vectors>(rows, block);
+                    } else {
+                      const bool last = left < 2 * panel<T>;
+                      block.ahead = last ? c + rows * product.c_stride : c + column + panel<T>;
+                      block.round_stride = product.c_stride;
+                      block.rounds = last ? std::min(rows, product.m - row - rows) : rows;
+                      multiply<others, most_vectors>(rows, block);
+                    }
                   }
                 });
 }
@@ -212,78 +219,12 @@ void compute_first_transposed(const ThinProduct<T>& product, const Tile& tile) {
   for (std::int64_t column = tile.column; column < end; column += most_columns) {
     const Tile part{tile.row, column, tile.rows, std::min(most_columns, end - column)};
     for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
-      for (std::int64_t j = 0; j < part.columns; j += panel<T>) {
-        pack_panel(depth, product.b + begin * product.b_stride + column + j, product.b_stride,
-                   std::min<std::int64_t>(panel<T>, part.columns - j), packed.data() + j * depth);
-      }
-      multiply_packed(product, part, begin, depth, packed.data());
+      multiply_panels(product, part, begin, depth, packed.data());
     });
   }
 }
 
 // ---------------------------------------------------------------- a b^T
-
-/// f(first row, vectors) for the panels of `rows` rows, which are a multiple of a vector.
-template <class T, class F>
-void for_each_panel(std::int64_t rows, const F& f) {
-  for (std::int64_t row = 0; row < rows; row += panel<T>) {
-    f(row, std::min<std::int64_t>(most_vectors, (rows - row) / width<T>));
-  }
-}
-
-/// out = in (rows, depth)^T, panel after panel, with zeros for the rows up to a vector
-template <class T>
-void pack_transposed(const T* in, std::int64_t stride, std::int64_t rows, std::int64_t depth,
-                     T* out) {
-  constexpr std::int64_t w = width<T>;
-  for_each_panel<T>(rounded_up(rows, w), [&](std::int64_t first, std::int64_t vectors) {
-    for (std::int64_t v = 0; v < vectors; ++v) {
-      const std::int64_t row = first + v * w;
-      const std::int64_t there = std::min(w, rows - row);
-      for (std::int64_t k = 0; k < depth; k += w) {
-        const T* const from = in + row * stride + k;
-        T* const to = out + first * depth + k * vectors * w + v * w;
-        const std::int64_t count = std::min(w, depth - k);
-        if (there == w && count == w) {
-          transpose_square(from, stride, to, vectors * w);
-          continue;
-        }
-        transpose(from, stride, there, count, to, vectors * w);
-        for (std::int64_t i = 0; i < count; ++i) {
-          std::fill(to + i * vectors * w + there, to + i * vectors * w + w, T(0));
-        }
-      }
-    }
-  });
-}
-
-/// c (rows, columns) [+]= ct (columns, rows)^T
-template <class T>
-void unpack_transposed(const T* ct, std::int64_t ct_stride, const Tile& tile, std::int64_t stride,
-                       bool added, T* c) {
-  constexpr std::int64_t w = width<T>;
-  alignas(line_bytes) std::array<T, static_cast<std::size_t>(w * w)> square;
-  for (std::int64_t j = 0; j < tile.columns; j += w) {
-    for (std::int64_t i = 0; i < tile.rows; i += w) {
-      const T* const from = ct + j * ct_stride + i;
-      T* const to = c + (tile.row + i) * stride + tile.column + j;
-      const std::int64_t rows = std::min(w, tile.rows - i);
-      const std::int64_t columns = std::min(w, tile.columns - j);
-      if (!added && rows == w && columns == w) {
-        transpose_square(from, ct_stride, to, stride);
-        continue;
-      }
-      transpose(from, ct_stride, columns, rows, square.data(), w);
-      for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t q = 0; q < columns; ++q) {
-          T& number = to[r * stride + q];
-          number = added ? number + square[static_cast<std::size_t>(r * w + q)]
-                         : square[static_cast<std::size_t>(r * w + q)];
-        }
-      }
-    }
-  }
-}
 
 /// The transposed result of a tile, ct (columns, padded rows) = b a^T: the rows of b are read in
 /// place, and the few of a are its vectors.
@@ -317,8 +258,9 @@ void multiply_transposed(const ThinProduct<T>& product, const Tile& tile, std::i
       });
 }
 
+/// Of few rows: those of a are copied.
 template <class T>
-void compute_second_transposed(const ThinProduct<T>& product, const Tile& tile) {
+void compute_transposed(const ThinProduct<T>& product, const Tile& tile) {
   alignas(line_bytes) Buffer<T> packed;
   alignas(line_bytes) Buffer<T> ct;
   // Of the product and not of the tile: it decides the order of the sums.
@@ -340,6 +282,71 @@ void compute_second_transposed(const ThinProduct<T>& product, const Tile& tile) 
           unpack_transposed(ct.data(), padded, part, product.c_stride, product.added, product.c);
         }
       });
+}
+
+/// Whether a product has so many rows that it copies those of b instead.
+template <class T>
+bool has_many_rows(const ThinProduct<T>& product) {
+  return product.n >= panel<T> && product.m >= std::min(product.n, 2 * most_transposed_rows);
+}
+
+/// Of many rows, a panel of b^T after the other. Of the rows that the next panel is made of, every
+/// block of rows of a fetches a few.
+template <class T>
+void compute_by_panels(const ThinProduct<T>& product, const Tile& tile) {
+  alignas(line_bytes) std::array<T, static_cast<std::size_t>(most_k * panel<T>)> packed;
+  constexpr std::int64_t fetched = 4;
+  constexpr Plan fetching{.x_along_k = true,
+                          .ahead = Plan::operand,
+                          .steps = static_cast<int>(line<T>),
+                          .lines = static_cast<std::size_t>(fetched)};
+  const std::int64_t end = tile.column + tile.columns;
+  for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
+    for (std::int64_t column = tile.column; column < end; column += panel<T>) {
+      const std::int64_t columns = std::min<std::int64_t>(panel<T>, end - column);
+      const T* const rows_of_b = product.b + column * product.b_stride + begin;
+      pack_transposed(rows_of_b, product.b_stride, columns, depth, packed.data());
+      Block<T> block{depth,
+                     product.a + begin,
+                     product.a_stride,
+                     packed.data(),
+                     rounded_up(columns, width<T>),
+                     product.c + column,
+                     product.c_stride,
+                     product.added || begin > 0};
+      const T* next = nullptr;
+      std::int64_t next_rows = 0;
+      if (column + columns < end) {  // the next panel, the next k of this tile
+        next = rows_of_b + columns * product.b_stride;
+        next_rows = std::min<std::int64_t>(panel<T>, end - column - columns);
+      } else if (begin + depth < product.k) {
+        next = product.b + tile.column * product.b_stride + begin + depth;
+        next_rows = std::min<std::int64_t>(panel<T>, tile.columns);
+      }
+      block.line_stride = product.b_stride;
+      block.round_stride = line<T>;
+      for_each_row_block(tile, block, [&](std::int64_t rows, std::int64_t part) {
+        if (columns < panel<T>) {
+          multiply_edge<plain_plan>(rows, columns, block);
+        } else if ((part + 1) * fetched <= next_rows) {
+          block.ahead = next + part * fetched * product.b_stride;
+          block.rounds = depth;
+          multiply<fetching, most_vectors>(rows, block);
+        } else {
+          multiply<plain_plan, most_vectors>(rows, block);
+        }
+      });
+    }
+  });
+}
+
+template <class T>
+void compute_second_transposed(const ThinProduct<T>& product, const Tile& tile) {
+  if (has_many_rows(product)) {
+    compute_by_panels(product, tile);
+  } else {
+    compute_transposed(product, tile);
+  }
 }
 
 }  // namespace

@@ -172,6 +172,8 @@ TEMPLATE_TEST_CASE("A thin product larger than what is copied at a time equals t
     CHECK(ThinCase<TestType>(form, 131, 1050, 70).complaint() == "");
     CHECK(ThinCase<TestType>(form, 131, 300, 517).complaint() == "");
     CHECK(ThinCase<TestType>(form, 300, 70, 300).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 280, 200, 517).complaint() == "");
+    CHECK(ThinCase<TestType>(form, 70, 64, 390).complaint() == "");
   }
 }
 
@@ -197,6 +199,12 @@ TEMPLATE_TEST_CASE("The bits of a thin product depend neither on tiles nor on al
       CHECK(ThinCase<TestType>(form, 37, 300, k).compute(true, 5, 7) == whole);
       CHECK(ThinCase<TestType>(form, 37, 300, k, 1).compute(true, 37, 300) == whole);
       CHECK(ThinCase<TestType>(form, 37, 300, k, 3).compute(true, 37, 300) == whole);
+
+      const std::vector<TestType> tall =
+          ThinCase<TestType>(form, 260, 140, k).compute(true, 260, 140);
+      CHECK(ThinCase<TestType>(form, 260, 140, k).compute(true, 64, 140) == tall);
+      CHECK(ThinCase<TestType>(form, 260, 140, k).compute(true, 5, 7) == tall);
+      CHECK(ThinCase<TestType>(form, 260, 140, k, 1).compute(true, 260, 64) == tall);
     }
   }
 }
