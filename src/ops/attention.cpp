@@ -25,6 +25,9 @@ using attention::Tiles;
 /// seen.
 constexpr std::size_t small_block = 64;
 constexpr std::size_t large_block = 128;
+/// Of a small block, a part which is a few vectors. Large ones are for tiles, which want them
+/// whole.
+constexpr std::size_t small_part = 16;
 constexpr std::size_t least_of_large = 512;
 /// Extents of what is widened at a time.
 constexpr std::size_t widened_rows = large_block;
@@ -79,13 +82,43 @@ void multiply_stored(const StridedProduct<T>& product) {
   }
 }
 
+/// What a thread keeps of operands for the kernels: floats and doubles of small blocks.
+template <class T, std::size_t block>
+struct Kept {
+  static constexpr bool any = false;
+};
+template <class T>
+requires std::is_floating_point_v<T>
+struct Kept<T, small_block> {
+  static_assert(small_block <= PackedRows<T>::most_rows);
+  static constexpr bool any = true;
+  PackedRows<T> rows[2];
+  bool kept[2] = {};
+
+  void keep(int which, const T* from, std::size_t stride, std::size_t count, std::size_t width) {
+    const auto depth = static_cast<std::int64_t>(width);
+    kept[which] = PackedRows<T>::fits(count, width) &&
+                  !(std::is_same_v<T, float> &&
+                    split_pays(ProductForm::second_transposed, small_block, small_block, depth));
+    if (kept[which]) {
+      rows[which].pack(from, stride, count, width);
+    }
+  }
+  void multiply(int which, Operand operand, std::size_t begin,
+                const StridedProduct<T>& product) const {
+    kept[which] ? rows[which].multiply(operand, begin, product) : multiply_stored(product);
+  }
+};
+
 template <class T, std::size_t positions>
 struct HostTeam {
   static constexpr std::size_t block = positions;
+  static constexpr std::size_t diagonal = block == small_block ? small_part : block;
   static constexpr std::size_t columns = 256;
   using Room = Tiles<T, block, columns>;
 
   Room& tiles;
+  Kept<T, block>& kept;
 
   template <class F>
   KOKKOS_FUNCTION void each(std::size_t count, const F& f) const {
@@ -99,6 +132,22 @@ struct HostTeam {
       [[maybe_unused]] const StridedProduct<Wide<T>, A, B>& product) const {
     KOKKOS_IF_ON_HOST((multiply_stored(product);))
   }
+  KOKKOS_FUNCTION void keep([[maybe_unused]] int which, [[maybe_unused]] const T* from,
+                            [[maybe_unused]] std::size_t stride, [[maybe_unused]] std::size_t count,
+                            [[maybe_unused]] std::size_t width) const {
+    if constexpr (Kept<T, block>::any) {
+      KOKKOS_IF_ON_HOST((kept.keep(which, from, stride, count, width);))
+    }
+  }
+  KOKKOS_FUNCTION void multiply_kept([[maybe_unused]] int which, [[maybe_unused]] Operand operand,
+                                     [[maybe_unused]] std::size_t begin,
+                                     const StridedProduct<Wide<T>, T, T>& product) const {
+    if constexpr (Kept<T, block>::any) {
+      KOKKOS_IF_ON_HOST((kept.multiply(which, operand, begin, product);))
+    } else {
+      multiply(product);
+    }
+  }
 };
 
 /// One position of a block more than others is one piece of work more.
@@ -107,8 +156,9 @@ void for_each_block_of(const char* label, const Exec& exec, const Problem<T>& pr
                        const Body& body) {
   const std::size_t items = problem.shape.samples * problem.shape.heads * problem.blocks(block);
   for_each_piece(label, exec, static_cast<std::int64_t>(items), 1, [&](std::int64_t item) {
-    typename HostTeam<T, block>::Room tiles;
-    body(HostTeam<T, block>{tiles}, static_cast<std::size_t>(item));
+    typename HostTeam<T, block>::Room tiles{};  // what nobody sees is read, too
+    Kept<T, block> kept;
+    body(HostTeam<T, block>{tiles, kept}, static_cast<std::size_t>(item));
   });
 }
 

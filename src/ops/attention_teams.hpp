@@ -5,7 +5,8 @@
 // compute there what a device would.
 #pragma once
 
-#include "ops/attention_blocks.hpp"
+#include "ops/attention_backward.hpp"
+#include "ops/attention_forward.hpp"
 #include "ops/tiled_product.hpp"
 
 namespace zygos::ops::attention {
@@ -13,6 +14,7 @@ namespace zygos::ops::attention {
 template <class T, class Member>
 struct DeviceTeam {
   static constexpr std::size_t block = 32;
+  static constexpr std::size_t diagonal = block;
   static constexpr std::size_t columns = 128;
   using Room = Tiles<T, block, columns>;
 
@@ -43,6 +45,11 @@ struct DeviceTeam {
       Wide<T>& c = product.c[index / product.n * product.c_stride + index % product.n];
       c = product.added ? c + sum : sum;
     });
+  }
+  KOKKOS_FUNCTION void keep(int, const T*, std::size_t, std::size_t, std::size_t) const {}
+  KOKKOS_FUNCTION void multiply_kept(int, Operand, std::size_t,
+                                     const StridedProduct<Wide<T>, T, T>& product) const {
+    multiply(product);
   }
 };
 

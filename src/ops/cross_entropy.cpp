@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/by_halves.hpp"
 #include "ops/exponential.hpp"
 #include "ops/for_each_space.hpp"
 #include "ops/loss_totals.hpp"
@@ -120,12 +121,7 @@ struct CrossEntropyRow : CrossEntropy<T> {
     if (k < classes) {
       raise<false>(row + k, classes - k, tops);
     }
-    for (std::size_t half = beside / 2; half > 0; half /= 2) {
-      for (std::size_t j = 0; j < half; ++j) {
-        tops[j] = tops[j + half] > tops[j] ? tops[j + half] : tops[j];
-      }
-    }
-    return tops[0];
+    return largest_by_halves(tops);
   }
   template <bool whole>
   KOKKOS_INLINE_FUNCTION void raise(const T* row, std::size_t count, Wide<T>* tops) const {
@@ -144,12 +140,7 @@ struct CrossEntropyRow : CrossEntropy<T> {
     if (k < classes) {
       add_block<false>(row + k, classes - k, top, sums, powers == nullptr ? nullptr : powers + k);
     }
-    for (std::size_t half = beside / 2; half > 0; half /= 2) {
-      for (std::size_t j = 0; j < half; ++j) {
-        sums[j] += sums[j + half];
-      }
-    }
-    return sums[0];
+    return sum_by_halves(sums);
   }
   template <bool whole>
   KOKKOS_INLINE_FUNCTION void add_block(const T* row, std::size_t count, Wide<T> top, double* sums,

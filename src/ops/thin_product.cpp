@@ -7,6 +7,7 @@
 #include "ops/parts.hpp"
 #include "ops/thin_copies.hpp"
 #include "ops/thin_kernel.hpp"
+#include "ops/thin_rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,49 +33,10 @@ constexpr std::int64_t most_transposed_rows = 128;
 /// number takes as long as some ten products.
 constexpr std::int64_t shared_extent = 192;
 
-/// A block of fewer columns than a panel, with what does not belong to c computed beside it; leaves
-/// `block` as it was, and does not copy it: a copy of what was written just before would wait for
-/// all results before it to be written.
-template <Plan plan, class T>
-void multiply_edge(std::int64_t rows, std::int64_t columns, Block<T>& block) {
-  std::array<T, static_cast<std::size_t>(most_rows * panel<T>)> beside;
-  T* const c = block.c;
-  const std::int64_t stride = block.c_stride;
-  const bool added = block.added;
-  block.c = beside.data();
-  block.c_stride = panel<T>;
-  block.added = false;
-  multiply_vectors<plan>(divided_up(columns, width<T>), rows, block);
-  block.c = c;
-  block.c_stride = stride;
-  block.added = added;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    const T* const from = beside.data() + i * panel<T>;
-    T* const to = c + i * stride;
-    for (std::int64_t j = 0; j < columns; ++j) {
-      to[j] = added ? to[j] + from[j] : from[j];
-    }
-  }
-}
-
 // ---------------------------------------------------------------- a b
 
-constexpr Plan plain_plan{.x_along_k = true};
 template <class T>
 constexpr std::int64_t panel_lines = panel<T> / line<T>;
-
-/// f(rows, part) for the blocks of a panel's rows, with `block` moved to them.
-template <class T, class F>
-void for_each_row_block(const Tile& tile, Block<T>& block, const F& f) {
-  const T* const x = block.x;
-  T* const c = block.c;
-  for_each_part(tile.row, tile.rows, most_rows,
-                [&](std::int64_t row, std::int64_t rows, std::int64_t part) {
-                  block.x = x + row * block.x_stride;
-                  block.c = c + row * block.c_stride;
-                  f(rows, part);
-                });
-}
 
 /// Blocks of rows and one panel of b. The first block stores the panel for the others; the lines of
 /// the panel that comes next are fetched by those: by one of few, else each fetches its share of

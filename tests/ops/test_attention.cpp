@@ -8,6 +8,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -21,10 +22,11 @@ using testing::make_exec;
 using testing::random_values;
 using testing::rounded;
 
-/// Less than a block, a block, one more, several with a short last one; wide heads.
-const std::vector<AttentionShape> shapes{{0, 5, 2, 3},    {1, 1, 1, 1},   {2, 7, 3, 5},
-                                         {1, 64, 1, 16},  {2, 65, 2, 4},  {1, 200, 1, 33},
-                                         {1, 70, 1, 100}, {1, 530, 1, 20}};
+/// Less than a block, a block, one more, several with a short last one; wide heads, and too wide
+/// ones to be packed.
+const std::vector<AttentionShape> shapes{{0, 5, 2, 3},    {1, 1, 1, 1},    {2, 7, 3, 5},
+                                         {1, 64, 1, 16},  {2, 65, 2, 4},   {1, 200, 1, 33},
+                                         {1, 70, 1, 100}, {1, 530, 1, 20}, {1, 70, 1, 520}};
 
 /// Keeps all, or those that the stream of random numbers leaves, as the header says.
 double kept_weight(const DropoutMask& mask, const AttentionShape& shape, std::uint32_t id,
@@ -165,7 +167,8 @@ struct Passes {
   Buffer<Exec, Wide<T>> log_sums, dots;
 };
 
-/// In epsilons of the type: of y, which bf16 rounds once, and of gradients, which feel it.
+/// In epsilons of the type, for heads up to 100 wide (a score's error grows with its products): of
+/// y, which bf16 rounds once, and of gradients, which feel it.
 template <class T>
 constexpr double y_tolerance = std::is_same_v<T, bf16> ? 1.01 : 64.0;
 template <class T>
@@ -188,9 +191,10 @@ void check_all(void (Passes<Exec, T>::*run)(const Exec&)) {
 
       (passes.*run)(exec);
 
-      CHECK(difference(passes.y.values(), expected.y, y_tolerance<T>) == "");
-      CHECK(difference(passes.log_sums.values(), expected.log_sums, 64.0) == "");
-      CHECK(difference(passes.d_qkv.values(), expected.d_qkv, gradient_tolerance<T>) == "");
+      const double more = std::max(1.0, static_cast<double>(shape.width) / 100.0);
+      CHECK(difference(passes.y.values(), expected.y, more * y_tolerance<T>) == "");
+      CHECK(difference(passes.log_sums.values(), expected.log_sums, more * 64.0) == "");
+      CHECK(difference(passes.d_qkv.values(), expected.d_qkv, more * gradient_tolerance<T>) == "");
       CHECK(passes.guards_intact());
     }
   }
