@@ -16,6 +16,15 @@
 
 namespace zygos::ops::thin {
 
+/// k of a block of the forms that copy panels of b: 64 KiB of AVX-512's panel, a part of the second
+/// cache.
+inline constexpr std::int64_t most_k = 256;
+/// Numbers of a buffer.
+template <class T>
+inline constexpr std::int64_t buffer_size = 128 * 1024 / static_cast<std::int64_t>(sizeof(T));
+template <class T>
+using Buffer = std::array<T, static_cast<std::size_t>(buffer_size<T>)>;
+
 /// out (k, panel) = in (k, columns), with zeros behind
 template <class T>
 void pack_panel(std::int64_t k, const T* in, std::int64_t stride, std::int64_t columns, T* out) {

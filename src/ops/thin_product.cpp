@@ -8,6 +8,7 @@
 #include "ops/thin_copies.hpp"
 #include "ops/thin_kernel.hpp"
 #include "ops/thin_rows.hpp"
+#include "ops/thin_second_transposed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,19 +20,10 @@ namespace {
 
 using namespace thin;
 
-/// k of a block of the forms that copy panels of b: 64 KiB of AVX-512's panel, a part of the second
-/// cache.
-constexpr std::int64_t most_k = 256;
-/// Numbers of a buffer.
-template <class T>
-constexpr std::int64_t buffer_size = 128 * 1024 / static_cast<std::int64_t>(sizeof(T));
-template <class T>
-using Buffer = std::array<T, static_cast<std::size_t>(buffer_size<T>)>;
-/// Rows of a that the second form transposes at a time.
-constexpr std::int64_t most_transposed_rows = 128;
-/// Rows or columns of a tile that share what is copied for it, if there are as many: to copy a
-/// number takes as long as some ten products.
-constexpr std::int64_t shared_extent = 192;
+/// Columns of a tile that share what is copied of a's rows, and rows that share what is read of b,
+/// from afar, if there are as many: to copy a number takes as long as some ten products.
+constexpr std::int64_t sharing_columns = 192;
+constexpr std::int64_t sharing_rows = 384;
 
 // ---------------------------------------------------------------- a b
 
@@ -123,51 +115,86 @@ void compute_plain(const ThinProduct<T>& product, const Tile& tile) {
 
 // ---------------------------------------------------------------- a^T b
 
-/// Blocks of rows and the panels of b. The first block stores the panels for the others and fetches
-/// the panel that comes next; those fetch a result while the one before it is computed, which is
-/// all there is to read from far away then.
+/// The first block of rows, which stores the panels for the others, and fetches the next one while
+/// it multiplies one.
+template <class T>
+void multiply_and_store(const Tile& tile, Block<T>& block) {
+  constexpr Plan plan{.x_along_k = false,
+                      .packs = true,
+                      .ahead = Plan::operand,
+                      .lines = static_cast<std::size_t>(panel_lines<T>)};
+  T* const c = block.c;
+  const T* const b = block.y;
+  block.line_stride = line<T>;
+  block.round_stride = block.y_stride;
+  T* packed = block.packed;
+  for (std::int64_t column = 0; column < tile.columns; column += panel<T>) {
+    const std::int64_t left = tile.columns - column;
+    block.c = c + column;
+    block.y = b + column;
+    block.packed = packed + column * block.k;
+    if (left < panel<T>) {
+      pack_panel(block.k, block.y, block.y_stride, left, block.packed);
+      block.y = block.packed;
+      block.y_stride = panel<T>;
+      multiply_edge<Plan{.x_along_k = false}>(tile.rows, left, block);
+    } else {
+      block.ahead = block.y + panel<T>;
+      block.rounds = left < 2 * panel<T> ? 0 : block.k;
+      multiply<plan, most_vectors>(tile.rows, block);
+    }
+  }
+}
+
+/// The others: a result is fetched while the block before it is computed, which is all there is to
+/// read from far away.
+template <class T>
+void multiply_stored(const Tile& tile, std::int64_t rows_below, Block<T>& block) {
+  constexpr Plan plan{.x_along_k = false,
+                      .ahead = Plan::result,
+                      .steps = 2,
+                      .lines = static_cast<std::size_t>(panel_lines<T>)};
+  T* const c = block.c;
+  const T* const packed = block.y;
+  block.line_stride = line<T>;
+  block.round_stride = block.c_stride;
+  for (std::int64_t column = 0; column < tile.columns; column += panel<T>) {
+    const std::int64_t left = tile.columns - column;
+    block.c = c + column;
+    block.y = packed + column * block.k;
+    if (left < panel<T>) {
+      block.rounds = 0;
+      multiply_edge<plan>(tile.rows, left, block);
+      continue;
+    }
+    const bool last = left < 2 * panel<T>;
+    block.ahead = last ? c + tile.rows * block.c_stride : block.c + panel<T>;
+    block.rounds = last ? std::min(tile.rows, rows_below) : tile.rows;
+    multiply<plan, most_vectors>(tile.rows, block);
+  }
+}
+
 template <class T>
 void multiply_panels(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
                      std::int64_t depth, T* packed) {
-  constexpr auto lines = static_cast<std::size_t>(panel_lines<T>);
-  constexpr Plan first{.x_along_k = false, .packs = true, .ahead = Plan::operand, .lines = lines};
-  constexpr Plan others{.x_along_k = false, .ahead = Plan::result, .steps = 2, .lines = lines};
-  const T* const b = product.b + begin * product.b_stride + tile.column;
   for_each_part(tile.row, tile.rows, most_rows,
-                [&](std::int64_t row, std::int64_t rows, std::int64_t part_of_rows) {
-                  T* const c = product.c + row * product.c_stride + tile.column;
-                  for (std::int64_t column = 0; column < tile.columns; column += panel<T>) {
-                    const std::int64_t left = tile.columns - column;
-                    T* const panel_of_b = packed + column * depth;
-                    Block<T> block{depth,
-                                   product.a + begin * product.a_stride + row,
-                                   product.a_stride,
-                                   panel_of_b,
-                                   panel<T>,
-                                   c + column,
-                                   product.c_stride,
-                                   product.added || begin > 0};
-                    block.line_stride = line<T>;
-                    if (left < panel<T>) {
-                      if (part_of_rows == 0) {
-                        pack_panel(depth, b + column, product.b_stride, left, panel_of_b);
-                      }
-                      multiply_edge<others>(rows, left, block);
-                    } else if (part_of_rows == 0) {
-                      block.y = b + column;
-                      block.y_stride = product.b_stride;
-                      block.packed = panel_of_b;
-                      block.ahead = b + column + panel<T>;
-                      block.round_stride = product.b_stride;
-                      block.rounds = left < 2 * panel<T> ? 0 : depth;
-                      multiply<first, most_vectors>(rows, block);
-                    } else {
-                      const bool last = left < 2 * panel<T>;
-                      block.ahead = last ? c + rows * product.c_stride : c + column + panel<T>;
-                      block.round_stride = product.c_stride;
-                      block.rounds = last ? std::min(rows, product.m - row - rows) : rows;
-                      multiply<others, most_vectors>(rows, block);
-                    }
+                [&](std::int64_t row, std::int64_t rows, std::int64_t part) {
+                  const Tile some{row, tile.column, rows, tile.columns};
+                  Block<T> block{depth,
+                                 product.a + begin * product.a_stride + row,
+                                 product.a_stride,
+                                 packed,
+                                 panel<T>,
+                                 product.c + row * product.c_stride + tile.column,
+                                 product.c_stride,
+                                 product.added || begin > 0};
+                  if (part == 0) {
+                    block.y = product.b + begin * product.b_stride + tile.column;
+                    block.y_stride = product.b_stride;
+                    block.packed = packed;
+                    multiply_and_store(some, block);
+                  } else {
+                    multiply_stored(some, product.m - row - rows, block);
                   }
                 });
 }
@@ -183,131 +210,6 @@ void compute_first_transposed(const ThinProduct<T>& product, const Tile& tile) {
     for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
       multiply_panels(product, part, begin, depth, packed.data());
     });
-  }
-}
-
-// ---------------------------------------------------------------- a b^T
-
-/// The transposed result of a tile, ct (columns, padded rows) = b a^T: the rows of b are read in
-/// place, and the few of a are its vectors.
-template <class T>
-void multiply_transposed(const ThinProduct<T>& product, const Tile& tile, std::int64_t begin,
-                         std::int64_t depth, const T* packed, T* ct) {
-  const std::int64_t padded = rounded_up(tile.rows, width<T>);
-  const std::int64_t stride = product.b_stride;
-  for_each_part(
-      tile.column, tile.columns, most_rows,
-      [&](std::int64_t column, std::int64_t columns, std::int64_t) {
-        const T* const x = product.b + column * stride + begin;
-        const bool last = column + columns >= product.n;
-        for_each_panel<T>(padded, [&](std::int64_t row, std::int64_t vectors) {
-          Block<T> block{depth,
-                         x,
-                         stride,
-                         packed + row * depth,
-                         vectors * width<T>,
-                         ct + (column - tile.column) * padded + row,
-                         padded,
-                         begin > 0};
-          block.ahead = x + columns * stride;
-          block.line_stride = stride;
-          block.round_stride = line<T>;
-          block.rounds = last ? 0 : depth;
-          constexpr Plan plan{
-              .x_along_k = true, .ahead = Plan::operand, .steps = line<T>, .lines = most_rows};
-          multiply_vectors<plan>(vectors, columns, block);
-        });
-      });
-}
-
-/// Of few rows: those of a are copied.
-template <class T>
-void compute_transposed(const ThinProduct<T>& product, const Tile& tile) {
-  alignas(line_bytes) Buffer<T> packed;
-  alignas(line_bytes) Buffer<T> ct;
-  // Of the product and not of the tile: it decides the order of the sums.
-  const std::int64_t most_padded = rounded_up(std::min(product.m, most_transposed_rows), width<T>);
-  const std::int64_t most_depth = buffer_size<T> / most_padded / width<T> * width<T>;
-  for_each_part(
-      tile.row, tile.rows, most_transposed_rows,
-      [&](std::int64_t row, std::int64_t rows, std::int64_t) {
-        const std::int64_t padded = rounded_up(rows, width<T>);
-        const std::int64_t most_columns = buffer_size<T> / padded;
-        const std::int64_t end = tile.column + tile.columns;
-        for (std::int64_t column = tile.column; column < end; column += most_columns) {
-          const Tile part{row, column, rows, std::min(most_columns, end - column)};
-          for_each_depth(product.k, most_depth, [&](std::int64_t begin, std::int64_t depth) {
-            pack_transposed(product.a + row * product.a_stride + begin, product.a_stride, rows,
-                            depth, packed.data());
-            multiply_transposed(product, part, begin, depth, packed.data(), ct.data());
-          });
-          unpack_transposed(ct.data(), padded, part, product.c_stride, product.added, product.c);
-        }
-      });
-}
-
-/// Whether a product has so many rows that it copies those of b instead.
-template <class T>
-bool has_many_rows(const ThinProduct<T>& product) {
-  return product.n >= panel<T> && product.m >= std::min(product.n, 2 * most_transposed_rows);
-}
-
-/// Of many rows, a panel of b^T after the other. Of the rows that the next panel is made of, every
-/// block of rows of a fetches a few.
-template <class T>
-void compute_by_panels(const ThinProduct<T>& product, const Tile& tile) {
-  alignas(line_bytes) std::array<T, static_cast<std::size_t>(most_k * panel<T>)> packed;
-  constexpr std::int64_t fetched = 4;
-  constexpr Plan fetching{.x_along_k = true,
-                          .ahead = Plan::operand,
-                          .steps = static_cast<int>(line<T>),
-                          .lines = static_cast<std::size_t>(fetched)};
-  const std::int64_t end = tile.column + tile.columns;
-  for_each_depth(product.k, most_k, [&](std::int64_t begin, std::int64_t depth) {
-    for (std::int64_t column = tile.column; column < end; column += panel<T>) {
-      const std::int64_t columns = std::min<std::int64_t>(panel<T>, end - column);
-      const T* const rows_of_b = product.b + column * product.b_stride + begin;
-      pack_transposed(rows_of_b, product.b_stride, columns, depth, packed.data());
-      Block<T> block{depth,
-                     product.a + begin,
-                     product.a_stride,
-                     packed.data(),
-                     rounded_up(columns, width<T>),
-                     product.c + column,
-                     product.c_stride,
-                     product.added || begin > 0};
-      const T* next = nullptr;
-      std::int64_t next_rows = 0;
-      if (column + columns < end) {  // the next panel, the next k of this tile
-        next = rows_of_b + columns * product.b_stride;
-        next_rows = std::min<std::int64_t>(panel<T>, end - column - columns);
-      } else if (begin + depth < product.k) {
-        next = product.b + tile.column * product.b_stride + begin + depth;
-        next_rows = std::min<std::int64_t>(panel<T>, tile.columns);
-      }
-      block.line_stride = product.b_stride;
-      block.round_stride = line<T>;
-      for_each_row_block(tile, block, [&](std::int64_t rows, std::int64_t part) {
-        if (columns < panel<T>) {
-          multiply_edge<plain_plan>(rows, columns, block);
-        } else if ((part + 1) * fetched <= next_rows) {
-          block.ahead = next + part * fetched * product.b_stride;
-          block.rounds = depth;
-          multiply<fetching, most_vectors>(rows, block);
-        } else {
-          multiply<plain_plan, most_vectors>(rows, block);
-        }
-      });
-    }
-  });
-}
-
-template <class T>
-void compute_second_transposed(const ThinProduct<T>& product, const Tile& tile) {
-  if (has_many_rows(product)) {
-    compute_by_panels(product, tile);
-  } else {
-    compute_transposed(product, tile);
   }
 }
 
@@ -330,8 +232,8 @@ Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
   std::int64_t columns = std::min(rounded_up(divided_up(n, tiles), panel<T>),
                                   plain ? most_k : std::numeric_limits<std::int64_t>::max());
   std::int64_t down = 0;
-  if (!plain && threads > 1 && columns < shared_extent && m >= 2 * most_transposed_rows) {
-    columns = std::min(rounded_up(n, panel<T>), shared_extent);
+  if (!plain && threads > 1 && columns < sharing_columns && m >= 2 * most_transposed_rows) {
+    columns = std::min(rounded_up(n, panel<T>), sharing_columns);
     down = std::min(divided_up(tiles, divided_up(n, columns)), divided_up(m, most_transposed_rows));
   } else {
     // Columns alone may not give every thread as much: then all of them have a part of the rows.
@@ -345,7 +247,7 @@ Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
 template <class T>
 Tiling ThinProduct<T>::tiling_over_rows(std::int64_t tiles, std::int64_t threads) const {
   const std::int64_t few = 4 * most_rows;
-  const std::int64_t down = divided_up(m, shared_extent);
+  const std::int64_t down = divided_up(m, sharing_rows);
   const std::int64_t across = std::min(divided_up(tiles, down), n / (2 * panel<T>));
   if (threads > 1 && down * across >= tiles) {
     return {m, n,
