@@ -24,6 +24,8 @@ using namespace thin;
 /// from afar, if there are as many: to copy a number takes as long as some ten products.
 constexpr std::int64_t sharing_columns = 192;
 constexpr std::int64_t sharing_rows = 384;
+/// Rows of a tile of a b^T whose results stay in the second cache.
+constexpr std::int64_t most_rows_of_tile = 512;
 
 // ---------------------------------------------------------------- a b
 
@@ -222,12 +224,13 @@ bool ThinProduct<T>::pays() const {
 
 template <class T>
 Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
-  // More tiles than threads, to even out their ends; one thread copies least with one tile.
-  const std::int64_t tiles = threads == 1 ? 1 : 4 * threads;
+  // More tiles than threads, to even out their ends; one thread copies least with one tile. A plain
+  // product copies nothing for its own, and narrow ones leave more of the second cache to it.
+  const bool plain = form == ProductForm::plain;
+  const std::int64_t tiles = threads == 1 ? 1 : (plain ? 8 : 4) * threads;
   if (form == ProductForm::first_transposed) {
     return tiling_over_rows(tiles, threads);
   }
-  const bool plain = form == ProductForm::plain;
   // What follows a plain product should find it in the cache.
   std::int64_t columns = std::min(rounded_up(divided_up(n, tiles), panel<T>),
                                   plain ? most_k : std::numeric_limits<std::int64_t>::max());
@@ -239,6 +242,9 @@ Tiling ThinProduct<T>::tiling(std::int64_t threads) const {
     // Columns alone may not give every thread as much: then all of them have a part of the rows.
     const std::int64_t across = divided_up(n, columns);
     down = across < tiles ? threads / std::gcd(across, threads) : 1;
+    if (!plain && threads > 1) {
+      down = std::max(down, divided_up(m, most_rows_of_tile));
+    }
   }
   const std::int64_t rows = rounded_up(divided_up(m, down), plain ? most_rows : width<T>);
   return {m, n, Tiling::Extents{std::min(rows, m), columns}};
