@@ -30,7 +30,7 @@ std::string table_text(const LaneOps& lane, const std::vector<plan::OpTime>& ops
     table.add({op.name, std::string(plan::name_of(op.pass)), text_of_seconds(op.seconds),
                text_of_percent(op.seconds / lane.times.step_s), text_of_rate_in(op.flops_per_s()),
                text_of_rate_in(op.bytes_per_s()),
-               text_of_percent(plan::share_of_roof(lane.roof, op))});
+               text_of_percent(plan::share_of_roof(lane.times.roof, op))});
   }
   return table.text();
 }
@@ -56,7 +56,7 @@ nlohmann::json row_of(const LaneOps& lane, const plan::OpTime& op) {
           {"bytes", op.cost.bytes},
           {"gflops", op.flops_per_s() * 1e-9},
           {"gbytes_per_s", op.bytes_per_s() * 1e-9},
-          {"of_roof", plan::share_of_roof(lane.roof, op)}};
+          {"of_roof", plan::share_of_roof(lane.times.roof, op)}};
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::vector<LaneOps> measure_lane_ops(RunSetup& setup, const schedule::Schedule&
     lane::Lane& lane = (*setup.lanes)[static_cast<std::size_t>(place)];
     auto times = train::measure_ops(profile_request(setup, log), place, seconds_per_lane);
     if (times) {
-      lanes.push_back({lane.name(), train::measure_roof(lane, setup.dtype), std::move(*times)});
+      lanes.push_back({lane.name(), std::move(*times)});
     }
   }
   return lanes;
@@ -80,11 +80,11 @@ std::string ops_text(const LaneOps& lane) {
       "\n{}: the roof is {:.3g} GFLOP/s of a large product and {:.3g} GB/s of a sum in memory\n\n"
       "{}\n\n{}\n\n"
       "{}: a step of {} at {:.3g} GFLOP/s, {} of the product's rate; {} of it outside of ops",
-      lane.lane, lane.roof.flops_per_s * 1e-9, lane.roof.bytes_per_s * 1e-9,
+      lane.lane, lane.times.roof.flops_per_s * 1e-9, lane.times.roof.bytes_per_s * 1e-9,
       table_text(lane, lane.times.ops, "layer"),
       table_text(lane, plan::by_type(lane.times.ops), "all of a type"), lane.lane,
       text_of_seconds(step.seconds), step.flops_per_s() * 1e-9,
-      text_of_percent(step.flops_per_s() / lane.roof.flops_per_s),
+      text_of_percent(step.flops_per_s() / lane.times.roof.flops_per_s),
       text_of_percent(outside_s(lane) / step.seconds));
 }
 
@@ -97,10 +97,10 @@ nlohmann::json ops_json(const std::vector<LaneOps>& lanes) {
     }
     const plan::OpTime step = whole_step(lane);
     roofs.push_back({{"lane", lane.lane},
-                     {"gemm_gflops", lane.roof.flops_per_s * 1e-9},
-                     {"gbytes_per_s", lane.roof.bytes_per_s * 1e-9},
+                     {"gemm_gflops", lane.times.roof.flops_per_s * 1e-9},
+                     {"gbytes_per_s", lane.times.roof.bytes_per_s * 1e-9},
                      {"step_s", step.seconds},
-                     {"step_of_gemm", step.flops_per_s() / lane.roof.flops_per_s},
+                     {"step_of_gemm", step.flops_per_s() / lane.times.roof.flops_per_s},
                      {"outside_s", outside_s(lane)}});
   }
   return {{"ops", rows}, {"roofs", roofs}};

@@ -18,7 +18,6 @@ namespace zygos::app {
 /// One lane of the schedule.
 struct LaneOps {
   std::string lane;
-  plan::Roof roof;
   train::OpTimes times;
 };
 

@@ -12,21 +12,19 @@
 
 namespace zygos::train {
 
-/// The whole batch on one lane, layer by layer.
+/// The whole batch on one lane, layer by layer, and the lane's roof.
 struct OpTimes {
   std::vector<plan::OpTime> ops;  ///< forward in the order of layers, loss, backward, update
   double step_s = 0.0;            ///< median of the steps that were timed op by op
+  plan::Roof roof;                ///< medians, too, of samples between those steps
 };
 
-/// Runs real training steps with a task per layer and direction for `seconds`; medians. Layers
-/// without anything to do in backward are left out there. None, with a line in the log, if the
-/// lane's memory can't hold the batch.
+/// Real training steps with a task per layer and direction in turn with large products and sums for
+/// the roof, in rounds, the steps of each from fresh weights: `seconds` in all, and as many for the
+/// roof. Layers without anything to do in backward are left out there. None, with a line in the
+/// log, if the lane's memory can't hold the batch. Throws MemoryError if it has no room for a
+/// product of two matrices, 2048 a side.
 std::optional<OpTimes> measure_ops(const ProfileRequest& request, schedule::Place place,
                                    double seconds);
-
-/// The lane's best rates of about half a second: products of square matrices, 2048 a side, by the
-/// kernel that layers use, and sums of two vectors of 128 MiB each (as STREAM counts: two reads and
-/// a write); of smaller ones if the lane's budget has no room. Throws MemoryError if it has none.
-plan::Roof measure_roof(lane::Lane& lane, DType dtype);
 
 }  // namespace zygos::train

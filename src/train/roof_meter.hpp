@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The roof of a lane, measured in turn with what is compared to it.
+#pragma once
+
+#include "zygos/lane/lane.hpp"
+#include "zygos/plan/roofline.hpp"
+#include "zygos/tensor/tensor.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace zygos::train {
+
+/// Times products of square matrices, 2048 a side, by the kernel that layers use, and sums of two
+/// vectors of 128 MiB each (as STREAM counts: two reads and a write); of smaller ones if the lane's
+/// budget has no room. What is multiplied are a dense layer's first weights: cores multiply zeros
+/// up to a tenth faster than numbers that differ.
+class RoofMeter {
+ public:
+  /// `lane` must outlive the meter. `dtype`: f32 or f64.
+  RoofMeter(lane::Lane& lane, DType dtype);
+
+  /// Samples for so many seconds, half for either; takes memory of the lane and gives it back.
+  /// Throws MemoryError if there is no room for a product.
+  void sample(double seconds);
+
+  /// Medians of all samples so far, as of a step's ops: on a shared machine the best of many would
+  /// be that of a moment that no step is long enough to have for itself.
+  plan::Roof roof() const;
+
+ private:
+  void sample_products(double seconds);
+  void sample_sums(double seconds);
+  void sample_sums_of(std::size_t bytes, double seconds);
+
+  lane::Lane& lane_;
+  DType dtype_;
+  std::vector<std::byte> numbers_;  ///< of a matrix
+  std::vector<double> flops_per_s_, bytes_per_s_;
+};
+
+}  // namespace zygos::train
