@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Dropout and the residual sum behind it: two passes over memory against one that does both.
-#include "ops/dropout.hpp"
-#include "ops/elementwise.hpp"
+#include "ops/elementwise/dropout.hpp"
+#include "ops/elementwise/elementwise.hpp"
 #include "support/host_bench.hpp"
 
 #include "zygos/tensor/views.hpp"

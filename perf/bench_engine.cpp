@@ -7,12 +7,12 @@
 // microseconds.
 #include "support/host_bench.hpp"
 
+#include "zygos/measure/profiler.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/nn/losses.hpp"
 #include "zygos/nn/optimizers.hpp"
 #include "zygos/schedule/builder.hpp"
 #include "zygos/train/engine.hpp"
-#include "zygos/train/profiler.hpp"
 
 #include <cstdint>
 #include <vector>

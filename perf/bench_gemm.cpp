@@ -3,7 +3,7 @@
 //
 // Matrix products at the shapes of two models: 784-128-10 with batch 100 and 784-2048-2048-2048-10
 // with batch 256.
-#include "ops/gemm.hpp"
+#include "ops/gemm/gemm.hpp"
 #include "support/host_bench.hpp"
 
 #include "zygos/tensor/views.hpp"

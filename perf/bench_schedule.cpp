@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Building and checking schedules of many places: about 100 tasks each, up to a million in all.
+// Building and checking schedules of many places: about 100 tasks each, up to a million in total.
 #include "zygos/schedule/builder.hpp"
 
 #include <benchmark/benchmark.h>

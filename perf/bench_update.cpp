@@ -3,7 +3,7 @@
 //
 // Optimizers against a plain sum (a = b + c) over the same number of elements: what memory or
 // caches can deliver.
-#include "ops/elementwise.hpp"
+#include "ops/elementwise/elementwise.hpp"
 #include "support/host_bench.hpp"
 
 #include "zygos/nn/optimizers.hpp"

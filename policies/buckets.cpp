@@ -13,7 +13,7 @@ using schedule::NodeRange;
 constexpr std::int64_t alignment = 16;  ///< of parameters in the flat buffer, in elements
 
 /// Of the last bucket, whose exchange nothing hides; in bytes.
-constexpr std::int64_t most_exposed = std::int64_t{4} << 20;
+constexpr std::int64_t max_exposed = std::int64_t{4} << 20;
 
 std::int64_t gradient_bytes(const schedule::ModelOutline& model, NodeRange nodes) {
   return model.parameters_of(nodes).count() * model.element_bytes;
@@ -37,12 +37,12 @@ std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, std::int64_t
 /// Backward hides the exchange of all buckets but the last: that one becomes as small as it can.
 void divide_last(const schedule::ModelOutline& model, std::vector<Bucket>& buckets) {
   NodeRange& last = buckets.back().nodes;
-  if (gradient_bytes(model, last) <= most_exposed) {
+  if (gradient_bytes(model, last) <= max_exposed) {
     return;
   }
   std::int32_t cut = last.begin;
   while (cut < last.end && (gradient_bytes(model, {last.begin, cut}) == 0 ||
-                            gradient_bytes(model, {last.begin, cut + 1}) <= most_exposed)) {
+                            gradient_bytes(model, {last.begin, cut + 1}) <= max_exposed)) {
     ++cut;
   }
   if (gradient_bytes(model, {cut, last.end}) > 0) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Workers with a replica of the model each train their share of every batch; the gradients are
-// added up and all replicas have the same weights again (Li et al., "PyTorch Distributed", VLDB
+// summed and all replicas have the same weights again (Li et al., "PyTorch Distributed", VLDB
 // 2020; policies.md 3.1). The loss of a sample is divided by the whole batch, so the plain sum of
 // the workers' gradients is the batch's, however unequal the shares.
 //
@@ -16,7 +16,7 @@
 //   all_reduce  everyone reads all others' gradients and adds them up in the lanes' order:
 //               N (N - 1) S, in two waits instead of 2 (N - 1).
 //   central     buckets go to the first worker, which alone updates and then hands out its weights:
-//               2 (N - 1) S, all of it over the first worker's link; one optimizer state in all.
+//               2 (N - 1) S, all of it over the first worker's link; one optimizer state in total.
 #include "buckets.hpp"
 #include "policy_files.hpp"
 
@@ -63,7 +63,7 @@ class DataParallel final : public train::Policy {
       place.stage = 0;
     }
     outline.micro_batches = micro_batches_of(problem, workers.size());
-    // Strict mode adds up whole trees of partial sums.
+    // Strict mode sums whole trees of partial sums.
     const bool at_once = exchange == Exchange::all_reduce || problem.chunk > 0;
     const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes,
                                      goes_round(exchange) ? workers.size() : 1);
@@ -312,7 +312,7 @@ train::PolicyPtr data_parallel(DataParallelOptions options) {
 
 train::PolicyEntry data_parallel_entry() {
   deck::Schema schema(keyword_text,
-                      "Every lane trains its share of the batch; gradients are added up.");
+                      "Every lane trains its share of the batch; gradients are summed.");
   schema
       .choice(
           "exchange", {"ring", "sharded", "all_reduce", "central"},

@@ -9,7 +9,7 @@
 //   .  F0 F1 F2 F3 B0 B1 B2 B3 U         and M micro-batches
 //
 // Backwards go through the micro-batches in the order of the forwards, on every stage: gradients
-// are added up in that order, which is one_f_one_b's too, so both have the same bits. A place holds
+// are summed in that order, which is one_f_one_b's too, so both have the same bits. A place holds
 // the activations of all M, or with recompute their boundaries and the activations of one.
 #include "pipeline.hpp"
 
@@ -88,8 +88,9 @@ Recompute recompute_named(const std::string& word) {
 train::PolicyPtr gpipe(GpipeOptions options) { return std::make_shared<Gpipe>(std::move(options)); }
 
 train::PolicyEntry gpipe_entry() {
-  deck::Schema schema(keyword_text,
-                      "Micro-batches go through stages of the model, all forth and then all back.");
+  deck::Schema schema(
+      keyword_text,
+      "Micro-batches go through the stages: all forward passes, then all backward passes.");
   schema
       .integer("micro_batches",
                "Parts of the batch that are on their way at once: more of them leave less idle "

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The model is cut between layers and each lane holds one stage of it; every batch goes through all
-// of them, forth and back. Activations and their gradients cross the cuts, weights never do. One
-// lane works at a time: it is memory that this gains, not speed (policies.md 3.5).
+// of them, forward and backward. Activations and their gradients cross the cuts, weights never do.
+// One lane works at a time: it is memory that this gains, not speed (policies.md 3.5).
 //
 //   step = sum over stages of (forward + backward) + what crosses the cuts + update
 #include "pipeline.hpp"

@@ -13,6 +13,9 @@
 // The lanes of a stage take micro-batches in turn and update once for each round of them, with the
 // sum of their gradients: it is made on the first, which hands out its weights.
 //
+// With `stash: host` stashed versions rest in host memory: the lane holds two versions, the current
+// one and the one that a backward pass works with, however deep the pipeline is.
+//
 // A step is `micro_batches` updates and ends with an empty pipeline, so that it can be saved,
 // evaluated and resumed; the more of them, the less idle time at its ends.
 #include "pipeline.hpp"
@@ -42,6 +45,11 @@ class PipeDream final : public train::Policy {
       refuse("average is every " + std::to_string(options_.average_every) +
              " steps; it is 1 or more, or 0 for never");
     }
+    if (options_.average_every > 0 && options_.stash != schedule::Tier::lane) {
+      refuse(
+          "average needs all kept versions on the lane, and stash is host; choose stash lane, or "
+          "average never");
+    }
   }
 
   std::string_view keyword() const override { return keyword_text; }
@@ -50,7 +58,7 @@ class PipeDream final : public train::Policy {
                               const plan::Profile* profile) const override {
     if (problem.chunk > 0) {
       refuse(
-          "strict mode adds up the gradient of a whole batch in one tree, and this policy "
+          "strict mode sums the gradient of a whole batch in one tree, and this policy "
           "updates after each micro-batch; choose a synchronous policy or leave strict mode");
     }
     const PipelineLayout layout =
@@ -74,7 +82,7 @@ class PipeDream final : public train::Policy {
         const std::int32_t versions =
             mark_stashes(program, versions_to_average(layout, program, warm_ups));
         if (versions > 1 && has_weights(problem.model, layout.stages[stage])) {
-          builder.keep_versions(places[replica], versions);
+          builder.keep_versions(places[replica], versions, options_.stash);
           // The last move of all is an update.
           program.back().average_every = static_cast<std::int32_t>(options_.average_every);
         }
@@ -195,6 +203,7 @@ deck::Schema schema_of_pipedream() {
       .or_word("never")
       .fallback("never")
       .example("10 steps");
+  add_stash_key(schema);
   add_stage_keys(schema);
   return schema;
 }
@@ -216,6 +225,7 @@ train::PolicyEntry pipedream_entry() {
             if (!section.is_word("average", "never")) {
               options.average_every = static_cast<std::int64_t>(section.quantity("average").value);
             }
+            options.stash = stash_tier(section);
             options.stages = stage_options(section);
             return pipedream(std::move(options));
           }};

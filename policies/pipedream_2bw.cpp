@@ -39,7 +39,7 @@ class PipeDream2bw final : public train::Policy {
                               const plan::Profile* profile) const override {
     if (problem.chunk > 0) {
       refuse(
-          "strict mode adds up the gradient of a whole batch in one tree, and this policy "
+          "strict mode sums the gradient of a whole batch in one tree, and this policy "
           "updates several times; choose a synchronous policy or leave strict mode");
     }
     const PipelineLayout layout = layout_for(
@@ -62,7 +62,7 @@ class PipeDream2bw final : public train::Policy {
       Program program = program_of(pieces.size(), group, layout.depth() - 1 - stage);
       const std::int32_t versions = mark_stashes(program);
       if (versions > 1 && has_weights(problem.model, layout.stages[stage])) {
-        builder.keep_versions(place, versions);
+        builder.keep_versions(place, versions, options_.stash);
       }
       programs[static_cast<std::size_t>(place)] = std::move(program);
     }
@@ -130,6 +130,7 @@ train::PolicyEntry pipedream_2bw_entry() {
       .at_least(1)
       .or_word("auto")
       .fallback("auto");
+  add_stash_key(schema);
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {
             PipeDream2bwOptions options;
@@ -137,6 +138,7 @@ train::PolicyEntry pipedream_2bw_entry() {
             if (!section.is_word("accumulate", "auto")) {
               options.accumulate = section.integer("accumulate");
             }
+            options.stash = stash_tier(section);
             options.stages = stage_options(section);
             return pipedream_2bw(std::move(options));
           }};

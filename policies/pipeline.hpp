@@ -81,11 +81,15 @@ std::int32_t mark_stashes(Program& program, std::int32_t last = 0);
 
 /// Adds the programs, by place, to the schedule. Each turn every place whose next move can be made
 /// makes it: a forward when what it reads has been made, a backward when the gradients have, an
-/// update when all replicas of its stage are there: their gradients are then added up on the first,
+/// update when all replicas of its stage are there: their gradients are then summed on the first,
 /// which updates and hands out its weights. So places are ordered by messages alone.
 /// Stages in which nothing is trained skip backward and update.
 void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
                   const std::vector<Program>& programs);
+
+/// The deck's key for where stashed weights rest.
+void add_stash_key(deck::Schema& schema);
+schedule::Tier stash_tier(const deck::Section& section);
 
 /// The deck's keys of StageOptions.
 void add_stage_keys(deck::Schema& schema);

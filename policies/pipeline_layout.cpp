@@ -35,7 +35,7 @@ PipelineLayout partitioned(const plan::Problem& problem, const plan::Profile& pr
   return layout;
 }
 
-/// As YAML text that can't be taken for anything but a text.
+/// As YAML text that can only be read as a string.
 std::string quoted(const std::string& name) {
   std::string text = "\"";
   for (const char c : name) {
@@ -145,6 +145,18 @@ std::vector<train::PolicyOptions> micro_batches_to_try(const plan::Problem& prob
     found.push_back({{"micro_batches", std::to_string(count)}});
   }
   return found;
+}
+
+void add_stash_key(deck::Schema& schema) {
+  schema
+      .choice("stash", {"lane", "host"},
+              "Where stashed weights rest: on the lane, or in host memory, from which a backward "
+              "pass fetches the version it needs.")
+      .fallback("lane");
+}
+
+schedule::Tier stash_tier(const deck::Section& section) {
+  return section.text("stash") == "host" ? schedule::Tier::host : schedule::Tier::lane;
 }
 
 void add_stage_keys(deck::Schema& schema) {

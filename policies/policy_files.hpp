@@ -21,7 +21,7 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
 void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
               schedule::MicroBatch micro_batch);
 
-/// The schedule of one place that does everything, its gradient added up over micro-batches.
+/// The schedule of one place that does everything, its gradient summed over micro-batches.
 schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem& problem,
                                   schedule::Place place, std::int64_t micro_batches = 1);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole batch on one lane: the yardstick every other policy is measured against. In parts, with
-// their gradients added up, if the lane has no room for it at once.
+// their gradients summed, if the lane has no room for it at once.
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
@@ -58,7 +58,7 @@ train::PolicyEntry single_entry() {
   schema.text("lane", "Name of the lane; the first one if not given.").optional().example("device");
   schema
       .integer("micro_batches",
-               "Parts of the batch that are trained one after the other, their gradients added up "
+               "Parts of the batch that are trained one after the other, their gradients summed "
                "before the update: so many times less memory for activations.")
       .at_least(1)
       .fallback(1);

@@ -40,7 +40,7 @@ class Case(NamedTuple):
     model: list  # the same in PyTorch
     batch: int
     steps: int  # of a round
-    aim: float  # least ratio aimed at, over PyTorch eager
+    aim: float  # target: minimum ratio over PyTorch eager
     best_aim: float = 0.0  # over the best of eager, compiled and libtorch; 0: eager only
     forward: bool = False  # forward passes, not training steps
 
@@ -138,8 +138,8 @@ def head(options, empty, version):
         f" that of a process that does nothing ({mib(empty['zygos'])} and"
         f" {mib(empty['eager'])} MiB; the latter has yet to load what PyTorch loads on first use).",
         "",
-        "| case | batch | Zygos ms | PyTorch ms | ratio | aim | compiled ms | libtorch ms |"
-        " ratio to best | aim | Zygos MiB | PyTorch MiB |",
+        "| case | batch | Zygos ms | PyTorch ms | ratio | target | compiled ms | libtorch ms |"
+        " ratio to best | target | Zygos MiB | PyTorch MiB |",
         "|" + " --- |" * 12,
     ]
 
@@ -166,7 +166,7 @@ def row(name, ways, empty):
 def row_or_reason(name, options, python, empty):
     """A row of the table, and whether it is one."""
     if name == "cifar10_quick" and not options.cifar10.is_dir():
-        return f"| {name} | left out: there is no folder of CIFAR-10 |" + " |" * 10, True
+        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True
     try:
         return row(name, measure(name, options, python), empty), True
     except (Failed, subprocess.CalledProcessError, ValueError, KeyError) as problem:

@@ -225,7 +225,7 @@ class Gcn(nn.Module):
 
 
 def gcn(_batch):
-    """inputs/gcn.yaml: 20,000 nodes at once, a tenth of which are judged."""
+    """inputs/gcn.yaml: 20,000 nodes at once, a tenth of which have a valid label."""
     nodes, classes, features = 20000, 16, 64
     model = Gcn(normalised_power_law_graph(nodes, 10, classes), features, 64, classes)
     x = torch.rand(nodes, features)

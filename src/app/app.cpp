@@ -3,10 +3,10 @@
 #include "app/app.hpp"
 
 #include "app/command_line.hpp"
-#include "app/commands.hpp"
+#include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/failure.hpp"
-#include "app/ranks.hpp"
+#include "app/run/ranks.hpp"
 
 #include "zygos/comm/mpi_session.hpp"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/build_facts.hpp"
 
-#include "app/commands.hpp"
-#include "app/lane_choice.hpp"
+#include "app/commands/commands.hpp"
+#include "app/run/lane_choice.hpp"
 
 #include "zygos/core/version.hpp"
 #include "zygos/memory/bytes.hpp"
@@ -15,9 +15,6 @@
 #include <unistd.h>
 
 #include <fstream>
-
-// OpenBLAS tells its build at run time; another vendor's library has no such symbol.
-extern "C" __attribute__((weak)) char* openblas_get_config();
 
 namespace zygos::app {
 
@@ -42,15 +39,6 @@ std::string memory_text() {
                                : "unknown";
 }
 
-std::string blas_text() {
-  if (openblas_get_config == nullptr) {
-    return "not OpenBLAS";
-  }
-  std::string text = openblas_get_config();
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text;
-}
-
 }  // namespace
 
 std::string zygos_version() { return std::string(version()); }
@@ -69,7 +57,6 @@ Facts version_facts() {
   return {{"zygos", zygos_version()},
           {"kokkos", kokkos_version()},
           {"hdf5", fmt::format("{}.{}.{}", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE)},
-          {"blas", blas_text()},
           {"compiler", ZYGOS_APP_COMPILER}};
 }
 

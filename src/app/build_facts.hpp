@@ -13,7 +13,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 
 std::string zygos_version();
 std::string kokkos_version();
-/// Versions of Zygos, Kokkos, HDF5, the BLAS and the compiler.
+/// Versions of Zygos, Kokkos, HDF5 and the compiler.
 Facts version_facts();
 /// Processor, cores this process may use, memory.
 Facts machine_facts();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/command_line.hpp"
 
-#include "app/commands.hpp"
+#include "app/commands/commands.hpp"
 
 #include "zygos/lane/lane_set.hpp"
 
@@ -52,7 +52,9 @@ void add_overrides(CLI::App& command, Invocation& to) {
         const auto equals = text.find('=');
         const bool good = equals != std::string::npos && equals > 0;
         return good ? std::string()
-                    : "'" + text + "' is no override: write key.path=value, e.g. train.epochs=20";
+                    : "'" + text +
+                          "' is an unexpected argument; overrides are written key.path=value, e.g. "
+                          "train.epochs=20";
       })
       ->type_name("key.path=value ...");
 }
@@ -76,7 +78,8 @@ void add_bench(CLI::App& command, Invocation& to) {
       ->type_name("N");
   command.add_flag("--forward", to.forward, "Time the forward pass only");
   command
-      .add_flag("--ops", to.ops, "Also time every layer, and print it beside the roof of its lane")
+      .add_flag("--ops", to.ops,
+                "Also time every layer, and print it beside the peak rates of its lane")
       ->excludes("--forward");
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/run_setup.hpp"
+#include "app/run/run_setup.hpp"
 
 #include "zygos/deck/run_schema.hpp"
 

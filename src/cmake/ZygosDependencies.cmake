@@ -14,7 +14,6 @@ set(zygos_dependencies
     "HDF5 COMPONENTS C"
     "yaml-cpp"
     "fmt"
-    "ZygosBlas"
     "xxHash"
     ${zygos_comm_dependencies})
 foreach(dependency IN LISTS zygos_dependencies)

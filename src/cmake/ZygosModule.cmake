@@ -34,6 +34,10 @@ if(zygos_kokkos_device STREQUAL cuda)
   target_compile_definitions(zygos_flags INTERFACE FMT_USE_CONSTEXPR=1)
 endif()
 
+if(ZYGOS_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT zygos_kokkos_device STREQUAL cuda)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ZYGOS_COMPILER_LAUNCHER})
+endif()
+
 # zygos_add_module(<name> SOURCES <file>... [PUBLIC <target>...] [PRIVATE <target>...])
 # One library zygos_<name> with the alias zygos::<name>, installed with the rest.
 function(zygos_add_module name)

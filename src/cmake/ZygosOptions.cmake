@@ -22,6 +22,8 @@ option(ZYGOS_WARNINGS_AS_ERRORS "Stop at the first warning in our own code" ${PR
 option(BUILD_SHARED_LIBS "Build shared libraries" OFF)
 set(ZYGOS_HOST_ARCH "" CACHE STRING
     "Instruction set of host code: empty (what Kokkos was built for), native, x86-64-v3, ...")
+set(ZYGOS_COMPILER_LAUNCHER "" CACHE STRING
+    "What runs the compiler, ccache for example, except where Kokkos replaces it by nvcc")
 set(ZYGOS_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: 'address,undefined' or 'thread'")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

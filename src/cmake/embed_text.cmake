@@ -9,8 +9,8 @@ foreach(input IN LISTS inputs)
   file(READ "${input}" part)
   string(APPEND text "${part}")
 endforeach()
-file(WRITE "${OUTPUT}" "// Made from files of src/app/report.
-#include \"app/report_page.hpp\"
+file(WRITE "${OUTPUT}" "// Made from files of src/app/report/page.
+#include \"app/report/report_page.hpp\"
 
 namespace zygos::app {
 const std::string_view ${NAME} = R\"zygos_text(${text})zygos_text\";

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/comm/communicator.hpp"
 
-#include "comm/patience.hpp"
+#include "comm/backoff.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -144,8 +144,8 @@ void Communicator::start(std::span<Channel* const> channels) {
 
 void Communicator::wait(Channel& channel) {
   // done() keeps the time limit.
-  for (Patience patience(options_.time_limit_s); !channel.done();) {
-    patience.pause();
+  for (Backoff backoff(options_.time_limit_s); !channel.done();) {
+    backoff.pause();
   }
 }
 

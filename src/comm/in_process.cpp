@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/comm/in_process.hpp"
 
+#include "comm/backoff.hpp"
 #include "comm/in_process_group.hpp"
-#include "comm/patience.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -210,7 +210,7 @@ class InProcess : public Communicator {
 
   void meet(const Contribution& own) {
     own_seat().arrived.store(++meetings_, std::memory_order_release);
-    Patience patience(options().time_limit_s);
+    Backoff backoff(options().time_limit_s);
     for (int r = 0; r < size(); ++r) {
       Seat& seat = group_->seat(r);
       for (;;) {
@@ -222,7 +222,7 @@ class InProcess : public Communicator {
         if (gone) {
           throw_left(rank(), r, text_of_call(own));
         }
-        if (!patience.pause()) {
+        if (!backoff.pause()) {
           give_up(r, text_of_call(own) + ", waiting for rank " + std::to_string(r));
         }
       }

@@ -43,7 +43,7 @@ struct Contribution {
 
 /// A rank's place in collective calls; on cache lines of its own, as the others poll it.
 struct alignas(128) Seat {
-  std::atomic<std::uint64_t> arrived{0};  ///< meetings this rank has come to
+  std::atomic<std::uint64_t> arrived{0};  ///< barriers that this rank has reached
   std::atomic<bool> left{false};
   Contribution contribution;  ///< written before a meeting, read between two
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "comm/backoff.hpp"
 #include "comm/mpi_calls.hpp"
 #include "comm/mpi_channel.hpp"
-#include "comm/patience.hpp"
 
 #include "zygos/comm/mpi.hpp"
 
@@ -122,7 +122,7 @@ class Mpi : public Communicator {
     const auto what = [&] { return std::string(name); };
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(start(&request), rank(), -1, what);
-    Patience patience(options().time_limit_s);
+    Backoff backoff(options().time_limit_s);
     for (;;) {
       int complete = 0;
       const int code = MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
@@ -134,7 +134,7 @@ class Mpi : public Communicator {
         return;
       }
       check();
-      if (!patience.pause()) {
+      if (!backoff.pause()) {
         give_up(-1, what());
       }
     }
@@ -147,16 +147,16 @@ class Mpi : public Communicator {
     }
   }
 
-  /// Whether all ranks have come to their destructors, none of them with a failure.
+  /// Whether all ranks have entered their destructors without a failure.
   bool others_leave_too() noexcept {
     MPI_Request request = MPI_REQUEST_NULL;
     int complete = 0;
     try {
       MPI_Ibarrier(duplicate_, &request);
-      for (Patience patience(std::min(10.0, options().time_limit_s));
+      for (Backoff backoff(std::min(10.0, options().time_limit_s));
            MPI_Test(&request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete == 0;) {
         check();
-        if (!patience.pause()) {
+        if (!backoff.pause()) {
           break;
         }
       }
@@ -241,7 +241,7 @@ void Mpi::abort(std::string_view reason) noexcept {
     }
     // So short a message leaves at once; a rank that is lost must not keep us.
     int complete = 0;
-    for (Patience patience(1.0); complete == 0 && patience.pause();) {
+    for (Backoff backoff(1.0); complete == 0 && backoff.pause();) {
       MPI_Testall(size(), notices.data(), &complete, MPI_STATUSES_IGNORE);
     }
   } catch (...) {  // the others will run into their time limits

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "comm/backoff.hpp"
 #include "comm/nccl_api.hpp"
-#include "comm/patience.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -266,7 +266,7 @@ void Nccl::fail(int peer, const std::string& what) {
 }
 
 void Nccl::settle(int peer, const std::string& what) {
-  Patience patience(options().time_limit_s);
+  Backoff backoff(options().time_limit_s);
   for (;;) {
     int state = nccl_code::success;
     require(api_.get_state(comm_, state), peer, [&] { return what; });
@@ -275,7 +275,7 @@ void Nccl::settle(int peer, const std::string& what) {
       return;
     }
     control_.check();
-    if (!patience.pause()) {
+    if (!backoff.pause()) {
       failure_ = what + ": no progress";
       give_up(peer, what);
     }
@@ -375,13 +375,13 @@ bool Nccl::is_over(const Event& event, int peer, What what) {
 
 void Nccl::finish() {
   const auto what = [] { return std::string("waiting for collectives"); };
-  Patience patience(options().time_limit_s);
+  Backoff backoff(options().time_limit_s);
   for (;;) {
     check();
     if (is_over(*collective_, -1, what)) {
       return;
     }
-    if (!patience.pause()) {
+    if (!backoff.pause()) {
       failure_ = what() + ": no progress";
       give_up(-1, what());
     }

@@ -19,9 +19,10 @@ void require_edges(std::int64_t nodes, std::span<const std::int32_t> edges) {
                      std::to_string(most));
   }
   if (edges.size() % 2 != 0 || edges.size() > static_cast<std::size_t>(most)) {
-    throw UsageError("a list of " + std::to_string(edges.size()) +
-                     " numbers is no list of edges; it must have two for each edge, and at most " +
-                     std::to_string(most));
+    throw UsageError(
+        "a list of " + std::to_string(edges.size()) +
+        " numbers is not a list of edges; it must have two for each edge, and at most " +
+        std::to_string(most));
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
     if (edges[i] < 0 || edges[i] >= nodes) {

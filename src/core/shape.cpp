@@ -9,14 +9,14 @@
 
 namespace zygos {
 
-Shape::Shape(std::span<const std::int64_t> extents) {
-  if (extents.size() > max_rank) {
-    throw UsageError("a shape has at most " + std::to_string(max_rank) + " extents, got " +
-                     std::to_string(extents.size()));
+Shape::Shape(std::span<const std::int64_t> dimensions) {
+  if (dimensions.size() > max_rank) {
+    throw UsageError("a shape has at most " + std::to_string(max_rank) + " dimensions, got " +
+                     std::to_string(dimensions.size()));
   }
   constexpr std::int64_t limit = std::int64_t{1} << 62;
   std::int64_t product = 1;
-  for (const std::int64_t extent : extents) {
+  for (const std::int64_t extent : dimensions) {
     if (extent < 0) {
       throw UsageError("negative extent " + std::to_string(extent) + " in a shape");
     }
@@ -24,32 +24,32 @@ Shape::Shape(std::span<const std::int64_t> extents) {
       throw UsageError("a shape's number of elements exceeds 2^62");
     }
     product *= std::max<std::int64_t>(extent, 1);
-    extents_[rank_++] = extent;
+    dimensions_[rank_++] = extent;
   }
 }
 
 std::int64_t Shape::size() const noexcept {
   std::int64_t product = 1;
   for (std::size_t axis = 0; axis < rank_; ++axis) {
-    product *= extents_[axis];
+    product *= dimensions_[axis];
   }
   return product;
 }
 
 Shape Shape::with_leading(std::int64_t extent) const {
   std::array<std::int64_t, max_rank + 1> all{extent};
-  std::copy_n(extents_.begin(), rank_, all.begin() + 1);
+  std::copy_n(dimensions_.begin(), rank_, all.begin() + 1);
   return Shape(std::span<const std::int64_t>(all.data(), rank_ + 1));
 }
 
 Shape Shape::without_leading() const {
-  return rank() == 0 ? Shape{} : Shape(extents().subspan(1));
+  return rank() == 0 ? Shape{} : Shape(dimensions().subspan(1));
 }
 
 std::string Shape::text() const {
   std::string out = "[";
   for (std::size_t axis = 0; axis < rank_; ++axis) {
-    out += (axis == 0 ? "" : ", ") + std::to_string(extents_[axis]);
+    out += (axis == 0 ? "" : ", ") + std::to_string(dimensions_[axis]);
   }
   return out + "]";
 }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/deck/deck.hpp"
 
-#include "checker.hpp"
-#include "overrides.hpp"
-#include "reader.hpp"
-#include "resolved.hpp"
-#include "text.hpp"
+#include "deck/check/checker.hpp"
+#include "deck/describe/resolved.hpp"
+#include "deck/read/overrides.hpp"
+#include "deck/read/reader.hpp"
+#include "deck/read/text.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -28,7 +28,7 @@ std::string read_file(const fs::path& file) {
                      ": there is no such file, or it may not be read");
   }
   // One byte more than allowed shows that there is more.
-  std::string text(most_deck_bytes + 1, '\0');
+  std::string text(max_deck_bytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   return text;

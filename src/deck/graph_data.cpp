@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph_data.hpp"
+#include "deck/graph_data.hpp"
 
 namespace zygos::deck {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "layer_specs.hpp"
+#include "deck/layer_specs.hpp"
 
-#include "text.hpp"
+#include "deck/read/text.hpp"
 
 #include <algorithm>
 #include <map>

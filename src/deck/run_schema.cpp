@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/deck/run_schema.hpp"
 
-#include "describe.hpp"
-#include "graph_data.hpp"
+#include "deck/describe/describe.hpp"
+#include "deck/graph_data.hpp"
 
 namespace zygos::deck {
 namespace {
@@ -314,7 +314,7 @@ Schema train_schema() {
       .fallback(false);
   schema
       .integer("strict",
-               "Samples of a chunk: gradients are added up chunk by chunk in a fixed tree, so no "
+               "Samples of a chunk: gradients are summed chunk by chunk in a fixed tree, so no "
                "synchronous policy changes a bit of the result; auto: a sixteenth of the batch.")
       .in_range(1, 1e9)
       .or_word("off")

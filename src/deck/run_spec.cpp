@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph_data.hpp"
-#include "layer_specs.hpp"
-#include "text.hpp"
+#include "deck/graph_data.hpp"
+#include "deck/layer_specs.hpp"
+#include "deck/read/text.hpp"
 
 #include "zygos/deck/run_schema.hpp"
 
@@ -63,7 +63,7 @@ TextSpec text_of(const Section& section) {
   return {.file = section.path("file"),
           .file_position = section.position("file"),
           .unit = section.text("vocabulary"),
-          .most_words = section.integer("most_words"),
+          .max_words = section.integer("most_words"),
           .sequence = section.integer("sequence"),
           .stride = section.is_word("stride", "sequence") ? 0 : section.integer("stride"),
           .validation = section.real("validation")};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/deck/schema.hpp"
 
-#include "quantities.hpp"
+#include "deck/read/quantities.hpp"
 
 #include <algorithm>
 

@@ -15,10 +15,6 @@ namespace {
 /// loads of a float or double kernel are aligned in every tensor.
 constexpr std::int64_t parameter_alignment = 16;
 
-constexpr std::int64_t aligned(std::int64_t elements) {
-  return (elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
-}
-
 [[noreturn]] void refuse(const std::string& node, const std::string& what) {
   throw UsageError("layer '" + node + "': " + what);
 }
@@ -39,6 +35,10 @@ void check_name(const std::string& name) {
 
 }  // namespace
 
+std::int64_t aligned_elements(std::int64_t elements) {
+  return (elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
+}
+
 Graph::Graph(Shape input, nn::LossPtr loss) : input_(input), loss_(std::move(loss)) {
   ZYGOS_REQUIRE(loss_ != nullptr, "a graph needs a loss");
 }
@@ -49,7 +49,13 @@ NodeId Graph::add(std::string name, nn::LayerPtr layer, std::span<const std::str
   if (ids_.contains(name)) {
     refuse(name, "there is a layer of this name already; names must differ");
   }
-  Node node{std::move(name), std::move(layer), {}, {}, {}, false};
+  Node node{std::move(name),
+            std::move(layer),
+            {},
+            {},
+            {},
+            false,
+            static_cast<std::uint32_t>(nodes_.size())};
   node.inputs = resolve(node.name, inputs);
   for (const NodeId input : node.inputs) {
     node.input_shapes.push_back(
@@ -110,12 +116,18 @@ void Graph::place_parameters(NodeId id) {
   std::int64_t elements = parameter_elements_;
   for (nn::ParameterSpec& spec : node.layer->parameters(node.input_shapes)) {
     // Shapes stay below 2^62 elements, so the sum of two can't overflow before it is refused.
-    if (spec.shape.size() > (std::int64_t{1} << 62) - aligned(elements)) {
+    if (spec.shape.size() > (std::int64_t{1} << 62) - aligned_elements(elements)) {
       refuse(node.name, "the model has more than 2^62 parameters");
     }
-    parameters_.push_back({node.name + "/" + spec.name, id, spec.shape, spec.init, spec.decay,
-                           spec.statistic, elements});
-    elements = aligned(elements + spec.shape.size());
+    parameters_.push_back({node.name + "/" + spec.name,
+                           id,
+                           spec.shape,
+                           spec.init,
+                           spec.decay,
+                           spec.statistic,
+                           elements,
+                           {}});
+    elements = aligned_elements(elements + spec.shape.size());
   }
   parameter_elements_ = elements;
 }

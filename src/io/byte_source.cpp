@@ -82,7 +82,7 @@ ByteSource::ByteSource(const std::filesystem::path& file) : file_(file), buffer_
 
 ByteSource::~ByteSource() { ::close(descriptor_); }
 
-std::uint64_t ByteSource::most_bytes() const noexcept {
+std::uint64_t ByteSource::max_bytes() const noexcept {
   return compressed() ? file_bytes_ * deflate_ratio : file_bytes_;
 }
 

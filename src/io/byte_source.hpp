@@ -42,7 +42,7 @@ class ByteSource {
   /// Size on disk.
   std::uint64_t file_bytes() const noexcept { return file_bytes_; }
   /// No gzip stream unpacks to more than this.
-  std::uint64_t most_bytes() const noexcept;
+  std::uint64_t max_bytes() const noexcept;
 
  private:
   struct EndInflate {

@@ -12,13 +12,13 @@
 namespace zygos::io {
 namespace {
 
-constexpr std::int64_t most_classes = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_classes = std::numeric_limits<std::int32_t>::max();
 
 [[noreturn]] void fail_label(const Where& where, std::int64_t index, std::int64_t sample,
                              const std::string& label, std::int64_t allowed) {
   throw DataError(where(index) + ": found label " + label + " of sample " + std::to_string(sample) +
                   "; allowed are 0 to " + std::to_string(allowed - 1) +
-                  "; mend the file or the number of classes");
+                  "; fix the file or the number of classes");
 }
 
 template <class T>
@@ -37,7 +37,7 @@ void require_labels_as(const Array& integers, std::int64_t allowed, const Where&
 
 template <class T>
 Labels narrow(const Array& integers, std::int64_t classes, const Where& where) {
-  const std::int64_t allowed = classes == 0 ? most_classes : classes;
+  const std::int64_t allowed = classes == 0 ? max_classes : classes;
   require_labels_as<T>(integers, allowed, where, 0);
   const auto values = integers.as<T>();
   auto memory = allocate_bytes(values.size() * sizeof(std::int32_t), "labels");
@@ -117,9 +117,9 @@ void require_finite(const Array& array, const Where& where, std::int64_t first) 
 }
 
 void require_options(const LoadOptions& options) {
-  if (options.classes < 0 || options.classes > most_classes) {
+  if (options.classes < 0 || options.classes > max_classes) {
     throw UsageError("found " + std::to_string(options.classes) + " classes; allowed are 1 to " +
-                     std::to_string(most_classes) + ", or 0 to take them from the labels");
+                     std::to_string(max_classes) + ", or 0 to take them from the labels");
   }
   if (!std::isfinite(options.input_scale.value_or(1.0)) || !std::isfinite(options.input_offset)) {
     throw UsageError("the scale and the offset of a data set's inputs must be finite numbers");

@@ -109,8 +109,8 @@ Cifar10Files find_cifar10(const fs::path& folder) {
 Dataset load_cifar10(std::span<const fs::path> files, const LoadOptions& options) {
   require_options(options);
   const std::int64_t classes = options.classes > 0 ? options.classes : label_count;
-  const std::size_t most = options.most_samples > 0 ? static_cast<std::size_t>(options.most_samples)
-                                                    : std::numeric_limits<std::size_t>::max();
+  const std::size_t most = options.max_samples > 0 ? static_cast<std::size_t>(options.max_samples)
+                                                   : std::numeric_limits<std::size_t>::max();
   Records records;
   for (const fs::path& file : files) {
     read_records(file, std::min(classes, label_count), most, records);

@@ -22,7 +22,7 @@ void check_labels(const Dataset& data) {
   }
   const auto labels = data.targets.as<std::int32_t>();
   const auto row = static_cast<std::size_t>(data.target_shape().size());
-  const std::int32_t least = data.target_shape().rank() == 0 ? 0 : not_judged;
+  const std::int32_t least = data.target_shape().rank() == 0 ? 0 : ignored_label;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < least || labels[i] >= data.classes) {
       throw DataError(data.name + ": label " + std::to_string(labels[i]) + " of sample " +
@@ -30,10 +30,10 @@ void check_labels(const Dataset& data) {
                       "; allowed are 0 to " + std::to_string(data.classes - 1));
     }
     if (i % row == 0 && std::ranges::all_of(labels.subspan(i, row), [](std::int32_t label) {
-          return label == not_judged;
+          return label == ignored_label;
         })) {
       throw DataError(data.name + ": no label of sample " + std::to_string(i / row) +
-                      " is judged; give it one, or leave the sample out");
+                      " is valid; give it one, or leave the sample out");
     }
   }
 }

@@ -18,7 +18,7 @@
 namespace zygos::io {
 namespace {
 
-constexpr std::uint64_t most_payload = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_payload = std::uint64_t{1} << 62;
 
 struct Type {
   std::uint8_t code;
@@ -106,7 +106,7 @@ Type IdxFile::read_magic(std::size_t& rank) {
   rank = std::to_integer<std::size_t>(magic[3]);
   if (rank < 1 || rank > Shape::max_rank) {
     fail(3, "found rank " + std::to_string(rank) + "; allowed are 1 to " +
-                std::to_string(Shape::max_rank) + "; store the array with fewer extents");
+                std::to_string(Shape::max_rank) + "; store the array with fewer dimensions");
   }
   const auto code = std::to_integer<std::uint8_t>(magic[2]);
   const auto* type = std::find_if(types.begin(), types.end(),
@@ -120,13 +120,13 @@ Type IdxFile::read_magic(std::size_t& rank) {
 }
 
 void IdxFile::read_extents(Header& header, std::size_t rank) {
-  std::array<std::int64_t, Shape::max_rank> extents{};
+  std::array<std::int64_t, Shape::max_rank> dimensions{};
   header.payload = header.type.bytes;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     std::array<std::byte, 4> raw{};
     const std::size_t got = source_->read(raw);
     if (got < raw.size()) {
-      fail(header.bytes + got, "found the end of the file inside the extents; rank " +
+      fail(header.bytes + got, "found the end of the file inside the dimensions; rank " +
                                    std::to_string(rank) + " needs " + std::to_string(rank) +
                                    " of 4 bytes each; fetch the file again");
     }
@@ -139,17 +139,17 @@ void IdxFile::read_extents(Header& header, std::size_t rank) {
            "found extent 0 of axis " + std::to_string(axis) +
                "; a data set needs at least one sample with one element; fetch the file again");
     }
-    if (header.payload > most_payload / extent) {
+    if (header.payload > max_payload / extent) {
       fail(header.bytes, "found extent " + std::to_string(extent) + " of axis " +
                              std::to_string(axis) +
                              ", with which the array exceeds 2^62 bytes; the header is damaged; "
                              "fetch the file again");
     }
     header.payload *= extent;
-    extents[axis] = static_cast<std::int64_t>(extent);
+    dimensions[axis] = static_cast<std::int64_t>(extent);
     header.bytes += raw.size();
   }
-  header.shape = Shape(std::span<const std::int64_t>(extents.data(), rank));
+  header.shape = Shape(std::span<const std::int64_t>(dimensions.data(), rank));
 }
 
 Header IdxFile::read_header() {
@@ -178,11 +178,11 @@ void IdxFile::require_payload() {
   if (header_.payload / header_.type.bytes * size_of(header_.type.dtype) <= trusted_bytes) {
     return;
   }
-  if (source_->most_bytes() < header_.payload) {
+  if (source_->max_bytes() < header_.payload) {
     fail(header_.bytes, "found the shape " + header_.shape.text() + ", which needs " +
                             std::to_string(header_.payload) + " bytes, in a gzip file of " +
                             std::to_string(source_->file_bytes()) + " bytes that holds at most " +
-                            std::to_string(source_->most_bytes()) + "; fetch the file again");
+                            std::to_string(source_->max_bytes()) + "; fetch the file again");
   }
   // A gzip file says how much it holds only by being unpacked: once to count, once to keep.
   const std::uint64_t held = source_->skip(header_.payload);
@@ -306,7 +306,7 @@ Dataset load_idx(const std::filesystem::path& images, const std::filesystem::pat
   IdxFile image_file(images);
   const Array promised{image_file.header().type.dtype, image_file.header().shape, nullptr};
   require_same_count(promised, images.string(), integers, labels.string());
-  data.inputs = with_sample_extent(read_numbers(image_file, options.most_samples));
+  data.inputs = with_sample_extent(read_numbers(image_file, options.max_samples));
   data.targets = std::move(checked.array);
   data.targets.shape = Shape{data.inputs.samples()};
   data.classes = checked.classes;

@@ -69,11 +69,11 @@ class TreeSampler {
 };
 
 void require_trees(const TreeOptions& options, std::size_t nodes) {
-  constexpr std::int64_t most_samples = std::numeric_limits<std::uint32_t>::max();
-  if (options.draws < 1 || options.draws > most_samples / static_cast<std::int64_t>(nodes)) {
+  constexpr std::int64_t max_samples = std::numeric_limits<std::uint32_t>::max();
+  if (options.draws < 1 || options.draws > max_samples / static_cast<std::int64_t>(nodes)) {
     throw UsageError("sampled trees: found " + std::to_string(options.draws) + " draws of " +
                      std::to_string(nodes) + " nodes; allowed is at least 1, and " +
-                     std::to_string(most_samples) + " trees in all");
+                     std::to_string(max_samples) + " trees in total");
   }
 }
 
@@ -160,7 +160,7 @@ Dataset whole_graph(const NodeGraph& graph, Nodes which) {
   std::vector<std::int32_t> labels(graph.training.size());
   const auto all = graph.labels.as<std::int32_t>();
   for (std::size_t node = 0; node < labels.size(); ++node) {
-    labels[node] = is_among(graph, node, which) ? all[node] : not_judged;
+    labels[node] = is_among(graph, node, which) ? all[node] : ignored_label;
   }
   Dataset data;
   data.name = graph.name;

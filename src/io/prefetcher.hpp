@@ -64,7 +64,7 @@ class Prefetcher {
   std::thread thread_;
   std::mutex mutex_;  ///< of the four below
   std::condition_variable changed_;
-  std::size_t filled_ = 0;    ///< slots since start(), in all
+  std::size_t filled_ = 0;    ///< total slots since start()
   std::size_t released_ = 0;  ///< of them free again
   std::size_t end_ = 0;       ///< slots there will be
   bool stopping_ = false;

@@ -20,12 +20,12 @@ namespace zygos::io {
 namespace {
 
 void require_options(const TextOptions& options) {
-  if (options.sequence < 1 || options.stride < 0 || options.most_words < 2 ||
+  if (options.sequence < 1 || options.stride < 0 || options.max_words < 2 ||
       !(options.validation >= 0.0 && options.validation < 1.0)) {
     throw UsageError(
         fmt::format("text: sequence {}, stride {}, most_words {} and validation {} were given; "
                     "allowed are at least 1, 0 and 2, and 0 up to but not 1",
-                    options.sequence, options.stride, options.most_words, options.validation));
+                    options.sequence, options.stride, options.max_words, options.validation));
   }
 }
 
@@ -139,7 +139,7 @@ Tokens character_tokens(std::string_view text, const std::string& name) {
   return tokens;
 }
 
-Tokens word_tokens(std::string_view text, std::int64_t most_words) {
+Tokens word_tokens(std::string_view text, std::int64_t max_words) {
   const auto pieces = words_of(text);
   std::map<std::string_view, std::int64_t> counts;
   for (const std::string_view piece : pieces) {
@@ -147,7 +147,7 @@ Tokens word_tokens(std::string_view text, std::int64_t most_words) {
   }
   std::vector<std::pair<std::string_view, std::int64_t>> words(counts.begin(), counts.end());
   std::ranges::stable_sort(words, [](const auto& a, const auto& b) { return a.second > b.second; });
-  words.resize(std::min(words.size(), static_cast<std::size_t>(most_words - 1)));
+  words.resize(std::min(words.size(), static_cast<std::size_t>(max_words - 1)));
   Tokens tokens;
   tokens.vocabulary.emplace_back();
   std::map<std::string_view, std::int32_t> known;
@@ -166,7 +166,7 @@ Tokens tokens_of(std::string_view text, const std::string& name, const TextOptio
     case TextUnit::characters:
       return character_tokens(text, name);
     case TextUnit::words:
-      return word_tokens(text, options.most_words);
+      return word_tokens(text, options.max_words);
   }
   throw InternalError("a text of unknown units");
 }

@@ -9,8 +9,8 @@
 namespace zygos::lane {
 
 void await_change(const std::atomic<std::uint32_t>& counter, std::uint32_t seen,
-                  std::chrono::microseconds patience, GivesWay gives_way) {
-  const auto give_up = std::chrono::steady_clock::now() + patience;
+                  std::chrono::microseconds spin_timeout, GivesWay gives_way) {
+  const auto give_up = std::chrono::steady_clock::now() + spin_timeout;
   while (counter.load(std::memory_order_acquire) == seen) {
     for (int i = 0; i < 32 && counter.load(std::memory_order_relaxed) == seen; ++i) {
       cpu_relax();

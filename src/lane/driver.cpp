@@ -54,7 +54,7 @@ void Driver::join(Waiting how) {
 
 void Driver::loop() noexcept {
   for (std::uint32_t seen = 0;; ++seen) {
-    await_change(posted_, seen, computing_patience);
+    await_change(posted_, seen, computing_spin_timeout);
     if (job_ == nullptr) {
       return;
     }
@@ -76,7 +76,7 @@ void Driver::loop() noexcept {
 void Driver::wait_for_end(Waiting how) {
   const std::uint32_t posted = posted_.load(std::memory_order_relaxed);
   if (how == Waiting::yielding) {
-    return await_change(ended_, posted - 1, other_patience);
+    return await_change(ended_, posted - 1, other_spin_timeout);
   }
   std::unique_lock lock(mutex_);
   has_ended_.wait(lock, [&] { return ended_.load(std::memory_order_relaxed) == posted; });

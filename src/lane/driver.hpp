@@ -19,7 +19,7 @@ class Driver {
   enum class Work : std::uint8_t { computing, messages };
 
   /// How a caller waits. Yielding, it goes on without being woken once drivers do nothing but wait.
-  /// But it must not yield to a thread of a lane's team, which waits awake for its next kernel: it
+  /// But it must not yield to a thread of a lane's team, which spins for its next kernel: it
   /// would have its core back after 4 ms. An atomic's wait() yields, too.
   enum class Waiting : std::uint8_t { yielding, asleep };
 

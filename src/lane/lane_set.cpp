@@ -74,8 +74,8 @@ bool LaneSet::cores_of_their_own(int cores) const {
   return threads() <= cores;
 }
 
-std::chrono::microseconds LaneSet::patience(int cores) const {
-  return cores_of_their_own(cores) ? own_core_patience : computing_patience;
+std::chrono::microseconds LaneSet::spin_timeout(int cores) const {
+  return cores_of_their_own(cores) ? own_core_spin_timeout : computing_spin_timeout;
 }
 
 void LaneSet::check(const LaneSpec& spec) const {

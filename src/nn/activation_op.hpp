@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/activation.hpp"
+#include "ops/elementwise/activation.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/nn/layers.hpp"

@@ -52,7 +52,7 @@ std::vector<WorkspaceSpec> ConvLayer::workspace(std::int64_t batch, std::span<co
                                                 DType dtype) const {
   const ops::Conv2d conv = convolution(batch, inputs);
   std::vector<WorkspaceSpec> specs{{"partial_sums", Shape{sums_of(conv, dtype)}, wide(dtype)},
-                                   {"turned_kernel", Shape{conv.weights()}, wide(dtype)}};
+                                   {"transposed_kernel", Shape{conv.weights()}, wide(dtype)}};
   if (options_.activation != Activation::none) {
     specs.push_back({"d_z", infer(inputs).with_leading(batch), dtype});
   }

@@ -26,7 +26,7 @@ class ConvLayer : public Layer {
  protected:
   /// Indices of the workspace: scratch of the kernel's gradient, the kernel turned round, and the
   /// gradient before the activation.
-  enum Scratch : std::size_t { partial_sums, turned_kernel, unactivated };
+  enum Scratch : std::size_t { partial_sums, transposed_kernel, unactivated };
 
   ConvLayer(std::string_view type, const Conv2dOptions& options);
 

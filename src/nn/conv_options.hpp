@@ -5,7 +5,7 @@
 #pragma once
 
 #include "nn/axis_pair.hpp"
-#include "ops/conv2d.hpp"
+#include "ops/conv/conv2d.hpp"
 
 #include "zygos/nn/layers.hpp"
 
@@ -18,7 +18,7 @@ void require_conv_options(std::string_view layer, const Conv2dOptions& options);
 void require_groups(std::string_view layer, std::int64_t groups, std::int64_t channels);
 void require_window(std::string_view layer, const ops::Conv2d& conv);
 
-/// `image`: the extents of the convolution's input, whichever side of the layer that is.
+/// `image`: the dimensions of the convolution's input, whichever side of the layer that is.
 ops::Conv2d conv_of(const Conv2dOptions& options, std::int64_t batch, std::int64_t channels,
                     std::int64_t filters, const ImageExtents& image);
 

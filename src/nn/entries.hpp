@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the registry collects: every layer, loss, optimizer and schedule declares its own deck
-// keyword, in the file that implements it.
+// The deck entries that the registries collect. Each is defined in the file of its layer, loss,
+// optimizer or schedule; the lists are the four registry.inc.
 #pragma once
 
 #include "zygos/nn/layers.hpp"
@@ -10,45 +10,25 @@
 
 namespace zygos::nn {
 
-Entry<LayerPtr> dense_entry();
-Entry<LayerPtr> conv1d_entry();
-Entry<LayerPtr> conv2d_entry();
-Entry<LayerPtr> conv_transpose2d_entry();
-Entry<LayerPtr> max_pool2d_entry();
-Entry<LayerPtr> average_pool2d_entry();
-Entry<LayerPtr> upsample_entry();
-Entry<LayerPtr> reshape_entry();
-Entry<LayerPtr> flatten_entry();
-Entry<LayerPtr> activation_entry(Activation which);
-Entry<LayerPtr> leaky_relu_entry();
-Entry<LayerPtr> dropout_entry();
-Entry<LayerPtr> batch_norm_entry();
-Entry<LayerPtr> layer_norm_entry();
-Entry<LayerPtr> lrn_entry();
-Entry<LayerPtr> embedding_entry();
-Entry<LayerPtr> positions_entry();
-Entry<LayerPtr> causal_attention_entry();
-Entry<LayerPtr> graph_conv_entry(const SampleGraph& of_data);
-Entry<LayerPtr> add_entry();
-Entry<LayerPtr> concat_entry();
+#define ZYGOS_LAYER(name) Entry<LayerPtr> name##_entry();
+#define ZYGOS_GRAPH_LAYER(name) Entry<LayerPtr> name##_entry(const SampleGraph& of_data);
+#include "nn/layers/registry.inc"
+#undef ZYGOS_LAYER
+#undef ZYGOS_GRAPH_LAYER
 
-Entry<LossPtr> cross_entropy_entry();
-Entry<LossPtr> mean_squared_error_entry();
-Entry<LossPtr> mean_absolute_error_entry();
-Entry<LossPtr> binary_cross_entropy_entry();
-Entry<LossPtr> dice_entry();
+#define ZYGOS_LOSS(name) Entry<LossPtr> name##_entry();
+#include "nn/loss/registry.inc"
+#undef ZYGOS_LOSS
 
-Entry<OptimizerPtr> sgd_entry();
-Entry<OptimizerPtr> adam_entry();
-Entry<OptimizerPtr> adamw_entry();
-Entry<OptimizerPtr> adagrad_entry();
-Entry<OptimizerPtr> rmsprop_entry();
-/// With a key more: the norm that gradients are clipped to.
-Entry<OptimizerPtr> may_clip(Entry<OptimizerPtr> entry);
+#define ZYGOS_OPTIMIZER(name) Entry<OptimizerPtr> name##_entry();
+#include "nn/optim/registry.inc"
+#undef ZYGOS_OPTIMIZER
 
-Entry<RateSchedulePtr> constant_rate_entry();
-Entry<RateSchedulePtr> step_rate_entry();
-Entry<RateSchedulePtr> milestone_rate_entry();
-Entry<RateSchedulePtr> cosine_rate_entry();
+#define ZYGOS_RATE_SCHEDULE(name) Entry<RateSchedulePtr> name##_entry();
+#include "nn/rate/registry.inc"
+#undef ZYGOS_RATE_SCHEDULE
+
+/// The entry with one key more: the norm that gradients are clipped to.
+Entry<OptimizerPtr> with_clip_norm(Entry<OptimizerPtr> entry);
 
 }  // namespace zygos::nn

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "nn/activation_op.hpp"
-#include "ops/gemm.hpp"
+#include "ops/gemm/gemm.hpp"
 
 #include "zygos/nn/layer.hpp"
 #include "zygos/tensor/views.hpp"

@@ -8,56 +8,35 @@ namespace zygos::nn {
 
 std::vector<Entry<LayerPtr>> layer_registry(const SampleGraph& of_data) {
   return {
-      dense_entry(),
-      conv1d_entry(),
-      conv2d_entry(),
-      conv_transpose2d_entry(),
-      max_pool2d_entry(),
-      average_pool2d_entry(),
-      upsample_entry(),
-      reshape_entry(),
-      flatten_entry(),
-      activation_entry(Activation::relu),
-      activation_entry(Activation::tanh),
-      activation_entry(Activation::sigmoid),
-      activation_entry(Activation::gelu),
-      leaky_relu_entry(),
-      dropout_entry(),
-      batch_norm_entry(),
-      layer_norm_entry(),
-      lrn_entry(),
-      embedding_entry(),
-      positions_entry(),
-      causal_attention_entry(),
-      graph_conv_entry(of_data),
-      add_entry(),
-      concat_entry(),
+#define ZYGOS_LAYER(name) name##_entry(),
+#define ZYGOS_GRAPH_LAYER(name) name##_entry(of_data),
+#include "nn/layers/registry.inc"
+#undef ZYGOS_LAYER
+#undef ZYGOS_GRAPH_LAYER
   };
 }
 
 std::vector<Entry<LossPtr>> loss_registry() {
   return {
-      cross_entropy_entry(),
-      mean_squared_error_entry(),
-      mean_absolute_error_entry(),
-      binary_cross_entropy_entry(),
-      dice_entry(),
+#define ZYGOS_LOSS(name) name##_entry(),
+#include "nn/loss/registry.inc"
+#undef ZYGOS_LOSS
   };
 }
 
 std::vector<Entry<OptimizerPtr>> optimizer_registry() {
   return {
-      may_clip(sgd_entry()),     may_clip(adam_entry()),    may_clip(adamw_entry()),
-      may_clip(adagrad_entry()), may_clip(rmsprop_entry()),
+#define ZYGOS_OPTIMIZER(name) with_clip_norm(name##_entry()),
+#include "nn/optim/registry.inc"
+#undef ZYGOS_OPTIMIZER
   };
 }
 
 std::vector<Entry<RateSchedulePtr>> rate_schedule_registry() {
   return {
-      constant_rate_entry(),
-      step_rate_entry(),
-      milestone_rate_entry(),
-      cosine_rate_entry(),
+#define ZYGOS_RATE_SCHEDULE(name) name##_entry(),
+#include "nn/rate/registry.inc"
+#undef ZYGOS_RATE_SCHEDULE
   };
 }
 

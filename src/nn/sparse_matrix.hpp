@@ -4,7 +4,7 @@
 // The matrices that graph convolutions multiply with, and how they get to the lanes.
 #pragma once
 
-#include "ops/sparse_product.hpp"
+#include "ops/sparse/spmm.hpp"
 
 #include "zygos/core/adjacency.hpp"
 #include "zygos/nn/layer.hpp"

@@ -30,14 +30,11 @@ PlaceCosts assumed_costs(const Problem& problem) {
     costs.backward.push_back(line(2.0 * pass_s));
   }
   const double element_s = byte_s * static_cast<double>(problem.model.element_bytes);
-  for (const TaskKind kind :
-       {TaskKind::load, TaskKind::copy, TaskKind::loss, TaskKind::send, TaskKind::broadcast,
-        TaskKind::receive, TaskKind::reduce, TaskKind::all_reduce, TaskKind::norm, TaskKind::stash,
-        TaskKind::fetch}) {
-    costs.others.emplace(kind, line(byte_s));
-  }
-  for (const TaskKind kind : {TaskKind::squares, TaskKind::update, TaskKind::average}) {
-    costs.others.emplace(kind, line(element_s));
+  for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
+    const bool by_elements = kind.cost == schedule::CostFamily::elements;
+    if (kind.cost != schedule::CostFamily::pass && kind.cost != schedule::CostFamily::in_pass) {
+      costs.others.emplace(kind.kind, line(by_elements ? element_s : byte_s));
+    }
   }
   return costs;
 }

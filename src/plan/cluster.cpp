@@ -4,6 +4,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/plan/formulas.hpp"
+#include "zygos/plan/sharding.hpp"
 
 #include <algorithm>
 #include <string>
@@ -184,7 +185,7 @@ Profile worker_profile(const Profile& profile, Place place, const Cluster& clust
   }
   // Every worker is a machine of its own: what its cores share was measured with all lanes on one.
   return {{std::move(one)}, profile.step_overhead_s,    profile.task_overhead_s, profile.handover_s,
-          profile.wake_s,   profile.message_handover_s, profile.awake_s};
+          profile.wake_s,   profile.message_handover_s, profile.spin_timeout_s};
 }
 
 Profile replicated(const Profile& profile, Place place, const Cluster& cluster) {
@@ -203,7 +204,10 @@ Schedule collective_data_parallel(const Problem& problem, std::int64_t buckets) 
   return CollectiveSchedule(problem, buckets).build();
 }
 
-Simulation simulate_cluster(const Schedule& schedule, const Profile& profile) {
+Simulation simulate_cluster(const Schedule& schedule, const Profile& whole) {
+  const Profile shards =
+      schedule.slices.empty() ? Profile() : sharded_profile(whole, schedule.slices);
+  const Profile& profile = schedule.slices.empty() ? whole : shards;
   const lane::Link link = link_of(profile);
   const double byte_s = link.bytes_per_second > 0.0 ? 1.0 / link.bytes_per_second : 0.0;
   const double adding_s = add_byte_s(profile);

@@ -10,7 +10,7 @@ namespace {
 using schedule::ElementRange;
 
 /// A piece is worth starting a thread for; a sum has no more than `most` of them, so that they are
-/// soon added up.
+/// soon summed.
 constexpr std::int64_t shortest = 16384;
 constexpr std::int64_t most = 1024;
 
@@ -20,7 +20,7 @@ void add_pieces(ElementRange elements, std::int64_t length, std::vector<ElementR
   }
 }
 
-/// Of all elements of a sum but statistics, which nobody trains.
+/// Of all elements of a sum but statistics, which are not trained.
 void add_sum(const graph::Graph& graph, ElementRange sum, std::vector<ElementRange>& pieces) {
   const std::int64_t length = std::max(shortest, (sum.count() + most - 1) / most);
   std::int64_t begin = sum.begin;

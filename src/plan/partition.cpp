@@ -18,7 +18,7 @@ namespace {
 
 using schedule::Place;
 
-constexpr std::size_t most_permuted_places = 6;
+constexpr std::size_t max_permuted_places = 6;
 
 /// What a division is compared by: the goal, and among equals the sum of all work.
 struct Score {
@@ -90,8 +90,7 @@ class Divider {
   void improve(std::int32_t begin, std::int32_t used, const std::vector<Place>& order) {
     Cell& cell = at(begin, used);
     const std::span<const Place> left(order.end() - used, order.end());
-    for (std::int32_t replicas = 1; replicas <= std::min(used, request_.most_replicas);
-         ++replicas) {
+    for (std::int32_t replicas = 1; replicas <= std::min(used, request_.max_replicas); ++replicas) {
       for (std::int32_t end = begin + 1; end <= nodes_; ++end) {
         const Cell& rest = at(end, used - replicas);
         if (!(rest.score.goal < std::numeric_limits<double>::infinity())) {
@@ -159,7 +158,7 @@ bool is_canonical(const Problem& problem, const Profile* profile, const std::vec
 void require_possible(const Problem& problem, const PartitionRequest& request) {
   const auto nodes = static_cast<std::size_t>(problem.model.node_count());
   const std::size_t places = problem.places.size();
-  const bool enough = places <= nodes * static_cast<std::size_t>(request.most_replicas);
+  const bool enough = places <= nodes * static_cast<std::size_t>(request.max_replicas);
   if (nodes == 0 || places == 0 || (request.use_all_places && !enough)) {
     throw UsageError("a model of " + std::to_string(nodes) + " layers can't be divided among " +
                      std::to_string(places) + " places, each with a stage of its own");
@@ -224,7 +223,7 @@ Partition partition(const Problem& problem, const Profile* profile,
     if (Division found = divider.best(order); found.score < best.score) {
       best = std::move(found);
     }
-  } while (order.size() <= most_permuted_places && std::ranges::next_permutation(order).found);
+  } while (order.size() <= max_permuted_places && std::ranges::next_permutation(order).found);
   if (best.stages.empty()) {
     refuse_memory(problem, costs, request);
   }

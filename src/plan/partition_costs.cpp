@@ -49,7 +49,7 @@ PartitionCosts::PartitionCosts(const Problem& problem, const Profile* profile,
       request_(request),
       samples_(request.samples > 0 ? request.samples : problem.batch),
       activation_bytes_{0} {
-  for (std::int32_t replicas = 1; replicas <= request.most_replicas; ++replicas) {
+  for (std::int32_t replicas = 1; replicas <= request.max_replicas; ++replicas) {
     auto& by_place = work_.emplace_back();
     for (Place place = 0; place < std::ssize(problem.places); ++place) {
       by_place.push_back(sums_of_work(place, share(samples_, replicas)));

@@ -16,24 +16,10 @@ namespace {
 using schedule::Task;
 using schedule::TaskKind;
 
-/// Kinds whose measured costs stand in for those of a kind that was not measured, nearest first.
-constexpr std::array stand_ins{std::pair{TaskKind::send, TaskKind::broadcast},
-                               std::pair{TaskKind::send, TaskKind::copy},
-                               std::pair{TaskKind::broadcast, TaskKind::send},
-                               std::pair{TaskKind::broadcast, TaskKind::copy},
-                               std::pair{TaskKind::receive, TaskKind::copy},
-                               std::pair{TaskKind::receive, TaskKind::send},
-                               std::pair{TaskKind::reduce, TaskKind::all_reduce},
-                               std::pair{TaskKind::all_reduce, TaskKind::reduce},
-                               std::pair{TaskKind::stash, TaskKind::fetch},
-                               std::pair{TaskKind::fetch, TaskKind::stash}};
-
 const Curve* curve_for(const PlaceCosts& costs, TaskKind kind) {
   auto found = costs.others.find(kind);
-  for (const auto& [missing, stand_in] : stand_ins) {
-    if (found == costs.others.end() && missing == kind) {
-      found = costs.others.find(stand_in);
-    }
+  for (const TaskKind stand_in : schedule::traits_of(kind).priced_as) {
+    found = found == costs.others.end() ? costs.others.find(stand_in) : found;
   }
   return found == costs.others.end() ? nullptr : &found->second;
 }
@@ -76,8 +62,7 @@ std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
     }
     return costs.pass_seconds(task.kind, task.nodes, task.samples.count());
   }
-  // Passes were measured whole, with what makes statistics in them.
-  if (task.kind == TaskKind::statistics || task.kind == TaskKind::all_gather) {
+  if (schedule::traits_of(task.kind).cost == schedule::CostFamily::in_pass) {
     return 0.0;
   }
   if (const Curve* curve = curve_for(costs, task.kind)) {
@@ -182,19 +167,12 @@ lane::Link fit_link(const Curve& curve) {
 }
 
 std::int64_t amount_of(const Task& task) {
-  switch (task.kind) {
-    case TaskKind::forward:
-    case TaskKind::recompute:
-    case TaskKind::backward:
-    case TaskKind::loss:
-      return task.samples.count();
-    case TaskKind::squares:
-    case TaskKind::update:
-    case TaskKind::average:
-      return task.elements.count();
-    default:
-      return task.bytes;
-  }
+  using schedule::CostFamily;
+  const CostFamily family = schedule::traits_of(task.kind).cost;
+  const bool by_samples = family == CostFamily::pass || family == CostFamily::samples;
+  return by_samples                       ? task.samples.count()
+         : family == CostFamily::elements ? task.elements.count()
+                                          : task.bytes;
 }
 
 double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
@@ -213,8 +191,7 @@ double Profile::seconds_on(schedule::Place on, const Task& task, bool together) 
   const auto index = static_cast<std::size_t>(on);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
-  const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
-  if (sends && is_alias(task.payload, place.host_accessible)) {
+  if (schedule::writes_messages(task.kind) && is_alias(task.payload, place.host_accessible)) {
     return task_overhead_s;
   }
   auto found = seconds_of(together ? place.together : place.alone, task);
@@ -241,8 +218,8 @@ double Profile::seconds_behind(const Task& task, PassHistory history, bool toget
     behind_s += by_node[static_cast<std::size_t>(node)];
   }
   // It was measured with some number of samples; with far fewer a pass is not free either.
-  constexpr double least_share = 0.2;
-  return std::max(behind_s, least_share * first_s);
+  constexpr double min_share = 0.2;
+  return std::max(behind_s, min_share * first_s);
 }
 
 double Profile::core_share(const Task& task) const {

@@ -112,9 +112,9 @@ std::vector<Curve> curves_from(const json& list) {
 }
 
 TaskKind kind_from(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(TaskKind::average); ++i) {
-    if (schedule::name_of(static_cast<TaskKind>(i)) == name) {
-      return static_cast<TaskKind>(i);
+  for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
+    if (kind.name == name) {
+      return kind.kind;
     }
   }
   throw DataError("there is no kind of task called '" + name + "'");
@@ -146,7 +146,7 @@ Profile profile_of(const json& object) {
   profile.handover_s = seconds_from(object.at("handover_s"));
   profile.wake_s = seconds_from(object.at("wake_s"));
   profile.message_handover_s = seconds_from(object.at("message_handover_s"));
-  profile.awake_s = seconds_from(object.at("awake_s"));
+  profile.spin_timeout_s = seconds_from(object.at("awake_s"));
   profile.cores = count_from(object.at("cores"));
   for (const json& place : object.at("places")) {
     profile.places.push_back(
@@ -202,7 +202,7 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
                     {"handover_s", profile.handover_s},
                     {"wake_s", profile.wake_s},
                     {"message_handover_s", profile.message_handover_s},
-                    {"awake_s", profile.awake_s},
+                    {"awake_s", profile.spin_timeout_s},
                     {"cores", profile.cores},
                     {"places", std::move(places)}};
   return object.dump(1) + "\n";

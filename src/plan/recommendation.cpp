@@ -3,6 +3,7 @@
 #include "zygos/plan/recommendation.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/sharding.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -35,12 +36,13 @@ std::string rate_text(double samples_per_s) {
                               : number(samples_per_s, "%.3g samples/s");
 }
 
-/// Time the tasks of these kinds take on the place where they take longest.
-double slowest(const Candidate& candidate, std::initializer_list<TaskKind> kinds) {
+/// Time of the tasks that are `wanted`, on the place where they take longest.
+template <class Wanted>
+double slowest(const Candidate& candidate, Wanted&& wanted) {
   std::vector<double> by_place(candidate.schedule.places.size(), 0.0);
   for (std::size_t id = 0; id < candidate.schedule.tasks.size(); ++id) {
     const schedule::Task& task = candidate.schedule.tasks[id];
-    if (std::ranges::find(kinds, task.kind) != kinds.end()) {
+    if (wanted(task.kind)) {
       const TaskTime& time = candidate.simulation.tasks[id];
       by_place[static_cast<std::size_t>(task.place)] += time.end_s - time.start_s;
     }
@@ -48,15 +50,24 @@ double slowest(const Candidate& candidate, std::initializer_list<TaskKind> kinds
   return *std::ranges::max_element(by_place);
 }
 
+double slowest(const Candidate& candidate, TaskKind wanted) {
+  return slowest(candidate, [&](TaskKind kind) { return kind == wanted; });
+}
+
+double slowest_transfers(const Candidate& candidate) {
+  return slowest(candidate, [](TaskKind kind) {
+    return schedule::traits_of(kind).cost == schedule::CostFamily::transfer;
+  });
+}
+
 bool is_split(const Candidate& candidate) { return candidate.schedule.active_places().size() > 1; }
 
 /// Every place has the whole model, so places differ in their samples only.
 bool has_replicas(const Candidate& candidate) { return candidate.schedule.stages.size() <= 1; }
 
-std::string layers_text(const Problem& problem, schedule::NodeRange nodes) {
-  const auto name = [&](std::int32_t node) {
-    return problem.model.nodes[static_cast<std::size_t>(node)].name;
-  };
+std::string layers_text(const Problem& problem, const schedule::Schedule& schedule,
+                        schedule::NodeRange nodes) {
+  const auto name = [&](std::int32_t node) { return node_name(schedule, problem.model, node); };
   return nodes.count() == 1 ? name(nodes.begin) : name(nodes.begin) + " to " + name(nodes.end - 1);
 }
 
@@ -65,10 +76,11 @@ std::string split_text(const Problem& problem, const Candidate& split) {
   std::string out;
   for (const schedule::Place place : split.schedule.active_places()) {
     const auto index = static_cast<std::size_t>(place);
-    const auto stage = static_cast<std::size_t>(split.schedule.stage_of[index]);
+    const schedule::NodeRange nodes = split.schedule.nodes_of(place);
     out += (out.empty() ? "" : " and ") +
-           (has_replicas(split) ? std::to_string(split.samples[index])
-                                : layers_text(problem, split.schedule.stages[stage])) +
+           (nodes.count() == 0    ? "updates"
+            : has_replicas(split) ? std::to_string(split.samples[index])
+                                  : layers_text(problem, split.schedule, nodes)) +
            " on " + problem.places[index].name;
   }
   return out;
@@ -95,12 +107,10 @@ std::string bound_text(const Problem& problem, const std::vector<double>& rates,
 }
 
 std::string cost_text(const Candidate& split) {
-  return "copying the batch takes " + time_text(slowest(split, {TaskKind::copy})) +
+  return "copying the batch takes " + time_text(slowest(split, TaskKind::copy)) +
          (has_replicas(split) ? ", exchanging gradients " : ", moving activations ") +
-         time_text(slowest(split, {TaskKind::send, TaskKind::broadcast, TaskKind::receive,
-                                   TaskKind::reduce, TaskKind::all_reduce})) +
-         " and updating " + time_text(slowest(split, {TaskKind::update})) + " of a step of " +
-         time_text(split.step_s);
+         time_text(slowest_transfers(split)) + " and updating " +
+         time_text(slowest(split, TaskKind::update)) + " of a step of " + time_text(split.step_s);
 }
 
 std::string verdict_text(const Problem& problem, const Candidate& best) {
@@ -120,10 +130,9 @@ std::string reason_of(const Problem& problem, const Candidate& one) {
   if (is_split(one)) {
     out += ", places idle " + number(100.0 * one.idle_share(), "%.0f %%");
     out += ", " + std::to_string(one.messages()) + " messages take " +
-           time_text(slowest(one, {TaskKind::send, TaskKind::broadcast, TaskKind::receive,
-                                   TaskKind::reduce, TaskKind::all_reduce}));
+           time_text(slowest_transfers(one));
   }
-  const double again = slowest(one, {TaskKind::recompute});
+  const double again = slowest(one, TaskKind::recompute);
   return out + (again > 0.0 ? ", recomputing takes " + time_text(again) : std::string());
 }
 

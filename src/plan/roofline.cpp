@@ -29,12 +29,12 @@ double OpTime::flops_per_s() const { return rate(cost.flops, seconds); }
 
 double OpTime::bytes_per_s() const { return rate(cost.bytes, seconds); }
 
-double least_seconds(const Roof& roof, const nn::Cost& cost) {
-  return std::max(rate(cost.flops, roof.flops_per_s), rate(cost.bytes, roof.bytes_per_s));
+double min_seconds(const PeakRates& peak, const nn::Cost& cost) {
+  return std::max(rate(cost.flops, peak.flops_per_s), rate(cost.bytes, peak.bytes_per_s));
 }
 
-double share_of_roof(const Roof& roof, const OpTime& op) {
-  return rate(least_seconds(roof, op.cost), op.seconds);
+double share_of_peak(const PeakRates& peak, const OpTime& op) {
+  return rate(min_seconds(peak, op.cost), op.seconds);
 }
 
 std::vector<OpTime> by_type(const std::vector<OpTime>& ops) {

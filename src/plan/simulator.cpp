@@ -5,6 +5,7 @@
 #include "plan/task_links.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/sharding.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -136,13 +137,13 @@ class SharedMachine {
   static bool loads_machine(const Task& task) { return task.queue == Queue::compute; }
 
   /// Share of its speed that a task has where more cores are wanted than there are. Messages come
-  /// first: their threads work in short turns.
+  /// first: their threads have short time slices.
   double share_of_cores(const Task& task) const {
     if (!loads_machine(task)) {
       return std::min(1.0, cores_ / messages_);
     }
     const double left = std::max(0.0, cores_ - messages_);
-    return std::clamp(left / std::min(computing_cores_, cores_), least_share, 1.0);
+    return std::clamp(left / std::min(computing_cores_, cores_), min_share, 1.0);
   }
 
   /// Seconds of the whole task if things stay as they are.
@@ -172,7 +173,7 @@ class SharedMachine {
     return running.waiting_s > 0.0 ? running.waiting_s : running.left * pace(running);
   }
 
-  /// Whoever comes to the end of its wait is left a little above zero, for begin() to see.
+  /// A wait that ends now is left a little above zero, for begin() to see.
   void advance(Running& running, double passed_s) {
     if (running.waiting_s > 0.0) {
       running.waiting_s =
@@ -199,7 +200,7 @@ class SharedMachine {
     Driver& driver = driver_of(task);
     if (before != nullptr && before->place != task.place && !driver.busy && driver.end_s < now_) {
       ready.waiting_s =
-          now_ - driver.end_s > profile_.awake_s ? profile_.wake_s : profile_.handover_s;
+          now_ - driver.end_s > profile_.spin_timeout_s ? profile_.wake_s : profile_.handover_s;
     }
     if (!loads_machine(task)) {
       ready.on_link_s = (1.0 - ready.core_share) * ready.alone_s;
@@ -296,13 +297,13 @@ class SharedMachine {
       return profile_.message_handover_s;
     }
     const bool slept =
-        loads_machine(before) && now_ - line_end_s_[line_of(task)] > profile_.awake_s;
+        loads_machine(before) && now_ - line_end_s_[line_of(task)] > profile_.spin_timeout_s;
     return slept ? profile_.wake_s : profile_.handover_s;
   }
 
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
   /// Of a lane whose cores all move messages: not zero, which nothing may be divided by.
-  static constexpr double least_share = 1e-6;
+  static constexpr double min_share = 1e-6;
 
   const Schedule& schedule_;
   const Profile& profile_;
@@ -360,7 +361,10 @@ Simulation simulate(const Schedule& schedule, const TaskSeconds& seconds) {
   return out;
 }
 
-Simulation simulate(const Schedule& schedule, const Profile& profile) {
+Simulation simulate(const Schedule& schedule, const Profile& whole) {
+  const Profile shards =
+      schedule.slices.empty() ? Profile() : sharded_profile(whole, schedule.slices);
+  const Profile& profile = schedule.slices.empty() ? whole : shards;
   Simulation out =
       schedule.active_places().size() > 1
           ? SharedMachine(schedule, profile).run()

@@ -2,16 +2,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/schedule/gradient_squares.hpp"
 
-#include "schedule/stage_facts.hpp"
+#include "schedule/builder/stage_facts.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace zygos::schedule {
 
+namespace {
+
+/// One place owns all parts, and none ends within a node: then its sums are those of any place that
+/// updates the whole model, to the bit.
+bool one_owner_of_whole_nodes(const Schedule& schedule) {
+  const auto& owners = schedule.part_owners;
+  const auto is_whole = [&](const ElementRange& part) {
+    return std::ranges::any_of(schedule.parameters, [&](const ElementRange& node) {
+      return node.begin == part.begin && node.count() > 0;
+    });
+  };
+  return std::ranges::adjacent_find(owners, std::not_equal_to<>{}) == owners.end() &&
+         std::ranges::all_of(schedule.parts, is_whole);
+}
+
+}  // namespace
+
 std::vector<ElementRange> square_sums(const Schedule& schedule) {
   std::vector<ElementRange> sums = schedule.parameters;
-  if (!schedule.part_owners.empty()) {
+  if (!schedule.part_owners.empty() && !one_owner_of_whole_nodes(schedule)) {
     std::vector<std::size_t> parts(schedule.parts.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
     std::ranges::stable_sort(parts, {},

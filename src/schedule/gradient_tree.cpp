@@ -175,7 +175,7 @@ std::vector<SampleRange> slices_of(SampleRange samples, std::int64_t chunk) {
 
 std::int64_t chunk_at(const Schedule& schedule, std::int64_t begin) {
   if (begin % schedule.chunk != 0) {
-    throw UsageError("strict mode adds up gradients of " + std::to_string(schedule.chunk) +
+    throw UsageError("strict mode sums gradients of " + std::to_string(schedule.chunk) +
                      " samples at a time, but policy '" + schedule.policy +
                      "' cuts the batch at sample " + std::to_string(begin) +
                      "; choose shares, micro-batches and train.strict so that every part holds a "

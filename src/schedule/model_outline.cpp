@@ -36,12 +36,31 @@ std::vector<std::set<Stage>> reading_stages(const ModelOutline& model,
   return readers;
 }
 
-using Tensors = std::map<std::pair<Stage, Stage>, std::vector<std::int32_t>>;
+/// The first node of a stage that reads one of the outputs.
+std::int32_t first_reader(const ModelOutline& model, const NodeRange& stage,
+                          const std::vector<std::int32_t>& outputs) {
+  for (std::int32_t node = stage.begin; node < stage.end; ++node) {
+    for (const std::int32_t input : model.nodes[static_cast<std::size_t>(node)].inputs) {
+      if (std::ranges::find(outputs, input) != outputs.end()) {
+        return node;
+      }
+    }
+  }
+  return stage.begin;
+}
 
-std::vector<StageLink> links_from(Tensors&& tensors) {
+/// Outputs, by the stages that their tensors go from and to.
+using Ends = std::pair<Stage, Stage>;
+using Tensors = std::map<Ends, std::vector<std::int32_t>>;
+
+/// `reading`: which of the ends reads the outputs.
+std::vector<StageLink> links_from(const ModelOutline& model, const std::vector<NodeRange>& stages,
+                                  Tensors&& tensors, Stage Ends::*reading) {
   std::vector<StageLink> links;
-  for (auto& [ends, nodes] : tensors) {
-    links.push_back({ends.first, ends.second, std::move(nodes)});
+  for (auto& [ends, outputs] : tensors) {
+    const NodeRange& readers = stages.at(static_cast<std::size_t>(ends.*reading));
+    const std::int32_t reader = first_reader(model, readers, outputs);
+    links.push_back({ends.first, ends.second, std::move(outputs), reader});
   }
   return links;
 }
@@ -73,7 +92,7 @@ std::vector<StageLink> activation_links(const ModelOutline& model,
       tensors[{stage_of[node], reader}].push_back(static_cast<std::int32_t>(node));
     }
   }
-  return links_from(std::move(tensors));
+  return links_from(model, stages, std::move(tensors), &Ends::second);
 }
 
 std::vector<StageLink> gradient_links(const ModelOutline& model,
@@ -91,7 +110,7 @@ std::vector<StageLink> gradient_links(const ModelOutline& model,
       before = reader;
     }
   }
-  return links_from(std::move(tensors));
+  return links_from(model, stages, std::move(tensors), &Ends::first);
 }
 
 std::int64_t bytes_of(const ModelOutline& model, const StageLink& link) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/schedule/schedule.hpp"
 
-#include "schedule/order.hpp"
-#include "schedule/stage_facts.hpp"
+#include "schedule/builder/stage_facts.hpp"
+#include "schedule/order/order.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -46,24 +46,14 @@ std::string peer_text(const Schedule& schedule, const Task& task) {
   if (task.peer < 0) {
     return {};
   }
-  const bool comes = task.kind == TaskKind::receive || task.kind == TaskKind::reduce;
-  return (comes ? " from " : " to ") + place_name(task.peer, schedule.places);
+  return (reads_messages(task.kind) ? " from " : " to ") + place_name(task.peer, schedule.places);
 }
 
 std::string weights_text(const Task& task) {
-  switch (task.kind) {
-    case TaskKind::forward:
-      return std::string(task.keeps ? "" : " (not kept)") + " v" + std::to_string(task.version);
-    case TaskKind::recompute:
-    case TaskKind::backward:
-    case TaskKind::update:
-    case TaskKind::stash:
-    case TaskKind::fetch:
-    case TaskKind::average:
-      return " v" + std::to_string(task.version);
-    default:
-      return {};
-  }
+  const bool dropped = task.kind == TaskKind::forward && !task.keeps;
+  return traits_of(task.kind).shows_version
+             ? (dropped ? " (not kept) v" : " v") + std::to_string(task.version)
+             : std::string();
 }
 
 std::string places_text(const Schedule& schedule) {
@@ -71,7 +61,9 @@ std::string places_text(const Schedule& schedule) {
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
     const Stage stage = place < schedule.stage_of.size() ? schedule.stage_of[place] : -1;
     out += (place == 0 ? "" : ", ") + schedule.places[place] +
-           (stage < 0 ? " (idle)" : " (stage " + std::to_string(stage) + ")");
+           (stage >= 0 ? " (stage " + std::to_string(stage) + ")"
+            : owns_parts(schedule, static_cast<Place>(place)) ? " (owner)"
+                                                              : " (idle)");
   }
   return out;
 }
@@ -89,6 +81,13 @@ std::string owners_text(const Schedule& schedule) {
                                       : ", updated by " + joined(schedule.part_owners, ", ", name);
 }
 
+std::string slices_text(const Schedule& schedule) {
+  return schedule.slices.empty()
+             ? std::string()
+             : "\nslices " + joined(schedule.slices, ", ",
+                                    [](const ModelSlice& slice) { return zygos::text_of(slice); });
+}
+
 std::string head_text(const Schedule& schedule) {
   const auto ranges = [](const auto& all) {
     return joined(all, ", ", [](const auto& range) { return text_of(range); });
@@ -96,12 +95,12 @@ std::string head_text(const Schedule& schedule) {
   const std::string chunk =
       schedule.chunk > 0 ? ", chunks of " + std::to_string(schedule.chunk) : std::string();
   return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + chunk +
-         "\nplaces " + places_text(schedule) + "\nstages of nodes " + ranges(schedule.stages) +
-         "\nactivations from stage " + links_text(schedule.activation_links) +
-         "\ngradients from stage " + links_text(schedule.gradient_links) +
-         "\nmicro-batches of samples " + ranges(schedule.micro_batches) + "\nparts of elements " +
-         ranges(schedule.parts) + owners_text(schedule) + "\nupdates of samples " +
-         ranges(schedule.updates) + "\n";
+         "\nplaces " + places_text(schedule) + slices_text(schedule) + "\nstages of nodes " +
+         ranges(schedule.stages) + "\nactivations from stage " +
+         links_text(schedule.activation_links) + "\ngradients from stage " +
+         links_text(schedule.gradient_links) + "\nmicro-batches of samples " +
+         ranges(schedule.micro_batches) + "\nparts of elements " + ranges(schedule.parts) +
+         owners_text(schedule) + "\nupdates of samples " + ranges(schedule.updates) + "\n";
 }
 
 /// What a task's name leaves out.
@@ -167,8 +166,8 @@ std::string Schedule::name_of(TaskId id) const {
     out += micro_batches.size() > 1 ? " mb " + std::to_string(task.micro_batch) : std::string();
     out += " samples " + text_of(task.samples);
   }
-  const bool of_owner = task.payload == Payload::weights || task.kind == TaskKind::update ||
-                        task.kind == TaskKind::squares;
+  const bool of_owner =
+      task.payload == Payload::weights || traits_of(task.kind).elements == Elements::updated;
   if (parts.size() > 1 &&
       (task.payload == Payload::gradients || (of_owner && !part_owners.empty()))) {
     out += " elements " + text_of(task.elements);
@@ -197,6 +196,19 @@ std::int64_t Schedule::sample_count(Place place) const {
   return count;
 }
 
+NodeRange Schedule::nodes_of(Place place) const {
+  const Stage stage = stage_of[static_cast<std::size_t>(place)];
+  return stage < 0 ? NodeRange{} : stages[static_cast<std::size_t>(stage)];
+}
+
+ElementRange Schedule::elements_of(Place place) const {
+  ElementRange all = schedule::elements_of(*this, nodes_of(place));
+  for (std::size_t part = 0; part < part_owners.size(); ++part) {
+    all = part_owners[part] == place ? joined(all, parts[part]) : all;
+  }
+  return all;
+}
+
 std::vector<Place> Schedule::active_places() const {
   std::set<Place> active;
   for (const Task& task : tasks) {
@@ -206,18 +218,9 @@ std::vector<Place> Schedule::active_places() const {
 }
 
 bool evaluates(const Task& task) {
-  switch (task.kind) {
-    case TaskKind::load:
-    case TaskKind::copy:
-    case TaskKind::forward:
-    case TaskKind::loss:
-      return true;
-    case TaskKind::send:
-    case TaskKind::receive:
-      return task.payload == Payload::activations;
-    default:
-      return false;
-  }
+  const Evaluation evaluation = traits_of(task.kind).evaluation;
+  return evaluation == Evaluation::kept ||
+         (evaluation == Evaluation::kept_for_activations && task.payload == Payload::activations);
 }
 
 Schedule Schedule::for_evaluation() const {

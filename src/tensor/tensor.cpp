@@ -12,12 +12,12 @@ Tensor Tensor::first(std::int64_t count) const {
   ZYGOS_REQUIRE(
       count >= 0 && count <= shape_[0],
       "first " + std::to_string(count) + " samples of a tensor of shape " + shape_.text());
-  std::array<std::int64_t, Shape::max_rank> extents{};
+  std::array<std::int64_t, Shape::max_rank> dimensions{};
   for (std::size_t axis = 0; axis < shape_.rank(); ++axis) {
-    extents[axis] = shape_[axis];
+    dimensions[axis] = shape_[axis];
   }
-  extents[0] = count;
-  return {data_, dtype_, Shape(std::span<const std::int64_t>(extents.data(), shape_.rank()))};
+  dimensions[0] = count;
+  return {data_, dtype_, Shape(std::span<const std::int64_t>(dimensions.data(), shape_.rank()))};
 }
 
 Tensor Tensor::reshaped(const Shape& shape) const {

@@ -12,14 +12,6 @@ namespace {
 
 using schedule::TaskKind;
 
-void add_usage(std::vector<LaneUsage>& all, const std::string& name,
-               const plan::PlaceMemory& memory) {
-  all.push_back({name, memory.lane.usage(), memory.lane.total()});
-  if (memory.staging.total() > 0) {
-    all.push_back({name + "/staging", memory.staging.usage(), memory.staging.total()});
-  }
-}
-
 void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
   const auto findings = schedule::validate(schedule);
   if (!findings.empty()) {
@@ -53,10 +45,13 @@ int cores_of(const EngineOptions& options) {
 Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
                    lane::LaneSet& lanes_, schedule::Schedule schedule_,
                    const plan::TargetSpec& target_, EngineOptions options_)
-    : graph(graph_),
+    : whole_model(graph_),
       optimizer(optimizer_),
       lanes(lanes_),
       schedule(std::move(schedule_)),
+      shards(schedule.slices.empty() ? std::nullopt
+                                     : std::optional(graph::sharded(graph_, schedule.slices))),
+      graph(shards ? *shards : whole_model),
       options(options_),
       target(target_),
       runners(lanes_.size()),
@@ -65,7 +60,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       failures(lanes_.size() * schedule::queue_count) {
   options.cores = cores_of(options);  // here: threads of lanes may be bound to fewer
   own_cores = lanes.cores_of_their_own(options.cores);
-  patience = lanes.patience(options.cores);
+  spin_timeout = lanes.spin_timeout(options.cores);
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
   graph.require_precision(options.dtype);
@@ -77,16 +72,18 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
 }
 
 void Engine::Impl::make_runners() {
-  plan::MemoryRequest request{graph, optimizer, options.dtype, target, {}};
+  plan::MemoryRequest request{whole_model, optimizer, options.dtype, target, {}};
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     request.host_accessible.push_back(lanes[place].host_accessible());
   }
-  auto memory = plan::plan_memory(request, schedule);
+  auto memory = options.plan_memory ? options.plan_memory(request, schedule)
+                                    : plan::plan_memory(request, schedule);
+  find_holders(memory);
   training = training_queues(schedule);
   evaluation = evaluation_queues(schedule, memory);
   for (const schedule::Place active_place : schedule.active_places()) {
     const auto place = static_cast<std::size_t>(active_place);
-    add_usage(usage, lanes[place].name(), memory[place]);
+    add_usage(place, memory[place]);
     if (!is_here(place)) {
       continue;
     }
@@ -98,11 +95,12 @@ void Engine::Impl::make_runners() {
 }
 
 void Engine::Impl::announce_messages() {
-  for (const schedule::Task& task : schedule.tasks) {
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const auto place = static_cast<std::size_t>(task.place);
     for (const schedule::Buffer& buffer : task.writes) {
-      if (buffer.kind == schedule::BufferKind::message &&
-          is_here(static_cast<std::size_t>(task.place))) {
-        board.set(buffer, runners[static_cast<std::size_t>(task.place)]->message_memory(task));
+      if (buffer.kind == schedule::BufferKind::message && is_here(place)) {
+        board.set(buffer, runners[place]->message_memory(static_cast<schedule::TaskId>(id)));
       }
     }
   }
@@ -138,7 +136,7 @@ void Engine::Impl::add_totals(StepReport& report) {
     double* const of_place = totals.data() + totals_of_place * place;
     of_place[0] = runners[place]->loss_sum();
     of_place[1] = runners[place]->hit_sum();
-    of_place[2] = runners[place]->judged_sum();
+    of_place[2] = runners[place]->valid_sum();
     of_place[3] = runners[place]->has_bad_gradient() ? 1.0 : 0.0;
   }
   if (rank_messages != nullptr) {
@@ -146,15 +144,15 @@ void Engine::Impl::add_totals(StepReport& report) {
     options.communicator->sum(totals);
   }
   double loss_sum = 0.0;
-  std::int64_t judged = 0;
+  std::int64_t valid = 0;
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     const double* const of_place = totals.data() + totals_of_place * place;
     loss_sum += of_place[0];
     report.hits += std::llround(of_place[1]);
-    judged += std::llround(of_place[2]);
+    valid += std::llround(of_place[2]);
   }
   if (const auto score = graph.loss().score()) {
-    report.best_hits = judged * score->best;
+    report.best_hits = valid * score->best;
   }
   report.loss = loss_sum / static_cast<double>(report.samples);
 }
@@ -166,7 +164,12 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
         "the engine holds no consistent state; call initialise() or restore() first");
   }
   const double start = now();
-  run_round(round_inputs);
+  StepInputs measured = round_inputs;
+  measured.measures = is_to_measure(round_inputs);
+  run_round(measured);
+  if (measured.measures) {
+    measure_memory();
+  }
   StepReport report;
   report.samples = batch.samples();
   add_totals(report);
@@ -210,7 +213,7 @@ const schedule::Schedule& Engine::schedule() const noexcept { return impl_->sche
 
 bool Engine::one_driver(std::size_t place) const { return impl_->one_driver(place); }
 
-std::chrono::microseconds Engine::patience() const { return impl_->patience; }
+std::chrono::microseconds Engine::spin_timeout() const { return impl_->spin_timeout; }
 
 Trace& Engine::trace() noexcept { return impl_->trace; }
 

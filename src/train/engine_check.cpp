@@ -103,6 +103,7 @@ void Engine::Impl::fail_numerically(double loss) {
 std::string Engine::Impl::first_bad_output() {
   StepInputs again = inputs;
   again.examines = true;
+  again.measures = false;
   run_round(again);
   const std::string found =
       first_of_all(true, [&](std::size_t place) { return runners[place]->first_bad(); });
@@ -121,13 +122,16 @@ std::string Engine::Impl::first_bad_gradient() {
 
 std::int32_t Engine::Impl::last_bad_gradient(std::size_t place) {
   const PlaceRunner& runner = *runners[place];
-  const schedule::NodeRange nodes =
-      schedule.stages[static_cast<std::size_t>(schedule.stage_of[place])];
+  const std::vector<Elements> held = runner.buffers().held(runner.gradient_kind());
+  const schedule::NodeRange nodes = schedule.nodes_of(static_cast<schedule::Place>(place));
   for (auto node = nodes.end; node-- > nodes.begin;) {
     for (const graph::Parameter& parameter : graph.parameters_of(node)) {
       const schedule::ElementRange elements{parameter.offset,
                                             parameter.offset + parameter.shape.size()};
-      if (!all_finite(to_doubles(place, runner.part_of(runner.gradient(), elements)))) {
+      const auto found = std::ranges::find_if(held, [&](const Elements& one) {
+        return one.range.begin <= elements.begin && elements.end <= one.range.end;
+      });
+      if (found != held.end() && !all_finite(to_doubles(place, found->part(elements)))) {
         return node;
       }
     }

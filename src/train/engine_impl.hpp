@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "train/message_board.hpp"
-#include "train/place_runner.hpp"
-#include "train/rank_messages.hpp"
-#include "train/task_queues.hpp"
-#include "train/task_signals.hpp"
+#include "train/messages/message_board.hpp"
+#include "train/messages/rank_messages.hpp"
+#include "train/place/place_runner.hpp"
+#include "train/queues/task_queues.hpp"
+#include "train/queues/task_signals.hpp"
 
 #include "zygos/train/engine.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -70,7 +71,7 @@ struct Engine::Impl {
   /// When the first task of a line can begin; nothing as long as that isn't known.
   std::optional<double> possible_from(const Head& head) const;
   void wait_for_work(const Worker& worker, const Choice& choice, std::uint32_t seen) const;
-  std::chrono::microseconds patience_of(const Worker& worker) const;
+  std::chrono::microseconds spin_timeout_of(const Worker& worker) const;
   void run_next(const Worker& worker, const Choice& choice);
   /// Moves messages between ranks until all are through or something has failed.
   void move_messages();
@@ -80,6 +81,14 @@ struct Engine::Impl {
     return schedule.tasks[static_cast<std::size_t>(queued.id)];
   }
   double now() const;
+
+  // engine_memory.cpp: what is allocated, and what of it is used
+  void add_usage(std::size_t place, const plan::PlaceMemory& memory);
+  /// The first calls of training and of evaluation, and later ones of more samples: all others use
+  /// the same memory once more.
+  bool is_to_measure(const StepInputs& round_inputs);
+  /// Collective.
+  void measure_memory();
 
   // engine_check.cpp: what can be wrong before and after a round
   void check_batch(const Batch& batch) const;
@@ -108,28 +117,34 @@ struct Engine::Impl {
   std::vector<double> to_doubles(std::size_t place, const Tensor& tensor);
   /// Weights, then the optimizer's states, as flat buffers of the whole model in host memory.
   std::vector<Tensor> gather_state();
-  /// Elements that a place has of a flat buffer.
+  /// Elements of the flat parameters that a place has.
   struct Held {
     std::size_t place = 0;
     schedule::ElementRange elements;
   };
-  /// By the first place of every stage: together they hold the model.
-  std::vector<Held> held_weights() const;
-  /// By the first place that updates them.
-  std::vector<Held> held_states() const;
-  /// Whole gradients: where they are updated, or on the first place of every stage.
-  std::vector<Held> held_gradients() const;
-  /// Puts elements `held` of `tensor`, which begins with the place's own, at their position in the
-  /// model's flat buffer.
-  void add_doubles(const Held& held, const Tensor& tensor, std::vector<double>& flat);
+  /// Who of all places speaks for which elements of the model.
+  void find_holders(const std::vector<plan::PlaceMemory>& memory);
+  /// Whole gradients: where they are updated; without updates, with the weights.
+  const std::vector<Held>& gradient_holders() const {
+    return state_holders.empty() ? weight_holders : state_holders;
+  }
+  /// Puts elements of a place at their position in the model's flat buffer.
+  void add_doubles(const Held& held, schedule::BufferKind kind, std::vector<double>& flat);
+  std::vector<double> all_doubles(const std::vector<Held>& holders, bool gradients);
+  std::vector<double> doubles_of(std::size_t place, bool gradients);
   std::vector<double> flat_zeros() const;
-  schedule::ElementRange elements_of(std::size_t place) const;
+  /// Flat parameters (bytes or doubles) of the model that runs, as those of the whole one, and
+  /// back.
+  template <class T>
+  std::vector<T> to_whole(std::vector<T> flat) const;
+  std::vector<std::byte> from_whole(std::vector<std::byte> flat) const;
   /// Elements of a flat buffer (of bytes or doubles) go from their place's rank to all others.
   template <class T>
   void share(const Held& held, std::vector<T>& flat);
   /// Throws UsageError for a place that takes no part.
   const PlaceRunner& runner_of(std::size_t place) const;
   std::size_t flat_bytes() const;
+  std::size_t whole_bytes() const;  ///< the same of the whole model
   /// Type of weights, gradients and optimizer states.
   DType parameters() const { return wide(options.dtype); }
 
@@ -154,18 +169,22 @@ struct Engine::Impl {
     double soonest_s = std::numeric_limits<double>::infinity();  ///< from when there will be
   };
 
-  const graph::Graph& graph;
+  const graph::Graph& whole_model;  ///< the caller's, by which state is named outside
   const nn::Optimizer& optimizer;
   lane::LaneSet& lanes;
   schedule::Schedule schedule;
+  std::optional<graph::Graph> shards;  ///< if the schedule has slices
+  const graph::Graph& graph;           ///< what runs: the shards, or the whole
   EngineOptions options;
-  bool own_cores = false;                ///< see lane::LaneSet::cores_of_their_own
-  std::chrono::microseconds patience{};  ///< see lane::LaneSet::patience
+  bool own_cores = false;                    ///< see lane::LaneSet::cores_of_their_own
+  std::chrono::microseconds spin_timeout{};  ///< see lane::LaneSet::spin_timeout
   plan::TargetSpec target;
 
   std::vector<std::size_t> active;                    ///< places of this process that take part
   std::vector<std::unique_ptr<PlaceRunner>> runners;  ///< by place; null if idle or not here
   std::vector<LaneUsage> usage;                       ///< of all places, of other ranks included
+  /// Samples of the largest call that was measured: evaluating, training.
+  std::array<std::int64_t, 2> measured_samples{-1, -1};
   MessageBoard board;
   std::unique_ptr<RankMessages> rank_messages;  ///< null if this process has all lanes
   TaskQueues training;                          ///< by line
@@ -188,6 +207,8 @@ struct Engine::Impl {
   std::vector<double> totals;  ///< by place, totals_of_place each
   bool whole = false;          ///< weights and states are defined and consistent
 
+  std::vector<Held> state_holders;   ///< the first place that updates the elements
+  std::vector<Held> weight_holders;  ///< the same, or the first place that has them
   std::vector<std::vector<std::byte>> snapshot_memory;
 };
 

@@ -11,6 +11,9 @@
 #include <cstring>
 
 namespace zygos::train {
+
+using schedule::BufferKind;
+
 namespace {
 
 /// Calls f with a null pointer of the element type.
@@ -64,6 +67,10 @@ std::size_t Engine::Impl::flat_bytes() const {
   return static_cast<std::size_t>(graph.parameter_elements()) * size_of(parameters());
 }
 
+std::size_t Engine::Impl::whole_bytes() const {
+  return static_cast<std::size_t>(whole_model.parameter_elements()) * size_of(parameters());
+}
+
 std::vector<std::byte> Engine::Impl::to_host(std::size_t place, const Tensor& tensor) {
   std::vector<std::byte> host(tensor.bytes());
   lanes[place].run_and_wait([&] {
@@ -87,19 +94,27 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
     const lane::Lane& lane = lanes[place];
     const PlaceRunner& runner = *runners[place];
     lanes[place].run_and_wait([&] {
-      const auto put = [&](const Tensor& tensor, std::int64_t begin,
-                           const std::vector<std::byte>& from) {
-        const auto first = static_cast<std::size_t>(begin) * size_of(parameters());
-        lane.copy_to_lane(tensor.raw(), from.data() + first, tensor.bytes(),
-                          "zygos::train::write_state");
+      const auto put = [&](const Elements& held, const std::vector<std::byte>& from) {
+        const auto first = static_cast<std::size_t>(held.range.begin) * size_of(parameters());
+        if (held.tier == schedule::Tier::host) {
+          std::memcpy(held.tensor.raw(), from.data() + first, held.tensor.bytes());
+        } else {
+          lane.copy_to_lane(held.tensor.raw(), from.data() + first, held.tensor.bytes(),
+                            "zygos::train::write_state");
+        }
       };
-      put(runner.weights(), runner.elements().begin, flat_weights);
-      for (const PlaceRunner::Updated& updated : runner.updated()) {
-        for (std::size_t i = 0; i < flat_states.size(); ++i) {
-          if (flat_states[i].empty()) {
-            fill_with_zeros(lane.execution(), updated.args.states[i]);
+      for (const Elements& held : runner.buffers().held(BufferKind::weights)) {
+        put(held, flat_weights);
+      }
+      for (std::size_t i = 0; i < flat_states.size(); ++i) {
+        for (const Elements& held :
+             runner.buffers().held(BufferKind::optimizer_state, static_cast<std::int32_t>(i))) {
+          if (!flat_states[i].empty()) {
+            put(held, flat_states[i]);
+          } else if (held.tier == schedule::Tier::host) {
+            std::memset(held.tensor.raw(), 0, held.tensor.bytes());
           } else {
-            put(updated.args.states[i], updated.elements.begin, flat_states[i]);
+            fill_with_zeros(lane.execution(), held.tensor);
           }
         }
       }
@@ -113,36 +128,62 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
   whole = true;
 }
 
-std::vector<Engine::Impl::Held> Engine::Impl::held_weights() const {
-  std::vector<Held> held;
-  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
-    const auto found = std::ranges::find(schedule.stage_of, static_cast<schedule::Stage>(stage));
-    const auto place = static_cast<std::size_t>(found - schedule.stage_of.begin());
-    held.push_back({place, elements_of(place)});
+namespace {
+
+/// Elements that a place updates, in the order of its updates.
+std::vector<schedule::ElementRange> updated_elements(const schedule::Schedule& schedule,
+                                                     schedule::Place place) {
+  std::vector<schedule::ElementRange> updated;
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.place == place && task.kind == schedule::TaskKind::update &&
+        std::ranges::find(updated, task.elements) == updated.end()) {
+      updated.push_back(task.elements);
+    }
   }
-  return held;
+  return updated;
 }
 
-std::vector<Engine::Impl::Held> Engine::Impl::held_states() const {
-  std::vector<Held> held;
-  for (const schedule::Place place : schedule.active_places()) {
-    for (const schedule::ElementRange& elements : plan::updated_elements(schedule, place)) {
-      if (std::ranges::find(held, elements, &Held::elements) == held.end()) {
-        held.push_back({static_cast<std::size_t>(place), elements});
+/// What is left of `elements` in front of and behind `taken`.
+std::vector<schedule::ElementRange> without(const std::vector<schedule::ElementRange>& elements,
+                                            schedule::ElementRange taken) {
+  std::vector<schedule::ElementRange> left;
+  for (const schedule::ElementRange& one : elements) {
+    const std::int64_t begin = std::clamp(taken.begin, one.begin, one.end);
+    const std::int64_t end = std::clamp(taken.end, begin, one.end);
+    for (const schedule::ElementRange& side :
+         {schedule::ElementRange{one.begin, begin}, schedule::ElementRange{end, one.end}}) {
+      if (side.count() > 0) {
+        left.push_back(side);
       }
     }
   }
-  return held;
+  return left;
 }
 
-std::vector<Engine::Impl::Held> Engine::Impl::held_gradients() const {
-  auto updated = held_states();
-  return updated.empty() ? held_weights() : std::move(updated);
-}
+}  // namespace
 
-schedule::ElementRange Engine::Impl::elements_of(std::size_t place) const {
-  const auto stage = static_cast<std::size_t>(schedule.stage_of[place]);
-  return plan::outline_of(graph, options.dtype, target).parameters_of(schedule.stages[stage]);
+void Engine::Impl::find_holders(const std::vector<plan::PlaceMemory>& memory) {
+  for (const schedule::Place place : schedule.active_places()) {
+    for (const schedule::ElementRange& elements : updated_elements(schedule, place)) {
+      if (elements.count() > 0 &&
+          std::ranges::find(state_holders, elements, &Held::elements) == state_holders.end()) {
+        state_holders.push_back({static_cast<std::size_t>(place), elements});
+      }
+    }
+  }
+  weight_holders = state_holders;
+  for (const schedule::Place place : schedule.active_places()) {
+    const auto index = static_cast<std::size_t>(place);
+    for (const auto& window : plan::windows_of(memory[index], BufferKind::weights)) {
+      std::vector<schedule::ElementRange> left{window.elements};
+      for (const Held& held : weight_holders) {
+        left = without(left, held.elements);
+      }
+      for (const schedule::ElementRange& elements : left) {
+        weight_holders.push_back({index, elements});
+      }
+    }
+  }
 }
 
 template <class T>
@@ -157,24 +198,52 @@ void Engine::Impl::share(const Held& held, std::vector<T>& flat) {
                                   owner_of(held.place));
 }
 
+template <class T>
+std::vector<T> Engine::Impl::to_whole(std::vector<T> flat) const {
+  if (!shards) {
+    return flat;
+  }
+  const std::size_t units = sizeof(T) == 1 ? size_of(parameters()) : 1;
+  std::vector<T> out(static_cast<std::size_t>(whole_model.parameter_elements()) * units);
+  for (const graph::ElementRun& run : graph::element_runs(whole_model, graph)) {
+    std::copy_n(flat.begin() + run.shard * static_cast<std::ptrdiff_t>(units),
+                run.count * static_cast<std::ptrdiff_t>(units),
+                out.begin() + run.whole * static_cast<std::ptrdiff_t>(units));
+  }
+  return out;
+}
+
+std::vector<std::byte> Engine::Impl::from_whole(std::vector<std::byte> flat) const {
+  if (!shards) {
+    return flat;
+  }
+  const auto units = static_cast<std::ptrdiff_t>(size_of(parameters()));
+  std::vector<std::byte> out(flat_bytes());
+  for (const graph::ElementRun& run : graph::element_runs(whole_model, graph)) {
+    std::copy_n(flat.begin() + run.whole * units, run.count * units,
+                out.begin() + run.shard * units);
+  }
+  return out;
+}
+
 void Engine::initialise() {
-  std::vector<std::byte> weights(impl_->flat_bytes());
-  for (const graph::Parameter& parameter : impl_->graph.parameters()) {
+  std::vector<std::byte> weights(impl_->whole_bytes());
+  for (const graph::Parameter& parameter : impl_->whole_model.parameters()) {
     auto* begin =
         weights.data() + static_cast<std::size_t>(parameter.offset) * size_of(impl_->parameters());
     zygos::initialise(Tensor(begin, impl_->parameters(), parameter.shape), parameter.init,
                       impl_->options.seed, parameter.name);
   }
-  impl_->write_state(weights,
+  impl_->write_state(impl_->from_whole(std::move(weights)),
                      std::vector<std::vector<std::byte>>(impl_->optimizer.state_names().size()));
 }
 
 void Engine::restore(const io::Checkpoint& checkpoint) {
   const auto names = buffer_names(impl_->optimizer);
   std::vector<std::vector<std::byte>> buffers(names.size(),
-                                              std::vector<std::byte>(impl_->flat_bytes()));
+                                              std::vector<std::byte>(impl_->whole_bytes()));
   for (std::size_t i = 0; i < names.size(); ++i) {
-    for (const graph::Parameter& parameter : impl_->graph.parameters()) {
+    for (const graph::Parameter& parameter : impl_->whole_model.parameters()) {
       const auto& stored = stored_as(checkpoint, names[i] + "/" + parameter.name,
                                      impl_->parameters(), parameter.shape);
       std::ranges::copy(stored.bytes,
@@ -183,47 +252,54 @@ void Engine::restore(const io::Checkpoint& checkpoint) {
                                                         size_of(impl_->parameters())));
     }
   }
+  for (std::vector<std::byte>& buffer : buffers) {
+    buffer = impl_->from_whole(std::move(buffer));
+  }
   const std::vector<std::byte> weights = std::move(buffers.front());
   buffers.erase(buffers.begin());
   impl_->write_state(weights, buffers);
 }
 
 std::vector<Tensor> Engine::Impl::gather_state() {
-  const std::vector<Held> weights = held_weights();
-  const std::vector<Held> states = held_states();
-  const PlaceRunner* first = runners[weights.front().place].get();
+  const std::vector<Held>& weights = weight_holders;
+  const std::vector<Held>& states = state_holders;
   const bool lies_here = weights.size() == 1 && states.size() == 1 && rank_messages == nullptr &&
                          states.front().place == weights.front().place &&
+                         weights.front().elements.count() == graph.parameter_elements() &&
                          lanes[weights.front().place].host_accessible();
+  const auto states_in = static_cast<std::int32_t>(optimizer.state_names().size());
+  const auto tensor_of = [&](const Held& held, BufferKind kind, std::int32_t slot) {
+    return runners[held.place]->buffers().held(kind, slot, held.elements);
+  };
   if (lies_here) {
-    std::vector<Tensor> buffers{first->weights()};
-    const std::vector<Tensor>& kept = first->updated().front().args.states;
-    buffers.insert(buffers.end(), kept.begin(), kept.end());
+    std::vector<Tensor> buffers{tensor_of(weights.front(), BufferKind::weights, 0)};
+    for (std::int32_t i = 0; i < states_in; ++i) {
+      buffers.push_back(tensor_of(states.front(), BufferKind::optimizer_state, i));
+    }
     return buffers;
   }
   snapshot_memory.assign(1 + optimizer.state_names().size(), std::vector<std::byte>(flat_bytes()));
-  const auto gather = [&](const Held& held, std::size_t buffer, const auto& tensor_on) {
+  const auto gather = [&](const Held& held, std::size_t buffer, BufferKind kind,
+                          std::int32_t slot) {
     if (is_here(held.place)) {
       const auto begin = static_cast<std::size_t>(held.elements.begin) * size_of(parameters());
-      std::ranges::copy(to_host(held.place, tensor_on(*runners[held.place])),
+      std::ranges::copy(to_host(held.place, tensor_of(held, kind, slot)),
                         snapshot_memory[buffer].begin() + static_cast<std::ptrdiff_t>(begin));
     }
     share(held, snapshot_memory[buffer]);
   };
   for (const Held& held : weights) {
-    gather(held, 0, [](const PlaceRunner& runner) { return runner.weights(); });
+    gather(held, 0, BufferKind::weights, 0);
   }
   for (const Held& held : states) {
-    for (std::size_t i = 0; i + 1 < snapshot_memory.size(); ++i) {
-      gather(held, i + 1, [&](const PlaceRunner& runner) {
-        return std::ranges::find(runner.updated(), held.elements, &PlaceRunner::Updated::elements)
-            ->args.states[i];
-      });
+    for (std::int32_t i = 0; i < states_in; ++i) {
+      gather(held, 1 + static_cast<std::size_t>(i), BufferKind::optimizer_state, i);
     }
   }
   std::vector<Tensor> out;
   for (std::vector<std::byte>& memory : snapshot_memory) {
-    out.emplace_back(memory.data(), parameters(), Shape{graph.parameter_elements()});
+    memory = to_whole(std::move(memory));
+    out.emplace_back(memory.data(), parameters(), Shape{whole_model.parameter_elements()});
   }
   return out;
 }
@@ -233,7 +309,7 @@ std::vector<io::TensorRef> Engine::snapshot() {
   const auto names = buffer_names(impl_->optimizer);
   std::vector<io::TensorRef> refs;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    for (const graph::Parameter& parameter : impl_->graph.parameters()) {
+    for (const graph::Parameter& parameter : impl_->whole_model.parameters()) {
       auto* begin = static_cast<std::byte*>(buffers[i].raw()) +
                     static_cast<std::size_t>(parameter.offset) * size_of(buffers[i].dtype());
       if (i == 0) {
@@ -269,48 +345,46 @@ std::vector<double> Engine::Impl::flat_zeros() const {
   return std::vector<double>(static_cast<std::size_t>(graph.parameter_elements()), 0.0);
 }
 
-void Engine::Impl::add_doubles(const Held& held, const Tensor& tensor, std::vector<double>& flat) {
-  std::ranges::copy(to_doubles(held.place, runners[held.place]->part_of(tensor, held.elements)),
-                    flat.begin() + held.elements.begin);
+void Engine::Impl::add_doubles(const Held& held, BufferKind kind, std::vector<double>& flat) {
+  const Tensor tensor = runners[held.place]->buffers().held(kind, 0, held.elements);
+  std::ranges::copy(to_doubles(held.place, tensor), flat.begin() + held.elements.begin);
+}
+
+std::vector<double> Engine::Impl::all_doubles(const std::vector<Held>& holders, bool gradients) {
+  auto flat = flat_zeros();
+  for (const Held& held : holders) {
+    if (is_here(held.place)) {
+      add_doubles(held, gradients ? runners[held.place]->gradient_kind() : BufferKind::weights,
+                  flat);
+    }
+    share(held, flat);
+  }
+  return to_whole(std::move(flat));
+}
+
+std::vector<double> Engine::Impl::doubles_of(std::size_t place, bool gradients) {
+  auto flat = flat_zeros();
+  const PlaceRunner& runner = runner_of(place);
+  const BufferKind kind = gradients ? runner.gradient_kind() : BufferKind::weights;
+  for (const Elements& elements : runner.buffers().held(kind)) {
+    add_doubles({place, elements.range}, kind, flat);
+  }
+  return to_whole(std::move(flat));
 }
 
 std::vector<double> Engine::gradient() {
   impl_->require_training();
-  auto flat = impl_->flat_zeros();
-  for (const Impl::Held& held : impl_->held_gradients()) {
-    if (impl_->is_here(held.place)) {
-      impl_->add_doubles(held, impl_->runners[held.place]->gradient(), flat);
-    }
-    impl_->share(held, flat);
-  }
-  return flat;
+  return impl_->all_doubles(impl_->gradient_holders(), true);
 }
 
-std::vector<double> Engine::weights() {
-  auto flat = impl_->flat_zeros();
-  for (const Impl::Held& held : impl_->held_weights()) {
-    if (impl_->is_here(held.place)) {
-      impl_->add_doubles(held, impl_->runners[held.place]->weights(), flat);
-    }
-    impl_->share(held, flat);
-  }
-  return flat;
-}
+std::vector<double> Engine::weights() { return impl_->all_doubles(impl_->weight_holders, false); }
 
 std::vector<double> Engine::gradient(std::size_t place) {
   impl_->require_training();
-  auto flat = impl_->flat_zeros();
-  const PlaceRunner& runner = impl_->runner_of(place);
-  impl_->add_doubles({place, runner.elements()}, runner.gradient(), flat);
-  return flat;
+  return impl_->doubles_of(place, true);
 }
 
-std::vector<double> Engine::weights(std::size_t place) {
-  auto flat = impl_->flat_zeros();
-  const PlaceRunner& runner = impl_->runner_of(place);
-  impl_->add_doubles({place, runner.elements()}, runner.weights(), flat);
-  return flat;
-}
+std::vector<double> Engine::weights(std::size_t place) { return impl_->doubles_of(place, false); }
 
 std::vector<double> Engine::prediction(std::size_t place) {
   std::vector<double> all;

@@ -13,29 +13,8 @@
 #include <thread>
 
 namespace zygos::train {
-namespace {
 
 using schedule::Queue;
-using schedule::TaskKind;
-
-/// Kinds that a lane's slow-down factor stretches: arithmetic, not copies (those have the link).
-bool computes(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::forward:
-    case TaskKind::recompute:
-    case TaskKind::loss:
-    case TaskKind::backward:
-    case TaskKind::statistics:
-    case TaskKind::squares:
-    case TaskKind::update:
-    case TaskKind::average:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 bool Engine::Impl::one_driver(std::size_t place) const {
   return lanes.one_driver(place, options.cores);
@@ -225,7 +204,7 @@ void Engine::Impl::wait_for_work(const Worker& worker, const Choice& choice,
   if (std::isinf(choice.soonest_s)) {
     // Whoever has not begun yet may be waiting for this core to be told.
     const bool keeps = own_cores && handed_out.load();
-    return lane::await_change(news, seen, patience_of(worker),
+    return lane::await_change(news, seen, spin_timeout_of(worker),
                               keeps ? lane::GivesWay::no : lane::GivesWay::yes);
   }
   using Clock = std::chrono::steady_clock;
@@ -234,9 +213,9 @@ void Engine::Impl::wait_for_work(const Worker& worker, const Choice& choice,
                                   std::chrono::duration<double>(choice.soonest_s)));
 }
 
-std::chrono::microseconds Engine::Impl::patience_of(const Worker& worker) const {
+std::chrono::microseconds Engine::Impl::spin_timeout_of(const Worker& worker) const {
   if (worker.driver != lane::Line::compute) {
-    return lane::other_patience;
+    return lane::other_spin_timeout;
   }
   // Whoever computes at the other end does so on another core. A message with a thread of its own
   // is moved on this one.
@@ -245,10 +224,10 @@ std::chrono::microseconds Engine::Impl::patience_of(const Worker& worker) const 
   };
   const Head& head = worker.heads.back();
   const TaskQueue& queue = queue_of(head.line);
-  const bool awake = one_driver(worker.place) ||
+  const bool spins = one_driver(worker.place) ||
                      (head.next < queue.size() &&
                       std::ranges::any_of(queue[head.next].wait_for, computes_elsewhere));
-  return awake ? patience : lane::other_patience;
+  return spins ? spin_timeout : lane::other_spin_timeout;
 }
 
 void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
@@ -262,7 +241,7 @@ void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
   if (queued.signals || options.time_every_task) {
     lane.fence("zygos::train::task");
   }
-  if (computes(task_of(queued).kind)) {
+  if (schedule::traits_of(task_of(queued).kind).computes) {
     lane.hold_back(now() - start);
   }
   const double core_end = options.time_cores ? lane::thread_core_seconds() : 0.0;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/flat_ops.hpp"
 
-#include "ops/elementwise.hpp"
+#include "ops/elementwise/elementwise.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/tensor/views.hpp"

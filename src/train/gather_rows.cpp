@@ -11,7 +11,7 @@ namespace zygos::train {
 namespace {
 
 /// Fewer bytes are written sooner than another thread wakes up.
-constexpr std::int64_t least_bytes_per_thread = 64 * 1024;
+constexpr std::int64_t min_bytes_per_thread = 64 * 1024;
 
 void gather_here(const io::Rows& rows, std::span<const std::uint32_t> ids, std::byte* out,
                  DType dtype) {
@@ -46,7 +46,7 @@ void gather_rows(const lane::Lane& lane, const io::Rows& rows, std::span<const s
       openmp == nullptr || !lane.host_accessible()
           ? 1
           : std::min<std::int64_t>(
-                {openmp->concurrency(), count, count * row_bytes / least_bytes_per_thread});
+                {openmp->concurrency(), count, count * row_bytes / min_bytes_per_thread});
   auto* begin = static_cast<std::byte*>(out.raw());
   if (threads <= 1 || can_throw(rows, ids, out.dtype())) {
     return gather_here(rows, ids, begin, out.dtype());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/train/trainer.hpp"
 
-#include "train/median.hpp"
+#include "core/median.hpp"
 
 #include <algorithm>
 #include <array>

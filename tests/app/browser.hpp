@@ -15,8 +15,7 @@
 
 namespace zygos::test {
 
-/// Its name in PATH; skips the test where there is none, but fails it in CI (variable CI), where
-/// bootstrap has installed it.
+/// Its name in PATH; skips the test where there is none (support/skip.hpp: not in CI).
 std::string chromium_or_skip();
 
 /// The page's elements after its script has run, as HTML. `address`: what follows the page's name,
@@ -24,7 +23,7 @@ std::string chromium_or_skip();
 std::string dom_of(const std::filesystem::path& page, const std::string& address,
                    const std::vector<std::string>& options = {});
 
-/// What the page found when it checked itself (src/app/report/selfcheck.js).
+/// What the page found when it checked itself (src/app/report/page/selfcheck.js).
 nlohmann::json selfcheck_of(const std::filesystem::path& page, const std::string& address = "",
                             const std::vector<std::string>& options = {});
 

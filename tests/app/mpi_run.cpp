@@ -41,7 +41,7 @@ std::vector<std::string> launched(int ranks, const std::vector<std::string>& wor
                                   const std::vector<std::string>& launcher) {
   std::vector<std::string> all = launcher_words();
   all.insert(all.end(), launcher.begin(), launcher.end());
-  all.insert(all.end(), {"-n", std::to_string(ranks), ZYGOS_EXECUTABLE});
+  all.insert(all.end(), {"-n", std::to_string(ranks), executable()});
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }

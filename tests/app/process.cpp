@@ -79,6 +79,10 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
 
 }  // namespace
 
+std::string executable() { return ZYGOS_EXECUTABLE; }
+
+fs::path source_folder() { return ZYGOS_SOURCE_DIR; }
+
 Process::Process(const std::vector<std::string>& arguments, const fs::path& directory,
                  const std::string& program) {
   const std::string label = next_label();

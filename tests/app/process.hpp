@@ -13,6 +13,11 @@
 
 namespace zygos::test {
 
+/// Path of the program under test.
+std::string executable();
+/// Root of the source tree.
+std::filesystem::path source_folder();
+
 struct Outcome {
   int code = -1;  ///< exit code, or 128 + n for a process ended by signal n
   std::string out;
@@ -25,7 +30,7 @@ class Process {
  public:
   /// `program`: a path, or a name to find in PATH.
   Process(const std::vector<std::string>& arguments, const std::filesystem::path& directory,
-          const std::string& program = ZYGOS_EXECUTABLE);
+          const std::string& program = executable());
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;

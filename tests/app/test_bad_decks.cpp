@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> bad_decks() {
   std::vector<fs::path> decks;
-  for (const auto& entry : fs::directory_iterator(fs::path(ZYGOS_SOURCE_DIR) / "tests/decks/bad")) {
+  for (const auto& entry : fs::directory_iterator(source_folder() / "tests/decks/bad")) {
     if (entry.path().extension() == ".yaml") {
       decks.push_back(entry.path());
     }

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cstdlib>
 #include <sstream>
 
 namespace zygos::test {
@@ -71,7 +72,7 @@ TEST_CASE("bench times steps and forward passes") {
   CHECK(steps["lanes"][0]["samples"] == 32);
 }
 
-TEST_CASE("bench --ops says of every op what it reaches of its lane's roof") {
+TEST_CASE("bench --ops says of every op what it reaches of its lane's peak") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
@@ -80,17 +81,17 @@ TEST_CASE("bench --ops says of every op what it reaches of its lane's roof") {
   REQUIRE(outcome.code == 0);
   const nlohmann::json said = nlohmann::json::parse(outcome.out);
 
-  REQUIRE(said["roofs"].size() == 2);
-  CHECK(said["roofs"][1]["lane"] == "device");
-  for (const nlohmann::json& roof : said["roofs"]) {
+  REQUIRE(said["peaks"].size() == 2);
+  CHECK(said["peaks"][1]["lane"] == "device");
+  for (const nlohmann::json& peak : said["peaks"]) {
     for (const char* field : {"gemm_gflops", "gbytes_per_s", "step_s", "step_of_gemm"}) {
-      CHECK(roof[field] > 0.0);
+      CHECK(peak[field] > 0.0);
     }
   }
   // On each lane two layers in both directions, loss and update.
   REQUIRE(said["ops"].size() == 12);
   for (const nlohmann::json& op : said["ops"]) {
-    for (const char* field : {"median_s", "flops", "bytes", "gflops", "gbytes_per_s", "of_roof"}) {
+    for (const char* field : {"median_s", "flops", "bytes", "gflops", "gbytes_per_s", "of_peak"}) {
       CHECK(op[field] > 0.0);
     }
   }
@@ -98,8 +99,21 @@ TEST_CASE("bench --ops says of every op what it reaches of its lane's roof") {
   CHECK(said["ops"][3]["type"] == "dense");
   CHECK(said["ops"][3]["pass"] == "backward");
   CHECK(said["median_step_s"] > 0.0);
-  CHECK_THAT(outcome.err, ContainsSubstring("of roof") && ContainsSubstring("dense (2)") &&
-                              ContainsSubstring("of the product's rate"));
+  CHECK_THAT(outcome.err, ContainsSubstring("of peak") && ContainsSubstring("dense (2)") &&
+                              ContainsSubstring("of the peak rate"));
+}
+
+TEST_CASE("bench --ops refuses a ZYGOS_BLAS that is no BLAS") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  ::setenv("ZYGOS_BLAS", "no_such_library.so", 1);
+  const Outcome outcome =
+      zygos_run({"bench", "tiny.yaml", "--steps", "3", "--ops"}, scratch.path());
+  ::unsetenv("ZYGOS_BLAS");
+
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("ZYGOS_BLAS is 'no_such_library.so'"));
 }
 
 TEST_CASE("bench reads eight batches of the training set and no test set") {
@@ -208,7 +222,7 @@ TEST_CASE("the deck reference in docs is what the schema says") {
   const Outcome outcome = zygos_run({"schema", "--markdown"}, scratch.path());
 
   CHECK(outcome.code == 0);
-  CHECK(outcome.out == read_text(fs::path(ZYGOS_SOURCE_DIR) / "docs" / "decks.md"));
+  CHECK(outcome.out == read_text(source_folder() / "docs" / "decks.md"));
 }
 
 }  // namespace zygos::test

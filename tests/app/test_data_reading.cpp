@@ -4,8 +4,8 @@
 // Decks whose samples stay in their file.
 #include "tiny_run.hpp"
 
-#include "zygos/io/glyphs.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
+#include "zygos/synthetic/glyphs.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -28,7 +28,7 @@ constexpr std::int64_t pixels = 28 * 28;
 /// The tiny deck's digits as floats; `bad` is a sample with a NaN, -1: none.
 void write_digits(const fs::path& file, std::int64_t first, std::int64_t samples,
                   std::int64_t bad = -1) {
-  const io::Dataset drawn = io::make_glyphs({.samples = samples, .first = first});
+  const io::Dataset drawn = synthetic::make_glyphs({.samples = samples, .first = first});
   std::vector<float> values;
   for (const std::uint8_t pixel : drawn.inputs.as<std::uint8_t>()) {
     values.push_back(static_cast<float>(pixel) / 255.0F);

@@ -20,7 +20,7 @@ namespace {
 
 std::vector<fs::path> decks() {
   std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(fs::path(ZYGOS_SOURCE_DIR) / "inputs")) {
+  for (const auto& entry : fs::directory_iterator(source_folder() / "inputs")) {
     if (entry.path().extension() == ".yaml") {
       found.push_back(entry.path());
     }

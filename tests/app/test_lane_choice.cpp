@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lane_choice.hpp"
+#include "app/run/lane_choice.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -104,7 +104,7 @@ TEST_CASE("a rank that fails alone says so and ends all others") {
   REQUIRE(wait_for_checkpoints(scratch.path(), 3));
   const fs::path checkpoints = scratch.path() / "runs/tiny/checkpoints";
   fs::rename(checkpoints, scratch.path() / "elsewhere");
-  write_text(checkpoints, "no folder");
+  write_text(checkpoints, "not a directory");
 
   const Outcome outcome = run.wait(std::chrono::seconds(60));
 

@@ -13,11 +13,11 @@ namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("under mpirun every policy trains the bits that it trains in one process") {
-  const std::string policy =
-      GENERATE("{type: data_parallel, exchange: ring}", "{type: data_parallel, exchange: sharded}",
-               "{type: data_parallel, exchange: all_reduce}",
-               "{type: data_parallel, exchange: central}", "{type: gpipe, micro_batches: 4}",
-               "{type: one_f_one_b, micro_batches: 4}", "{type: layer_placement}");
+  const std::string policy = GENERATE(
+      "{type: data_parallel, exchange: ring}", "{type: data_parallel, exchange: sharded}",
+      "{type: data_parallel, exchange: all_reduce}", "{type: data_parallel, exchange: central}",
+      "{type: gpipe, micro_batches: 4}", "{type: one_f_one_b, micro_batches: 4}",
+      "{type: layer_placement}", "{type: dense_pair, shares: [4, 3, 2, 1]}");
   const Scratch scratch;
   write_lanes_deck(scratch.path(), policy);
   const std::string expected = trained_weights(1, scratch.path(), {"--run-dir", "one"});
@@ -122,7 +122,7 @@ TEST_CASE("ranks that read different decks are told so") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: data_parallel}");
   // mpirun starts another command as rank 1.
-  const std::vector<std::string> rank_1{":", "-n", "1", ZYGOS_EXECUTABLE, "train", "tiny.yaml"};
+  const std::vector<std::string> rank_1{":", "-n", "1", executable(), "train", "tiny.yaml"};
   std::vector<std::string> words{"train", "tiny.yaml"};
   words.insert(words.end(), rank_1.begin(), rank_1.end());
   words.emplace_back("seed=6");

@@ -43,7 +43,8 @@ TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
 
   CHECK(keywords_of(plan["rows"]) ==
         std::set<std::string>{"single", "coarse_split", "layer_placement", "gpipe", "one_f_one_b",
-                              "data_parallel", "pipedream", "pipedream_2bw"});
+                              "data_parallel", "dense_pair", "pipedream", "pipedream_2bw",
+                              "zero_offload"});
   double last = 0.0;
   std::set<std::string> names;
   for (const auto& row : plan["rows"]) {
@@ -147,11 +148,11 @@ TEST_CASE("compare trains all policies on the same samples and shows prediction 
 
   const nlohmann::json said =
       json_of({"compare", "tiny.yaml", "--policies",
-               "single:lane=device,coarse_split,gpipe:micro_batches=4,pipedream", "--steps", "20",
-               "--json"},
+               "single:lane=device,coarse_split,gpipe:micro_batches=4,dense_pair,pipedream",
+               "--steps", "20", "--json"},
               scratch.path());
 
-  REQUIRE(said["rows"].size() >= 4);
+  REQUIRE(said["rows"].size() >= 5);
   double single_loss = 0.0;
   for (const auto& row : said["rows"]) {
     CAPTURE(row.dump(1));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/policy_choice.hpp"
+#include "app/plan/policy_choice.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -22,7 +22,7 @@ TEST_CASE("policies are named with commas between them, their options behind a c
   CHECK(choices[3].keyword == "pipedream");
 }
 
-TEST_CASE("what is no list of policies is refused") {
+TEST_CASE("a malformed list of policies is refused") {
   for (const char* text : {"", "single,,gpipe", "share=0.5", ":a=b", "gpipe:", "gpipe:x",
                            "gpipe:x=", "gpipe:=4", "gpipe:x=1,"}) {
     CAPTURE(text);

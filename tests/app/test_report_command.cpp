@@ -56,7 +56,7 @@ TEST_CASE("report refuses a folder that is none of a run") {
   const Outcome outcome = zygos_run({"report", "."}, scratch.path());
 
   CHECK(outcome.code == 2);
-  CHECK_THAT(outcome.err, ContainsSubstring("is no folder of a run"));
+  CHECK_THAT(outcome.err, ContainsSubstring("is not the directory of a run"));
   CHECK_FALSE(fs::exists(scratch.path() / "report.html"));
 }
 

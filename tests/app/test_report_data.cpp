@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/report_data.hpp"
+#include "app/report/report_data.hpp"
 #include "process.hpp"
 #include "report_samples.hpp"
 

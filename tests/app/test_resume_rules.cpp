@@ -111,7 +111,7 @@ TEST_CASE("50 kills at random moments lose nothing and change no bit") {
     REQUIRE(wait_for_checkpoints(scratch.path(), 1));
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds(random)));
     if (!process.running()) {
-      // It came to its end before the blow: begin another run to kill.
+      // It finished before it was killed: begin another run to kill.
       REQUIRE(process.wait().code == 0);
       REQUIRE(summary_in(scratch.path())["weights_xxh64"] == undisturbed_hash());
       continue;

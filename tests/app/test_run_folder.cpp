@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/metrics_log.hpp"
-#include "app/run_folder.hpp"
+#include "app/report/metrics_log.hpp"
+#include "app/run/run_folder.hpp"
 #include "process.hpp"
 
 #include "zygos/core/error.hpp"

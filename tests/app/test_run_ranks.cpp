@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/rank_lanes.hpp"
-#include "app/ranks.hpp"
-#include "app/share_checkpoint.hpp"
+#include "app/run/rank_lanes.hpp"
+#include "app/run/ranks.hpp"
+#include "app/run/share_checkpoint.hpp"
 
 #include "zygos/comm/in_process.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/plan_report.hpp"
+#include "app/plan/plan_report.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 

@@ -12,7 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 using zygos::Shape;
 using zygos::UsageError;
 
-TEST_CASE("a shape knows its rank, extents, size and text", "[core]") {
+TEST_CASE("a shape knows its rank, dimensions, size and text", "[core]") {
   const Shape shape{2, 3, 5};
 
   CHECK(shape.rank() == 3);
@@ -27,7 +27,7 @@ TEST_CASE("a shape of rank 0 has one element and a zero extent makes a shape emp
   CHECK(Shape{4, 0, 3}.size() == 0);
 }
 
-TEST_CASE("shapes are equal only if rank and extents are", "[core]") {
+TEST_CASE("shapes are equal only if rank and dimensions are", "[core]") {
   CHECK(Shape{2, 3} == Shape{2, 3});
   CHECK(Shape{2, 3} != Shape{3, 2});
   CHECK(Shape{2} != Shape{2, 1});

@@ -70,10 +70,11 @@ TEST_CASE("a bad override is reported at its place in the command line", "[deck]
         Lines{"1:1 unknown key 'bacth' in 'train'; did you mean 'batch'?"});
   CHECK(refused("train.batch=x") == Lines{"1:13 'train.batch' must be an integer, found 'x'"});
   CHECK(refused("seed=") == Lines{"1:1 'seed' must be an integer of at least 0, found nothing"});
-  CHECK(refused("seed") ==
-        Lines{"1:1 'seed' is no override; write key.path=value, e.g. train.batch=64"});
-  CHECK(refused("train..batch=3") == Lines{"1:1 empty part in 'train..batch'; write "
-                                           "key.path=value, e.g. train.batch=64"});
+  CHECK(refused("seed") == Lines{"1:1 'seed' is not an override; overrides are written "
+                                 "key.path=value, e.g. train.batch=64"});
+  CHECK(refused("train..batch=3") ==
+        Lines{"1:1 empty part in 'train..batch'; overrides are written "
+              "key.path=value, e.g. train.batch=64"});
   CHECK(refused("model.layers.2.units=3") ==
         Lines{"1:1 'model.layers' has no element '2'; allowed: 0 to 1, dense1, dense2"});
   CHECK(refused("model.layers.dnse1.units=3") ==

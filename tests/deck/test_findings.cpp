@@ -95,7 +95,7 @@ TEST_CASE("control characters of a deck never reach the terminal", "[deck]") {
 TEST_CASE("findings are thrown as one error with exit code 2", "[deck]") {
   Findings findings("a.yaml", "a: 1\n");
   CHECK_NOTHROW(findings.throw_if_any());
-  findings.error(at(1, 1), "wrong", "mend it");
+  findings.error(at(1, 1), "wrong", "fix it");
 
   try {
     findings.throw_if_any();
@@ -105,6 +105,6 @@ TEST_CASE("findings are thrown as one error with exit code 2", "[deck]") {
     CHECK(error.what() == findings.text());
     REQUIRE(error.findings().size() == 1);
     CHECK(error.findings()[0].file == "a.yaml");
-    CHECK(error.findings()[0].hint == "mend it");
+    CHECK(error.findings()[0].hint == "fix it");
   }
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decks that the schema itself spells out: every key of it, made wrong in every way there is.
-#include "deck/describe.hpp"
-#include "deck/quantities.hpp"
+#include "deck/describe/describe.hpp"
+#include "deck/read/quantities.hpp"
 #include "deck_writer.hpp"
 #include "messages.hpp"
 #include "sample_tables.hpp"

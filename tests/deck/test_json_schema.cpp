@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The JSON Schema and the checker come from one table; here they judge the same decks.
+// The JSON Schema and the checker come from one table; here both check the same decks.
 #include "deck_writer.hpp"
 #include "json_validator.hpp"
 #include "messages.hpp"

@@ -151,7 +151,7 @@ TEST_CASE("a text and synthetic tokens are what a deck says", "[deck]") {
   CHECK(text.data.format == deck::DataFormat::text);
   CHECK(text.data.text.file == std::filesystem::path("inputs/d/t.txt"));
   CHECK(text.data.text.unit == "words");
-  CHECK(text.data.text.most_words == 10000);
+  CHECK(text.data.text.max_words == 10000);
   CHECK(text.data.text.sequence == 128);
   CHECK(text.data.text.stride == 4);
   CHECK(text.data.text.validation == 0.0);

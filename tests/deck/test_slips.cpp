@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "deck/slips.hpp"
+#include "deck/read/slips.hpp"
 #include "messages.hpp"
 
 #include "zygos/deck/schema.hpp"

@@ -3,7 +3,7 @@
 //
 // How good the suggestions are: every key and every word of a choice, with one or two slips of the
 // hand, must be answered at its place with the word that was meant.
-#include "deck/text.hpp"
+#include "deck/read/text.hpp"
 #include "deck_writer.hpp"
 #include "messages.hpp"
 #include "sample_tables.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "deck/quantities.hpp"
+#include "deck/read/quantities.hpp"
 
 #include "zygos/deck/units.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Batches read from a file beside the same ones out of memory.
-#include "io/hdf5_handles.hpp"
+#include "io/hdf5/hdf5_handles.hpp"
 #include "support/temporary_folder.hpp"
 
 #include "zygos/core/error.hpp"

@@ -3,9 +3,10 @@
 //
 // Writers that die, disks that are full: what was committed before stays whole. Children leave with
 // _exit, so that they run nothing of the test framework.
-#include "io/checkpoint_folder.hpp"
+#include "io/checkpoint/checkpoint_folder.hpp"
 #include "io/file_sync.hpp"
 #include "support/checkpoint_samples.hpp"
+#include "support/skip.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
@@ -172,7 +173,7 @@ TEST_CASE("a full disk is an I/O error with the missing bytes, the former one st
   });
 
   if (outcome == unfit) {
-    SKIP("mounting a small file system is not permitted here");
+    test::skip_without("mount", "mounting a small file system is not permitted here");
   }
   CHECK(outcome == as_expected);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/checkpoint_image.hpp"
-#include "io/checkpoint_manifest.hpp"
+#include "io/checkpoint/checkpoint_image.hpp"
+#include "io/checkpoint/checkpoint_manifest.hpp"
 #include "support/checkpoint_samples.hpp"
 
 #include "zygos/core/error.hpp"

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "support/idx_files.hpp"
+#include "support/skip.hpp"
 #include "support/temporary_folder.hpp"
 
 #include "zygos/core/error.hpp"
@@ -34,7 +35,7 @@ test::Bytes record(std::uint8_t label) {
 
 LoadOptions at_most(std::int64_t samples) {
   LoadOptions options;
-  options.most_samples = samples;
+  options.max_samples = samples;
   return options;
 }
 
@@ -100,7 +101,7 @@ TEST_CASE("A folder without CIFAR-10 says what it should hold") {
 TEST_CASE("The real CIFAR-10 subset has equally many images of each class") {
   const fs::path folder = "../shared/data/cifar-10-batches-bin";
   if (!fs::is_directory(folder)) {
-    SKIP("there is no " + folder.string());
+    test::skip_without("cifar-10", "there is no " + folder.string());
   }
   const Dataset training = load_cifar10(find_cifar10(folder).training);
   std::array<int, 10> counts{};

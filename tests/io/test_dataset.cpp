@@ -69,7 +69,7 @@ TEST_CASE("A data set made by hand is checked") {
   const std::array<std::int32_t, 4> none{0, 1, -1, -1};
   several.targets = make_array<std::int32_t>({2, 2}, none);
   CHECK_THROWS_MATCHES(zygos::io::check(several), zygos::DataError,
-                       Message("tiny: no label of sample 1 is judged; give it one, or leave the "
+                       Message("tiny: no label of sample 1 is valid; give it one, or leave the "
                                "sample out"));
   Dataset alone = tiny();
   const std::array<std::int32_t, 2> one{0, -1};

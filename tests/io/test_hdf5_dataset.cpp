@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/hdf5_handles.hpp"
+#include "io/hdf5/hdf5_handles.hpp"
 #include "support/temporary_folder.hpp"
 
 #include "zygos/core/error.hpp"
@@ -25,19 +25,19 @@ using zygos::io::Array;
 using zygos::io::Dataset;
 using zygos::io::make_array;
 
-/// Writes one data set of `extents` with 0, 1, 2, ...; `prepare` sets its creation properties.
+/// Writes one data set of `dimensions` with 0, 1, 2, ...; `prepare` sets its creation properties.
 template <class Prepare>
 void write_counting(const std::filesystem::path& file, hid_t type,
-                    const std::vector<hsize_t>& extents, Prepare prepare) {
+                    const std::vector<hsize_t>& dimensions, Prepare prepare) {
   hsize_t count = 1;
-  for (const hsize_t extent : extents) {
+  for (const hsize_t extent : dimensions) {
     count *= extent;
   }
   std::vector<std::int32_t> values(count);
   std::iota(values.begin(), values.end(), 0);
   const h5::File out(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "create");
-  const h5::Space space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
-                        "space");
+  const h5::Space space(
+      H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr), "space");
   const h5::PropertyList properties(H5Pcreate(H5P_DATASET_CREATE), "properties");
   prepare(static_cast<hid_t>(properties));
   const h5::Dataset data(H5Dcreate2(out, "x", type, space, H5P_DEFAULT, properties, H5P_DEFAULT),
@@ -135,12 +135,12 @@ TEST_CASE("Compact, chunked and packed data sets are read alike") {
 TEST_CASE("An HDF5 data set of rank one to six keeps its shape") {
   const zygos::test::TemporaryFolder folder("hdf5-ranks");
   const auto file = folder.path() / "a.h5";
-  std::vector<hsize_t> extents;
+  std::vector<hsize_t> dimensions;
   for (std::size_t rank = 1; rank <= 6; ++rank) {
-    extents.push_back(rank == 2 ? 3 : 2);
+    dimensions.push_back(rank == 2 ? 3 : 2);
     {
       const h5::Session session;
-      write_counting(file, H5T_STD_I32LE, extents, [](hid_t) {});
+      write_counting(file, H5T_STD_I32LE, dimensions, [](hid_t) {});
     }
 
     const Array array = zygos::io::read_hdf5({file, "x"});

@@ -34,7 +34,7 @@ std::vector<T> values(const Array& array) {
 
 zygos::io::LoadOptions at_most(std::int64_t samples) {
   zygos::io::LoadOptions options;
-  options.most_samples = samples;
+  options.max_samples = samples;
   return options;
 }
 

@@ -59,11 +59,12 @@ class GraphFile {
   GraphFile(const GraphFile&) = delete;
   GraphFile& operator=(const GraphFile&) = delete;
 
-  GraphFile& numbers(const char* name, std::vector<hsize_t> extents, std::vector<double> values) {
-    return put(name, extents, H5T_NATIVE_DOUBLE, values.data());
+  GraphFile& numbers(const char* name, std::vector<hsize_t> dimensions,
+                     std::vector<double> values) {
+    return put(name, dimensions, H5T_NATIVE_DOUBLE, values.data());
   }
-  GraphFile& whole(const char* name, std::vector<hsize_t> extents, std::vector<long> values) {
-    return put(name, extents, H5T_NATIVE_LONG, values.data());
+  GraphFile& whole(const char* name, std::vector<hsize_t> dimensions, std::vector<long> values) {
+    return put(name, dimensions, H5T_NATIVE_LONG, values.data());
   }
   NodeGraph load(std::int64_t classes = 0) {
     H5Fflush(file_, H5F_SCOPE_GLOBAL);
@@ -71,12 +72,13 @@ class GraphFile {
   }
 
  private:
-  GraphFile& put(const char* name, const std::vector<hsize_t>& extents, hid_t type,
+  GraphFile& put(const char* name, const std::vector<hsize_t>& dimensions, hid_t type,
                  const void* values) {
     if (H5Lexists(file_, name, H5P_DEFAULT) > 0) {
       H5Ldelete(file_, name, H5P_DEFAULT);
     }
-    const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr);
+    const hid_t space =
+        H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr);
     const hid_t set = H5Dcreate2(file_, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     H5Dclose(set);
@@ -97,7 +99,8 @@ GraphFile& fill(GraphFile& file) {
 
 }  // namespace
 
-TEST_CASE("A whole graph is one sample, and each half of the nodes is judged in one of two") {
+TEST_CASE(
+    "A whole graph is one sample, and each half of the nodes has valid labels in one of two") {
   const NodeGraph graph = tiny();
   const Dataset training = whole_graph(graph, Nodes::training);
   const Dataset test = whole_graph(graph, Nodes::test);

@@ -114,7 +114,7 @@ TEST_CASE("Tokens are bytes, characters or words") {
         std::vector<std::string>{"", "\n", "to", "\xC3\xA9", ",", "be", "be't"});
   CHECK(ids(words.training.inputs) == Ids{3, 2, 5, 4, 1, 3, 2, 6});
   TextOptions few = some(8, TextUnit::words);
-  few.most_words = 3;
+  few.max_words = 3;
   const TextData others = load_text(file.path(), few);
   CHECK(others.training.classes == 3);
   CHECK(ids(others.training.inputs) == Ids{0, 2, 0, 0, 1, 0, 2, 0});

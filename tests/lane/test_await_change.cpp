@@ -9,15 +9,15 @@
 
 using namespace zygos::lane;
 
-TEST_CASE("who waits goes on once the counter has changed, awake or asleep", "[lane]") {
-  const auto patience = GENERATE(other_patience, computing_patience);
+TEST_CASE("a waiting thread returns once the counter has changed, spinning or asleep", "[lane]") {
+  const auto spin_timeout = GENERATE(other_spin_timeout, computing_spin_timeout);
   const auto gives_way = GENERATE(GivesWay::no, GivesWay::yes);
   const auto pause = GENERATE(std::chrono::microseconds(0), std::chrono::microseconds(5000));
   std::atomic<std::uint32_t> counter{7};
   std::uint32_t seen = 0;
 
   std::thread waiting([&] {
-    await_change(counter, 7, patience, gives_way);
+    await_change(counter, 7, spin_timeout, gives_way);
     seen = counter.load();
   });
   std::this_thread::sleep_for(pause);
@@ -47,7 +47,7 @@ TEST_CASE("who waits until a time goes on at that time, or when the counter chan
 TEST_CASE("nobody waits for a counter that has changed already", "[lane]") {
   const std::atomic<std::uint32_t> counter{8};
 
-  await_change(counter, 7, computing_patience);
+  await_change(counter, 7, computing_spin_timeout);
 
   CHECK(counter.load() == 8);
 }

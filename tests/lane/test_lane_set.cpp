@@ -67,12 +67,12 @@ TEST_CASE(
   CHECK(process_cores() >= 1);
 }
 
-TEST_CASE("lanes stay awake for long only where no other thread wants their cores", "[lane]") {
+TEST_CASE("lanes spin for long only where no other thread wants their cores", "[lane]") {
   LaneSet lanes({{.name = "host", .threads = 2}, {.name = "device", .kind = Kind::emulated}});
 
-  CHECK(lanes.patience(3) == own_core_patience);
-  CHECK(lanes.patience(2) == computing_patience);  // three threads on two cores
-  CHECK(lanes.patience(4) == computing_patience);  // messages have threads of their own
+  CHECK(lanes.spin_timeout(3) == own_core_spin_timeout);
+  CHECK(lanes.spin_timeout(2) == computing_spin_timeout);  // three threads on two cores
+  CHECK(lanes.spin_timeout(4) == computing_spin_timeout);  // messages have threads of their own
   lanes.add_remote({.name = "elsewhere", .kind = Kind::emulated});
   CHECK_FALSE(lanes.cores_of_their_own(3));
 }

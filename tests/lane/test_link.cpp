@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lower bounds only: a shared machine may always be late, a model of a link must never be early.
+#include "support/skip.hpp"
+
 #include "zygos/lane/lane.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -156,7 +158,7 @@ TEST_CASE("a thread that sleeps has no core, one that spins has", "[lane]") {
     return thread_core_seconds() - before;
   };
   if (thread_core_seconds() == 0.0) {
-    SKIP("the system does not tell");
+    zygos::test::skip_without("thread-times", "the system does not tell");
   }
   CHECK(core_s_of([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }) < 0.02);
   CHECK(core_s_of([] {

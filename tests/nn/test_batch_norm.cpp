@@ -87,7 +87,8 @@ TEST_CASE("Running statistics move by their share of a batch's") {
   CHECK(1.0 - values_of(run.d_parameters[3])[0] == Approx(0.75 * 1.0 + 0.25 * 20.0 / 3.0));
 }
 
-TEST_CASE("What parts of a batch move running statistics by adds up to what the batch does") {
+TEST_CASE(
+    "The changes of running statistics by parts of a batch sum to the change by the whole batch") {
   const auto moved_by = [](std::initializer_list<std::pair<std::int64_t, std::int64_t>> calls) {
     std::vector<std::vector<double>> sums(4, std::vector<double>(3, 0.0));
     const LayerRun all(batch_norm({.group = 2}), {Shape{3, 5}}, 8, 11);

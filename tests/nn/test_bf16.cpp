@@ -112,7 +112,7 @@ Case random_case(const std::string& text, std::vector<Shape> inputs) {
   return made;
 }
 
-/// Odd extents and large ones: several tiles, blocks and chunks.
+/// Odd dimensions and large ones: several tiles, blocks and chunks.
 std::vector<Case> large_layers() {
   return {
       random_case("{type: dense, units: 130}", {Shape{67, 301}}),
@@ -336,7 +336,7 @@ TEST_CASE("Every layer with bf16 does what PyTorch's cases ask, within its bound
   CHECK(types.size() >= 12);
 }
 
-TEST_CASE("Large and odd extents stay within the bound as well") {
+TEST_CASE("Large and odd dimensions stay within the bound as well") {
   for (const Case& one : large_layers()) {
     compare_with_double<Kokkos::OpenMP>(one);
   }
@@ -352,7 +352,7 @@ TEST_CASE("Layers with bf16 have the same bits for one to four threads") {
   }
 }
 
-TEST_CASE("Losses judge predictions of bf16 as doubles, and round only their gradient") {
+TEST_CASE("Losses evaluate predictions of bf16 as doubles, and round only their gradient") {
   for (const Json& one : testing::golden_cases("loss")) {
     CAPTURE(one.at("loss").dump());
     const auto registry = loss_registry();
@@ -366,9 +366,9 @@ TEST_CASE("Losses judge predictions of bf16 as doubles, and round only their gra
       const AnyTensor<Exec> prediction(type, shape, values), d_prediction(type, shape);
       const AnyTensor<Exec> numbers(wide(type), testing::shape_of(one.at("target")),
                                     rounded<float>(testing::numbers_of(one.at("target"))));
-      const std::int64_t judged = loss->wants_labels() ? labels.tensor.size() : shape[0];
-      const GuardedTensor<Exec, double> losses(Shape{judged}), totals(Shape{loss_totals});
-      const GuardedTensor<Exec, std::int32_t> hits(Shape{judged});
+      const std::int64_t scored = loss->wants_labels() ? labels.tensor.size() : shape[0];
+      const GuardedTensor<Exec, double> losses(Shape{scored}), totals(Shape{loss_totals});
+      const GuardedTensor<Exec, std::int32_t> hits(Shape{scored});
       LossArgs args;
       args.prediction = prediction.tensor;
       args.target = loss->wants_labels() ? labels.tensor : numbers.tensor;

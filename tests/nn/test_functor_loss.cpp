@@ -163,8 +163,8 @@ TEMPLATE_LIST_TEST_CASE("Losses of functors equal the reference", "", testing::K
   for (const auto& [samples, columns] : shapes) {
     const auto values = rounded<T>(random_values(samples * columns, 1));
     const auto wanted = rounded<T>(random_values(samples * columns, 2));
-    for (const auto& [loss, judge] : losses) {
-      const auto expected = judge(columns, values, wanted, 0.1);
+    for (const auto& [loss, reference] : losses) {
+      const auto expected = reference(columns, values, wanted, 0.1);
       const Run<Exec, T> run(samples, columns, values, wanted);
 
       run.evaluate(loss, exec, 10);

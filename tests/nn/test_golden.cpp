@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// PyTorch as a second judge: tests/reference/golden_torch.py says how its answers were made, and
+// PyTorch as a reference: tests/reference/golden_torch.py says how its answers were made, and
 // how to add a case.
 #include "nn/support/golden.hpp"
 
@@ -23,14 +23,14 @@ const Names exempt{};
 
 /// Keywords of the registry that no case of the file names.
 template <class Product>
-Names not_judged(const std::vector<nn::Entry<Product>>& entries, const std::string& kind) {
-  Names judged = exempt;
+Names without_golden(const std::vector<nn::Entry<Product>>& entries, const std::string& kind) {
+  Names covered = exempt;
   for (const Json& one : golden_cases(kind)) {
-    judged.push_back(section_of(entries, one.at(kind)).text("type"));
+    covered.push_back(section_of(entries, one.at(kind)).text("type"));
   }
   Names missing = keywords(entries);
   std::erase_if(missing, [&](const std::string& keyword) {
-    return std::ranges::find(judged, keyword) != judged.end();
+    return std::ranges::find(covered, keyword) != covered.end();
   });
   return missing;
 }
@@ -66,28 +66,28 @@ TEST_CASE("Every schedule of rates has PyTorch's factors") {
   }
 }
 
-TEST_CASE("PyTorch has judged every keyword of the registries") {
-  CHECK(not_judged(nn::layer_registry(), "layer") == Names{});
-  CHECK(not_judged(nn::loss_registry(), "loss") == Names{});
-  CHECK(not_judged(nn::optimizer_registry(), "optimizer") == Names{});
-  CHECK(not_judged(nn::rate_schedule_registry(), "rate") == Names{});
+TEST_CASE("PyTorch has golden values for every keyword of the registries") {
+  CHECK(without_golden(nn::layer_registry(), "layer") == Names{});
+  CHECK(without_golden(nn::loss_registry(), "loss") == Names{});
+  CHECK(without_golden(nn::optimizer_registry(), "optimizer") == Names{});
+  CHECK(without_golden(nn::rate_schedule_registry(), "rate") == Names{});
 }
 
 TEST_CASE("A wrong number, parameter or keyword in the file is seen") {
-  using Judge = GoldenLayer<Kokkos::Serial, double>;
+  using Golden = GoldenLayer<Kokkos::Serial, double>;
   const Json good = golden_cases("layer").front();
-  REQUIRE(Judge(good).differences() == "");
+  REQUIRE(Golden(good).differences() == "");
 
   Json wrong = good;
   double& value = wrong["d_inputs"][0]["values"][1].get_ref<double&>();
   value += 1e-13 * std::max(1.0, std::abs(value));
-  CHECK_FALSE(Judge(wrong).differences() == "");
+  CHECK_FALSE(Golden(wrong).differences() == "");
   wrong = good;
   wrong["parameters"].erase("bias");
-  CHECK_FALSE(Judge(wrong).differences() == "");
+  CHECK_FALSE(Golden(wrong).differences() == "");
   wrong = good;
   wrong["layer"] = "dens";
-  CHECK_THROWS_AS(Judge(wrong), deck::DeckError);
+  CHECK_THROWS_AS(Golden(wrong), deck::DeckError);
 }
 
 }  // namespace zygos::testing

@@ -104,8 +104,8 @@ TEST_CASE("Losses refuse targets that do not fit, and say what would") {
                     ContainsSubstring("has 10 outputs"));
   CHECK_THROWS_WITH(cross_entropy()->check(Shape{12, 10}, Shape{12}, 12),
                     ContainsSubstring("has 10 outputs"));
-  CHECK(cross_entropy()->judged_per_sample(Shape{7, 5}) == 35);
-  CHECK(mean_squared_error()->judged_per_sample(Shape{7, 5}) == 1);
+  CHECK(cross_entropy()->valid_per_sample(Shape{7, 5}) == 35);
+  CHECK(mean_squared_error()->valid_per_sample(Shape{7, 5}) == 1);
   CHECK_FALSE(mean_absolute_error()->target_range().has_value());
   CHECK(binary_cross_entropy()->target_range()->least == 0.0);
   CHECK(binary_cross_entropy()->target_range()->most == 1.0);

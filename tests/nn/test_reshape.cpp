@@ -18,7 +18,7 @@ using testing::check_layer_gradients;
 using testing::LayerRun;
 using testing::values_of;
 
-LayerPtr reshaped(const std::vector<std::int64_t>& extents) { return reshape(extents); }
+LayerPtr reshaped(const std::vector<std::int64_t>& dimensions) { return reshape(dimensions); }
 
 }  // namespace
 
@@ -53,7 +53,7 @@ TEST_CASE("A shape that does not fit is refused with both") {
       ContainsSubstring("[5, -1]") && ContainsSubstring("shape [3, 4] with 12 elements"));
   CHECK_THROWS_WITH(reshaped({5})->infer(std::array{Shape{3, 4}}), ContainsSubstring("[5]"));
   CHECK_THROWS_WITH(reshaped({-1, -1}), ContainsSubstring("one that is -1"));
-  CHECK_THROWS_WITH(reshaped({0}), ContainsSubstring("positive extents"));
+  CHECK_THROWS_WITH(reshaped({0}), ContainsSubstring("positive dimensions"));
   CHECK_THROWS_WITH(reshaped({}), ContainsSubstring("allowed are 1 to 5"));
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes worked out by hand for 4-3-2, of which the first layer keeps a mask and needs scratch.
-// Parameters: fc1 12 + 3, fc2 6 + 2, each at a multiple of 16 elements: 64 elements in all.
+// Parameters: fc1 12 + 3, fc2 6 + 2, each at a multiple of 16 elements: 64 elements in total.
 #include "graph/toy_layers.hpp"
 
 #include "zygos/plan/memory_plan.hpp"
@@ -12,7 +12,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <set>
+#include <string_view>
+#include <vector>
 
 namespace zygos::plan {
 namespace {
@@ -117,8 +118,10 @@ schedule::Schedule pipeline(const graph::Graph& graph, bool keeps) {
   return std::move(builder).build();
 }
 
-std::size_t bytes_of(const memory::ArenaLayout& layout, std::size_t piece) {
-  return layout.pieces().at(piece).bytes;
+std::size_t bytes_of(const memory::ArenaLayout& layout, std::string_view piece) {
+  const auto found = std::ranges::find(layout.pieces(), piece, &memory::Piece::name);
+  REQUIRE(found != layout.pieces().end());
+  return found->bytes;
 }
 
 std::size_t bytes_of(const PlaceMemory& place, schedule::BufferKind kind,
@@ -139,12 +142,12 @@ TEST_CASE("Every buffer of a place has the bytes of its tensors, each padded") {
   CHECK(bytes_of(place, BufferKind::output_gradients, 1) == 3 * 256);
   CHECK(bytes_of(place, BufferKind::scratch, 1, 0) == 2 * 256);
   CHECK(bytes_of(place, BufferKind::scratch, 1, 1) == 256);
-  CHECK(bytes_of(place.lane, place.pieces.weights.at(0)) == 256);
-  CHECK(bytes_of(place.lane, place.pieces.gradients) == 256);
-  CHECK(bytes_of(place.lane, place.pieces.states.at(1)) == 256);
-  CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 64);
-  CHECK(bytes_of(place.lane, place.pieces.reduced) == 256);
-  CHECK(bytes_of(place.lane, place.pieces.totals) == 2 * 24);
+  CHECK(bytes_of(place.lane, "weights") == 256);
+  CHECK(bytes_of(place.lane, "gradients") == 256);
+  CHECK(bytes_of(place.lane, "second") == 256);
+  CHECK(bytes_of(place.lane, "decay_mask") == 64);
+  CHECK(bytes_of(place.lane, "reduced_gradients") == 256);
+  CHECK(bytes_of(place.lane, "totals") == 2 * 24);
 }
 
 TEST_CASE("The usage of a place says what every category takes") {
@@ -157,11 +160,21 @@ TEST_CASE("The usage of a place says what every category takes") {
   CHECK(usage[Category::activations] == 6 * 256);
   // Totals, what updates say of gradients, then forward's and backward's by turns.
   CHECK(usage[Category::workspace] == 4 * 256);
-  CHECK(usage[Category::communication] == 2 * 256);
+  CHECK(usage[Category::communication] == 256);
   CHECK(usage[Category::stash] == 0);
 }
 
-TEST_CASE("What layers read and nobody trains lies beside the weights of every place, once") {
+std::vector<const PlannedBuffer*> constants_of(const PlaceMemory& place) {
+  std::vector<const PlannedBuffer*> found;
+  for (const auto& [buffer, planned] : place.buffers) {
+    if (buffer.kind == BufferKind::constants) {
+      found.push_back(&planned);
+    }
+  }
+  return found;
+}
+
+TEST_CASE("Constants of layers lie beside the weights of every place, once") {
   class Table : public testing::ToyProjection {
    public:
     using ToyProjection::ToyProjection;
@@ -175,24 +188,24 @@ TEST_CASE("What layers read and nobody trains lies beside the weights of every p
   const auto places = plan_memory({graph, Optimizer(true), DType::f64, {}, {true, false}},
                                   split_at_four(graph, DType::f64, {}));
   for (const PlaceMemory& place : places) {
-    REQUIRE(place.pieces.constants.size() == 2);
-    CHECK(bytes_of(place.lane, place.pieces.constants[0]) == 800);
-    CHECK(bytes_of(place.lane, place.pieces.constants[1]) == 12);
-    CHECK(place.lane.pieces().at(place.pieces.constants[0]).name == "fc1/table");
+    REQUIRE(constants_of(place).size() == 2);
+    CHECK(constants_of(place)[0]->bytes == 800);
+    CHECK(constants_of(place)[1]->bytes == 12);
+    CHECK(place.lane.pieces().at(constants_of(place)[0]->piece).name == "fc1/table");
     CHECK(place.lane.usage()[Category::weights] == 512 + 1024 + 256);
   }
   // Of two stages only the first has them.
   const auto staged =
       plan_memory({graph, Optimizer(true), DType::f32, {}, {true, false}}, pipeline(graph, true));
-  CHECK(staged[0].pieces.constants.size() == 2);
-  CHECK(staged[1].pieces.constants.empty());
+  CHECK(constants_of(staged[0]).size() == 2);
+  CHECK(constants_of(staged[1]).empty());
 }
 
-TEST_CASE("Only a place that can't read host memory copies its peers' gradients in") {
+TEST_CASE("The first gradient of a sum arrives where the sum is computed, and needs no landing") {
   const auto places = planned();
 
-  CHECK(bytes_of(places[0].lane, places[0].pieces.incoming) == 0);
-  CHECK(bytes_of(places[1].lane, places[1].pieces.incoming) == 256);
+  CHECK(bytes_of(places[0].lane, "incoming_gradients") == 0);
+  CHECK(bytes_of(places[1].lane, "incoming_gradients") == 0);
 }
 
 TEST_CASE("Only a place that can't read host memory has staging") {
@@ -206,15 +219,15 @@ TEST_CASE("Only a place that can't read host memory has staging") {
 TEST_CASE("A batch lies in staging as it lies in the lane, so that it is one copy") {
   const PlaceMemory place = planned()[1];
 
-  CHECK(place.buffers.at({BufferKind::inputs, 1, 1}).tensors ==
-        place.buffers.at({BufferKind::staging, 1, 1}).tensors);
+  CHECK(place.buffers.at({BufferKind::inputs, 1, 1}).slots ==
+        place.buffers.at({BufferKind::staging, 1, 1}).slots);
 }
 
 TEST_CASE("Double precision doubles what depends on it") {
   const PlaceMemory place = planned(DType::f64)[1];
 
-  CHECK(bytes_of(place.lane, place.pieces.weights.at(0)) == 512);
-  CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 64);
+  CHECK(bytes_of(place.lane, "weights") == 512);
+  CHECK(bytes_of(place.lane, "decay_mask") == 64);
 }
 
 TEST_CASE("Targets of a regression have their own shape and type") {
@@ -246,17 +259,19 @@ TEST_CASE("The owner of a part has the optimizer's states and mask of that part 
   const auto places = plan_memory({graph, Optimizer(true), DType::f32, {}, {true, true}},
                                   std::move(builder).build());
 
-  CHECK(places[0].updated == std::vector<schedule::ElementRange>{{0, 48}});
-  CHECK(bytes_of(places[0].lane, places[0].pieces.states.at(1)) == 48 * 4);
-  CHECK(bytes_of(places[1].lane, places[1].pieces.states.at(1)) == 16 * 4);
-  CHECK(bytes_of(places[1].lane, places[1].pieces.decay_mask) == 16);
-  CHECK(bytes_of(places[1].lane, places[1].pieces.weights.at(0)) == 256);
+  CHECK(!places[0].buffers.contains({BufferKind::optimizer_state, 0, 0, 0, 1}));
+  CHECK(places[0].buffers.at({BufferKind::optimizer_state, 0, 0, 0, 0}).elements ==
+        schedule::ElementRange{0, 48});
+  CHECK(bytes_of(places[0].lane, "second") == 48 * 4);
+  CHECK(bytes_of(places[1].lane, "second") == 16 * 4);
+  CHECK(bytes_of(places[1].lane, "decay_mask") == 16);
+  CHECK(bytes_of(places[1].lane, "weights") == 256);
 }
 
 TEST_CASE("An optimizer without weight decay needs no mask") {
   const PlaceMemory place = planned(DType::f32, {}, false)[1];
 
-  CHECK(bytes_of(place.lane, place.pieces.decay_mask) == 0);
+  CHECK(bytes_of(place.lane, "decay_mask") == 0);
 }
 
 // Of five gradients the last is the loss's; backward needs two of the other four at a time.

@@ -60,7 +60,7 @@ schedule::Schedule clipped(const graph::Graph& graph, std::int32_t cut) {
 
 }  // namespace
 
-TEST_CASE("Squares are summed up layer by layer in pieces, without statistics") {
+TEST_CASE("Squares are summed layer by layer in pieces, without statistics") {
   const graph::Graph graph = three_layers();
   const NormPlan plan = norm_plan(graph, clipped(graph, 0), 0);
   CHECK(plan.sums == 3);
@@ -100,7 +100,7 @@ TEST_CASE("A stage has the pieces that its layers have without a cut") {
   }
 }
 
-TEST_CASE("A sum has no more pieces than are soon added up") {
+TEST_CASE("A sum has no more pieces than are soon summed") {
   graph::Graph graph(Shape{5000}, nn::mean_squared_error());
   graph.add("huge", nn::dense({.units = 4000}));
   graph.add("a", nn::activation(nn::Activation::relu));

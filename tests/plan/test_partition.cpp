@@ -102,7 +102,7 @@ Case random_case(std::uint64_t number) {
       dice.roll(0, 1) == 0 ? PartitionGoal::slowest_stage : PartitionGoal::sum_of_stages;
   made.request.micro_batches = dice.roll(1, 4);
   made.request.use_all_places = dice.roll(0, 1) == 0;
-  made.request.most_replicas = static_cast<std::int32_t>(dice.roll(1, 2));
+  made.request.max_replicas = static_cast<std::int32_t>(dice.roll(1, 2));
   made.request.in_flight = dice.roll(0, 1) == 0 ? for_pipedream(4) : for_gpipe(3);
   return made;
 }
@@ -128,7 +128,7 @@ class BruteForce {
       return assign(stages, places, free);
     }
     for (std::int32_t end = begin + 1; end <= case_.problem.model.node_count(); ++end) {
-      for (std::int32_t replicas = 1; replicas <= case_.request.most_replicas; ++replicas) {
+      for (std::int32_t replicas = 1; replicas <= case_.request.max_replicas; ++replicas) {
         stages.push_back({{begin, end}, 0, replicas, 0});
         divide(end, stages);
         stages.pop_back();

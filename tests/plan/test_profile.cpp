@@ -185,7 +185,8 @@ TEST_CASE("A kind that was not measured is charged as its nearest relative") {
   others[TaskKind::all_reduce] = test::line(3.0);
 
   CHECK(profile.seconds(task_of(TaskKind::receive, 8), false) == 8.0);
-  CHECK(profile.seconds(task_of(TaskKind::fetch, 8), false) == 16.0);
+  CHECK(profile.seconds(task_of(TaskKind::stash, 8), false) == 16.0);
+  CHECK(profile.seconds(task_of(TaskKind::fetch, 8), false) == 8.0);
   CHECK(profile.seconds(task_of(TaskKind::reduce, 8), false) == 24.0);
   others[TaskKind::send] = test::line(4.0);
   CHECK(profile.seconds(task_of(TaskKind::broadcast, 8), false) == 32.0);

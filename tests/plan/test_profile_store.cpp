@@ -37,7 +37,7 @@ Profile sample() {
   profile.cores = 6;
   profile.places[1].threads = 4;
   profile.places[1].one_driver = true;
-  profile.awake_s = 0.25;
+  profile.spin_timeout_s = 0.25;
   profile.places[1].again = {{0.0, -2e-6}, {3e-6}};
   profile.places[1].alternating = {{1e-6}, {}};
   profile.places[1].alone.core[TaskKind::send] = test::constant(3e-6);
@@ -81,7 +81,7 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(after.places[1].threads == 4);
   CHECK_FALSE(after.places[0].one_driver);
   CHECK(after.places[1].one_driver);
-  CHECK(after.awake_s == 0.25);
+  CHECK(after.spin_timeout_s == 0.25);
   CHECK(after.places[1].again == before.places[1].again);
   CHECK(after.places[1].alternating == before.places[1].alternating);
   CHECK(after.places[1].alone.core.at(TaskKind::send).points() ==

@@ -190,7 +190,7 @@ TEST_CASE("A task that waited for another queue starts a little later") {
   CHECK_THAT(simulate(test::split_schedule(100, 100), profile).makespan_s, WithinRel(600.0));
 }
 
-TEST_CASE("A place that waits long for another one's work falls asleep") {
+TEST_CASE("A place that waits beyond the spin timeout sleeps") {
   Profile profile = test::linear_profile(6e-6, 6e-6);
   profile.handover_s = 1e-6;
   profile.wake_s = 40e-6;

@@ -38,7 +38,7 @@ inline std::int64_t count_of(const schedule::Schedule& schedule, schedule::TaskK
 }
 
 /// Micro-batches of a place between their forward and their backward, at most at any time.
-inline std::int64_t most_in_flight(const schedule::Schedule& schedule, schedule::Place place) {
+inline std::int64_t max_in_flight(const schedule::Schedule& schedule, schedule::Place place) {
   std::int64_t now = 0;
   std::int64_t most = 0;
   for (const schedule::Task& task : schedule.tasks) {

@@ -88,12 +88,12 @@ TEST_CASE("GPipe recomputes all micro-batches, all but the last, or none") {
     const auto schedule = piped(problem, 6, recompute);
     for (schedule::Place place = 0; place < 3; ++place) {
       CHECK(test::count_of(schedule, TaskKind::recompute, place) == count);
-      CHECK(test::most_in_flight(schedule, place) == 6);
+      CHECK(test::max_in_flight(schedule, place) == 6);
     }
   }
 }
 
-TEST_CASE("GPipe adds up gradients in the order of the micro-batches and updates once") {
+TEST_CASE("GPipe sums gradients in the order of the micro-batches and updates once") {
   const auto schedule = piped(test::lanes_problem(4, 64, test::with_skips()), 5);
   std::vector<schedule::MicroBatch> ascending(5);
   std::iota(ascending.begin(), ascending.end(), 0);

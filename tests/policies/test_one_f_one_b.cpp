@@ -67,7 +67,7 @@ TEST_CASE("Stage s of K has K - s micro-batches in flight at most, however many 
             piped(test::lanes_problem(static_cast<std::size_t>(stages), 32, model), micro_batches);
         for (schedule::Place stage = 0; stage < stages; ++stage) {
           CAPTURE(stages, micro_batches, stage);
-          CHECK(test::most_in_flight(schedule, stage) ==
+          CHECK(test::max_in_flight(schedule, stage) ==
                 std::min<std::int64_t>(micro_batches, stages - stage));
         }
       }
@@ -75,7 +75,7 @@ TEST_CASE("Stage s of K has K - s micro-batches in flight at most, however many 
   }
 }
 
-TEST_CASE("1F1B sends what GPipe sends and adds up gradients in the same order") {
+TEST_CASE("1F1B sends what GPipe sends and sums gradients in the same order") {
   const auto problem = test::lanes_problem(4, 25, test::with_skips());
   const auto alternating = piped(problem, 6);
   const auto flushed = gpipe({6, Recompute::never, {}})->schedule(problem, nullptr);

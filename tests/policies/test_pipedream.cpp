@@ -53,6 +53,16 @@ TEST_CASE("PipeDream with two stages and three micro-batches makes the golden sc
   CHECK(piped(test::host_and_device(), with(3)).text() == test::golden("pipedream"));
 }
 
+TEST_CASE("PipeDream that stashes in host memory makes the golden schedule") {
+  PipeDreamOptions options = with(4);
+  options.stash = schedule::Tier::host;
+  CHECK(piped(test::lanes_problem(3, 12, test::chain_of(3)), options).text() ==
+        test::golden("pipedream_stash_host"));
+  options.average_every = 2;
+  CHECK_THROWS_MATCHES(pipedream(options), UsageError,
+                       MessageMatches(ContainsSubstring("stash is host")));
+}
+
 TEST_CASE("PipeDream with a first stage on two lanes makes the golden schedule") {
   CHECK(piped(test::lanes_problem(3, 12, test::chain_of(2)), with(4, {2, 1})).text() ==
         test::golden("pipedream_replicas"));
@@ -210,7 +220,7 @@ TEST_CASE("A full PipeDream has no idle time but at its ends") {
   }
 }
 
-TEST_CASE("Lanes of a stage add up their gradients and share the first one's weights") {
+TEST_CASE("Lanes of a stage sum their gradients and share the first one's weights") {
   const auto problem = test::lanes_problem(3, 64, test::chain_of(4));
   const auto schedule = piped(problem, with(8, {2, 1}));
   const std::int64_t cut = 2 * 64 * 40;

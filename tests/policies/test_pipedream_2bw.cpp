@@ -96,7 +96,7 @@ TEST_CASE("PipeDream-2BW has as many micro-batches in flight as 1F1B") {
   const auto schedule = piped(test::lanes_problem(4, 64, test::with_skips()), 4, 5);
 
   for (schedule::Place stage = 0; stage < 4; ++stage) {
-    CHECK(test::most_in_flight(schedule, stage) == 4 - stage);
+    CHECK(test::max_in_flight(schedule, stage) == 4 - stage);
   }
 }
 

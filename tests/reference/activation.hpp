@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/activation.hpp"
+#include "ops/elementwise/activation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -183,7 +183,7 @@ def batch_norm(options, parameter, x):
     gain, shift = parameter("gain", channels), parameter("shift", channels)
     mean, variance = parameter("running_mean", channels), parameter("running_variance", channels)
     epsilon, momentum = options.get("epsilon", 1e-5), options.get("momentum", 0.1)
-    # What Zygos has as the gradient of running statistics is what an update takes off them.
+    # What Zygos has as the gradient of running statistics is what an update subtracts from them.
     group = options.get("group", len(x))
     new = [[statistic.detach().clone() for statistic in (mean, variance)] for _ in x.split(group)]
     y = torch.cat([F.batch_norm(part, *running, gain, shift, True, momentum, epsilon)

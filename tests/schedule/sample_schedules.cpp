@@ -196,13 +196,14 @@ Schedule gpipe_with_statistics(std::int32_t micro_batches) {
   return fill_and_drain(ScheduleBuilder(std::move(outline)), 2, micro_batches, true);
 }
 
-Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages) {
+Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages,
+                   schedule::Tier tier) {
   Outline outline = pipeline_outline("pipedream", stages, micro_batches);
   outline.updates = outline.micro_batches;
   ScheduleBuilder builder(std::move(outline));
   std::vector<Progress> progress(static_cast<std::size_t>(stages));
   for (Place place = 0; place < stages; ++place) {
-    builder.keep_versions(place, stages - place);
+    builder.keep_versions(place, stages - place, tier);
   }
   const auto advance = [&](Place place) {
     const auto at = static_cast<std::size_t>(place);
@@ -322,6 +323,37 @@ Schedule hub(std::int32_t workers) {
   return std::move(builder).build();
 }
 
+Schedule owner(std::int32_t workers, bool clips) {
+  Outline outline = replicas("owner", workers);
+  outline.places.push_back({"owner", true, -1});
+  outline.parts = {{0, 10}, {10, 20}};
+  outline.part_owners = {workers, workers};
+  outline.clips = clips;
+  ScheduleBuilder builder(std::move(outline));
+  std::vector<Place> all;
+  for (Place place = 0; place < workers; ++place) {
+    builder.load(place, place);
+    builder.forward(place, place);
+    builder.loss(place, place);
+    all.push_back(place);
+  }
+  for (const std::int32_t node : {1, 0}) {
+    for (const Place place : all) {
+      builder.backward(place, place, schedule::NodeRange{node, node + 1});
+      place == 0 ? builder.replace(place, workers, node) : builder.reduce(place, workers, node);
+    }
+    if (clips) {
+      builder.squares(workers, node);
+    }
+  }
+  builder.exchange_squares({&workers, 1});
+  for (const std::int32_t node : {1, 0}) {
+    builder.update(workers, node);
+    builder.broadcast_weights(workers, all, node);
+  }
+  return std::move(builder).build();
+}
+
 std::vector<Sample> all_samples() {
   return {{"two-place split", two_place_split()},
           {"GPipe of two stages", gpipe(2, 3, false)},
@@ -329,6 +361,8 @@ std::vector<Sample> all_samples() {
           {"GPipe with a skip", gpipe_with_skip(2)},
           {"PipeDream of two stages", pipedream(2, 4)},
           {"PipeDream of three stages, averaged", pipedream(3, 4, true)},
+          {"PipeDream of three stages, stashed in host memory",
+           pipedream(3, 4, false, schedule::Tier::host)},
           {"ring of four", ring(4)},
           {"buckets", buckets()},
           {"shards", shards()},
@@ -336,7 +370,9 @@ std::vector<Sample> all_samples() {
           {"clipped GPipe of three stages", clipped_gpipe(3, 2)},
           {"statistics of two replicas", statistics()},
           {"GPipe with statistics", gpipe_with_statistics(2)},
-          {"hub of three", hub(3)}};
+          {"hub of three", hub(3)},
+          {"owner of two workers' weights", owner(2)},
+          {"owner that clips", owner(1, true)}};
 }
 
 }  // namespace zygos::test

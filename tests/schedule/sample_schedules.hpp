@@ -46,8 +46,8 @@ schedule::Schedule statistics();
 schedule::Schedule gpipe_with_statistics(std::int32_t micro_batches);
 
 /// One forward, one backward, an update after each, versions stashed: stage s of K keeps K - s.
-schedule::Schedule pipedream(std::int32_t stages, std::int32_t micro_batches,
-                             bool averages = false);
+schedule::Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages = false,
+                             schedule::Tier tier = schedule::Tier::lane);
 
 /// Replicas whose gradients go round in as many parts as there are places.
 schedule::Schedule ring(std::int32_t places);
@@ -55,12 +55,15 @@ schedule::Schedule ring(std::int32_t places);
 /// Backward of the later node first, whose part of the gradient is on its way during the other's.
 schedule::Schedule buckets();
 
-/// Two replicas, each the owner of one part: it adds up that part's gradient, updates its weights
+/// Two replicas, each the owner of one part: it sums that part's gradient, updates its weights
 /// and hands them out.
 schedule::Schedule shards(bool clips = false);
 
 /// Workers without an update of their own: gradients to the first place, weights back.
 schedule::Schedule hub(std::int32_t workers);
+
+/// Workers that own nothing, and a place that owns both parts of the weights and computes nothing.
+schedule::Schedule owner(std::int32_t workers, bool clips = false);
 
 /// All of these, small, by name.
 struct Sample {

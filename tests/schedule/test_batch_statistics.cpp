@@ -4,7 +4,7 @@
 // Statistics of a batch that is divided: who makes them, who waits for them, and what is wrong if
 // they are not all.
 #include "schedule/mutations.hpp"
-#include "schedule/order.hpp"
+#include "schedule/order/order.hpp"
 #include "schedule/sample_schedules.hpp"
 
 #include "zygos/core/error.hpp"

@@ -9,7 +9,7 @@
 namespace zygos::schedule {
 namespace {
 
-TEST_CASE("A norm is summed up by node, so that stages change no bit of it") {
+TEST_CASE("A norm is summed by node, so that stages change no bit of it") {
   Schedule schedule = test::clipped_gpipe(3, 2);
   using Ranges = std::vector<ElementRange>;
   CHECK(square_sums(schedule) == Ranges{{0, 10}, {10, 20}, {20, 30}, {30, 40}, {40, 50}, {50, 60}});
@@ -21,7 +21,7 @@ TEST_CASE("A norm is summed up by node, so that stages change no bit of it") {
   CHECK(square_sums(test::clipped_gpipe(2, 2)) == Ranges{{0, 10}, {10, 20}, {20, 30}, {30, 40}});
 }
 
-TEST_CASE("Where parts have owners a norm is summed up by owner, then by part") {
+TEST_CASE("Where parts have owners a norm is summed by owner, then by part") {
   Schedule schedule = test::shards(true);
   schedule.parts = {{0, 5}, {5, 12}, {12, 20}};
   schedule.part_owners = {1, 0, 1};

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/brute_force.hpp"
-#include "schedule/buffer_uses.hpp"
-#include "schedule/order.hpp"
+#include "schedule/builder/buffer_uses.hpp"
+#include "schedule/checks/sample_set.hpp"
+#include "schedule/order/order.hpp"
 #include "schedule/sample_schedules.hpp"
-#include "schedule/sample_set.hpp"
 
 #include "zygos/schedule/happens_before.hpp"
 

@@ -90,8 +90,11 @@ TEST_CASE("Neighbours of a queue that change places are found unless they have n
           CHECK(findings.empty());
           ++harmless;
         } else if (!commute(changed.tasks[queue[i]], changed.tasks[queue[i + 1]])) {
-          CHECK_THAT(findings, ContainsSubstring(test::name_start(queue[i])) ||
-                                   ContainsSubstring(test::name_start(queue[i + 1])));
+          // Copies to host memory and back are on queues of their own, which tasks between order.
+          CHECK_THAT(findings,
+                     ContainsSubstring(test::name_start(queue[i])) ||
+                         ContainsSubstring(test::name_start(queue[i + 1])) ||
+                         (ContainsSubstring("(offload@") && ContainsSubstring("(fetch@")));
           ++found;
         }
       }
@@ -152,7 +155,11 @@ TEST_CASE("Every task that is done twice is found where that does harm") {
       const std::string findings = test::findings_of(test::with_twin(sample.schedule, id));
       CAPTURE(sample.name, sample.schedule.name_of(static_cast<TaskId>(id)), findings);
       // These write once more what they have written.
-      const bool only_slow = kind == load || kind == copy || kind == stash || kind == squares;
+      const bool alone =
+          std::ranges::none_of(sample.schedule.tasks[id].reads,
+                               [](const Buffer& read) { return read.kind == BufferKind::message; });
+      const bool only_slow = kind == load || kind == copy || kind == stash || kind == squares ||
+                             kind == offload || kind == fetch || (kind == norm && alone);
       if (only_slow) {
         CHECK(findings.empty());
       } else {

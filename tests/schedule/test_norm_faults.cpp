@@ -3,7 +3,7 @@
 //
 // Faults in what an update is clipped by, which leave every buffer and every order in place.
 #include "schedule/mutations.hpp"
-#include "schedule/order.hpp"
+#include "schedule/order/order.hpp"
 #include "schedule/sample_schedules.hpp"
 
 #include "zygos/core/error.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("Fault: squares of a gradient that is added to afterwards") {
   bad = test::without_task(bad, id);
   bad.tasks.insert(bad.tasks.begin() + static_cast<std::ptrdiff_t>(last), moved);
   derive_order(bad);
-  check_found(bad, find_task(bad, update, 1), "after its squares were summed up");
+  check_found(bad, find_task(bad, update, 1), "after its squares were summed");
 }
 
 TEST_CASE("Fault: an update that is clipped by the norm of another") {

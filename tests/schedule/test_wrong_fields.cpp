@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sets every field of every task to something else.
+#include "schedule/builder/stage_facts.hpp"
 #include "schedule/mutations.hpp"
 #include "schedule/sample_schedules.hpp"
-#include "schedule/stage_facts.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -31,7 +31,8 @@ bool for_passes(const Schedule& /*schedule*/, const Task& task) {
 }
 bool for_weights(const Schedule& schedule, const Task& task) {
   return for_passes(schedule, task) || task.kind == update || task.kind == stash ||
-         task.kind == average || task.payload == Payload::weights;
+         task.kind == offload || task.kind == fetch || task.kind == average ||
+         task.payload == Payload::weights;
 }
 bool for_transfers(const Schedule& /*schedule*/, const Task& task) {
   return writes_messages(task.kind) || reads_messages(task.kind);
@@ -63,7 +64,8 @@ const std::vector<Change>& changes() {
       {"older version", for_weights, [](const Schedule&, Task& task) { --task.version; }},
       {"slot",
        [](const Schedule& schedule, const Task& task) {
-         return for_passes(schedule, task) || task.kind == stash;
+         return for_passes(schedule, task) || task.kind == stash || task.kind == offload ||
+                task.kind == fetch;
        },
        [](const Schedule&, Task& task) { ++task.slot; }},
       {"negative slot", always, [](const Schedule&, Task& task) { task.slot = -1; }},
@@ -93,6 +95,8 @@ const std::vector<Change>& changes() {
       {"keeps",
        [](const Schedule&, const Task& task) { return task.kind == forward && task.keeps; },
        [](const Schedule&, Task& task) { task.keeps = false; }},
+      {"recomputed", [](const Schedule&, const Task& task) { return task.kind == backward; },
+       [](const Schedule&, Task& task) { task.recomputed = !task.recomputed; }},
       {"accumulates", [](const Schedule&, const Task& task) { return task.kind == backward; },
        [](const Schedule&, Task& task) { task.accumulates = !task.accumulates; }},
       {"reduced",
@@ -153,6 +157,10 @@ TEST_CASE("A head that does not fit is found") {
   schedule.parameters.pop_back();
   CHECK_THAT(test::findings_of(schedule),
              ContainsSubstring("stage 1 has nodes 2-4; the schedule says the parameters of 3"));
+
+  schedule = test::gpipe(2, 2, false);
+  schedule.slices.resize(3);
+  CHECK_THAT(test::findings_of(schedule), ContainsSubstring("what slices 3 are"));
 
   schedule = test::gpipe(2, 2, false);
   schedule.gradient_links[0].to = 2;

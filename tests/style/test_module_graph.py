@@ -38,11 +38,25 @@ class ModuleGraph(unittest.TestCase):
     def test_a_conditional_in_a_public_header_is_a_fault(self):
         self.assertEqual(len(self.faults("include/zygos/core/a.hpp", "#ifdef A\n#endif\n")), 1)
 
+    def test_a_test_that_skips_by_itself_is_a_fault(self):
+        self.assertEqual(len(self.faults("tests/io/a.cpp", 'SKIP("no disk");\n// SKIP(\n')), 1)
+        self.assertEqual(self.faults("tests/support/skip.hpp", "SKIP(reason);\n"), [])
+
     def test_a_file_without_licence_is_a_fault(self):
         self.assertEqual(len(self.faults("src/core/a.cpp", "", licence="")), 1)
 
     def test_a_file_of_an_unknown_module_is_a_fault(self):
         self.assertEqual(len(self.faults("include/zygos/other/a.hpp", "")), 1)
+
+    def test_a_folder_of_src_with_more_than_25_files_is_a_fault(self):
+        with tempfile.TemporaryDirectory() as root:
+            folder = Path(root, "src/core")
+            folder.mkdir(parents=True)
+            for number in range(25):
+                Path(folder, f"{number}.cpp").write_text(LICENCE)
+            self.assertEqual(module_graph.check(root), [])
+            Path(folder, "CMakeLists.txt").write_text("")
+            self.assertIn("holds 26 files", module_graph.check(root)[0][2])
 
 
 if __name__ == "__main__":

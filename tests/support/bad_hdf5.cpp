@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/hdf5_handles.hpp"
+#include "io/hdf5/hdf5_handles.hpp"
 #include "support/bad_data.hpp"
 #include "support/idx_files.hpp"
 
@@ -17,8 +17,8 @@ namespace {
 namespace h5 = io::hdf5;
 using Extents = std::vector<hsize_t>;
 
-h5::Space space_of(const Extents& extents, const Extents& most = {}) {
-  return h5::Space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(),
+h5::Space space_of(const Extents& dimensions, const Extents& most = {}) {
+  return h5::Space(H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(),
                                     most.empty() ? nullptr : most.data()),
                    "make a space");
 }
@@ -34,9 +34,9 @@ h5::Dataset create(hid_t file, const char* name, hid_t type, hid_t space,
 }
 
 template <class T>
-void put(hid_t file, const char* name, hid_t type, const Extents& extents,
+void put(hid_t file, const char* name, hid_t type, const Extents& dimensions,
          const std::vector<T>& values, hid_t properties = H5P_DEFAULT) {
-  const auto space = space_of(extents);
+  const auto space = space_of(dimensions);
   const auto dataset = create(file, name, type, space, properties);
   h5::check(H5Dwrite(dataset, io::hdf5::memory_type(dtype_of<T>), H5S_ALL, H5S_ALL, H5P_DEFAULT,
                      values.data()),

@@ -52,7 +52,7 @@ void bad_headers(IdxWriter& write) {
   write.images("idx-rank-0", idx_bytes(0x08, {}, {5}));
   write.images("idx-rank-7", idx_bytes(0x08, {1, 1, 1, 1, 1, 1, 1}, {5}));
   write.images("idx-unknown-type", idx_bytes(0x0A, {3, 2, 2}, Bytes(12, 7)));
-  write.images("idx-cut-in-extents", {0, 0, 8, 3, 0, 0, 0, 3, 0, 0});
+  write.images("idx-cut-in-dimensions", {0, 0, 8, 3, 0, 0, 0, 3, 0, 0});
   write.images("idx-no-samples", idx_bytes(0x08, {0, 2, 2}, {}));
   write.images("idx-no-rows", idx_bytes(0x08, {3, 0, 2}, {}));
 }

@@ -4,7 +4,7 @@
 // Convolutions that tests go through.
 #pragma once
 
-#include "ops/conv2d.hpp"
+#include "ops/conv/conv2d.hpp"
 #include "support/random_values.hpp"
 
 #include <cstddef>

@@ -15,10 +15,10 @@ Bytes operator+(Bytes left, const Bytes& right) {
   return left;
 }
 
-Bytes idx_bytes(std::uint8_t type, std::initializer_list<std::uint32_t> extents,
+Bytes idx_bytes(std::uint8_t type, std::initializer_list<std::uint32_t> dimensions,
                 const Bytes& payload) {
-  Bytes bytes{0, 0, type, static_cast<std::uint8_t>(extents.size())};
-  for (const std::uint32_t extent : extents) {
+  Bytes bytes{0, 0, type, static_cast<std::uint8_t>(dimensions.size())};
+  for (const std::uint32_t extent : dimensions) {
     for (int shift = 24; shift >= 0; shift -= 8) {
       bytes.push_back(static_cast<std::uint8_t>(extent >> shift));
     }

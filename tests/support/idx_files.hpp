@@ -13,8 +13,8 @@ namespace zygos::test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// 00 00 TYPE RANK and the extents, then `payload`.
-Bytes idx_bytes(std::uint8_t type, std::initializer_list<std::uint32_t> extents,
+/// 00 00 TYPE RANK and the dimensions, then `payload`.
+Bytes idx_bytes(std::uint8_t type, std::initializer_list<std::uint32_t> dimensions,
                 const Bytes& payload);
 /// Level 0 packs nothing and so has the same bytes with every version of zlib.
 Bytes gzip_bytes(const Bytes& plain, int level = 0);

@@ -4,7 +4,7 @@
 // What kernels of losses write, and on what.
 #pragma once
 
-#include "ops/loss.hpp"
+#include "ops/loss/loss.hpp"
 #include "support/kernel_case.hpp"
 #include "support/random_values.hpp"
 

@@ -13,7 +13,7 @@
 #include "zygos/nn/optimizers.hpp"
 #include "zygos/policies/policies.hpp"
 #include "zygos/train/engine.hpp"
-#include "zygos/train/profiler.hpp"
+#include "zygos/train/problem.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -187,7 +187,7 @@ TEST_CASE("No kind of layer hides what is not finite, neither forward nor backwa
       SmallRun run(test::host_and_device(), DType::f64, 40);
       graph::Graph graph(Shape{10}, nn::cross_entropy());
       graph.add("before", nn::dense({.units = one.input.size()}));
-      graph.add("shaped", nn::reshape(one.input.extents()));
+      graph.add("shaped", nn::reshape(one.input.dimensions()));
       if (where == Where::forward) {
         graph.add("poison", poison(where, true));
       }

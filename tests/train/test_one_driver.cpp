@@ -5,8 +5,9 @@
 // number of cores decides.
 #include "policy_models.hpp"
 #include "small_run.hpp"
+#include "support/skip.hpp"
 
-#include "zygos/train/profiler.hpp"
+#include "zygos/measure/profiler.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -120,7 +121,8 @@ TEST_CASE("A lane's thread, bound to its core, knows of the others", "[train][on
   constexpr int most = 8;
   const int cores = lane::process_cores();
   if (cores > most) {
-    SKIP("one lane for each of " << cores << " cores would be too many");
+    test::skip_without(
+        "few-cores", "one lane for each of " + std::to_string(cores) + " cores would be too many");
   }
   std::vector<lane::LaneSpec> specs = workers(cores);
   for (int core = 0; core < cores; ++core) {
@@ -129,10 +131,10 @@ TEST_CASE("A lane's thread, bound to its core, knows of the others", "[train][on
   SmallRun run(std::move(specs));
   const auto engine = run.engine(run.split(20));
 
-  std::chrono::microseconds patience{};
-  run.lanes[0].run_and_wait([&] { patience = engine->patience(); });
-  CHECK(engine->patience() == lane::own_core_patience);
-  CHECK(patience == lane::own_core_patience);
+  std::chrono::microseconds spin_timeout{};
+  run.lanes[0].run_and_wait([&] { spin_timeout = engine->spin_timeout(); });
+  CHECK(engine->spin_timeout() == lane::own_core_spin_timeout);
+  CHECK(spin_timeout == lane::own_core_spin_timeout);
 }
 
 TEST_CASE("Links work while the one driver of their lane computes", "[train][one_driver]") {
@@ -180,14 +182,15 @@ TEST_CASE("A profile says which places have one driver", "[train][one_driver]") 
   for (const int cores : {one_core, cores_to_spare}) {
     SmallRun run(workers(2, 1e-4));
     run.options.cores = cores;
-    const train::ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
-                                        run.batch(), 0.005,          {},        0};
+    const measure::ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
+                                          run.batch(), 0.005,          {},        0};
 
-    const plan::Profile profile = train::measure_profile(request);
+    const plan::Profile profile = measure::measure_profile(request);
 
     CHECK(profile.cores == cores);
     CHECK(profile.places[1].one_driver == (cores == one_core));
-    CHECK(profile.awake_s == std::chrono::duration<double>(run.lanes.patience(cores)).count());
+    CHECK(profile.spin_timeout_s ==
+          std::chrono::duration<double>(run.lanes.spin_timeout(cores)).count());
     CHECK(profile.handover_s + profile.wake_s > 0.0);
   }
 }

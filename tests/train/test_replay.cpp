@@ -111,7 +111,7 @@ void put_weights(io::Checkpoint& saved, const graph::Graph& graph,
   }
 }
 
-/// One lane, one update, the gradient of `parts` micro-batches added up one after the other.
+/// One lane, one update, the gradient of `parts` micro-batches summed one after the other.
 schedule::Schedule accumulating(const plan::Problem& problem, std::int64_t parts) {
   schedule::Outline outline;
   outline.policy = "replay";
@@ -227,6 +227,27 @@ std::vector<Rule> rules(const StagedModel& model) {
        [](std::int64_t, std::int64_t stages, std::int64_t update) {
          return stashed(0, stages, update);
        }},
+      {"PipeDream, stashed in host memory",
+       policies::pipedream(
+           {.micro_batches = 12, .replicas = {}, .stages = in_four, .stash = schedule::Tier::host}),
+       4, four, 12, 1, stashed},
+      {"PipeDream, vertical sync, stashed in host memory",
+       policies::pipedream({.micro_batches = 12,
+                            .replicas = {},
+                            .vertical_sync = true,
+                            .stages = in_four,
+                            .stash = schedule::Tier::host}),
+       4, four, 12, 1,
+       [](std::int64_t, std::int64_t stages, std::int64_t update) {
+         return stashed(0, stages, update);
+       }},
+      {"PipeDream-2BW, stashed in host memory",
+       policies::pipedream_2bw(
+           {.updates = 4, .accumulate = 4, .stages = in_four, .stash = schedule::Tier::host}),
+       4, four, 4, 4,
+       [](std::int64_t, std::int64_t, std::int64_t update) {
+         return std::max<std::int64_t>(0, update - 1);
+       }},
       {"PipeDream-2BW, two stages",
        policies::pipedream_2bw({.updates = 4, .accumulate = 3, .stages = in_two}), 2, two, 4, 3,
        [](std::int64_t, std::int64_t, std::int64_t update) {
@@ -251,7 +272,7 @@ TEST_CASE("Policies with old weights equal their update rules bit for bit", "[tr
   }
 }
 
-// To rounding: the norm is added up in another order here.
+// To rounding: the norm is summed in another order here.
 TEST_CASE("PipeDream-2BW clips every update by the norm of its own gradient",
           "[train][policies][clip]") {
   for (const StagedModel& model : {dense_stages(), image_stages()}) {

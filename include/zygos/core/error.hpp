@@ -43,7 +43,7 @@ class InternalError : public Error {
   explicit InternalError(const std::string& message) : Error(ExitCode::bug, message) {}
 };
 
-/// A bad argument, deck or model: the caller can mend it.
+/// A bad argument, deck or model: the caller can fix it.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& message) : Error(ExitCode::usage, message) {}

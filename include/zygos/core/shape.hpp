@@ -17,14 +17,15 @@ class Shape {
   static constexpr std::size_t max_rank = 6;
 
   Shape() = default;
-  /// Throws UsageError for a negative extent, more than max_rank extents, or a product over 2^62.
-  Shape(std::initializer_list<std::int64_t> extents)
-      : Shape(std::span<const std::int64_t>(extents.begin(), extents.size())) {}
-  explicit Shape(std::span<const std::int64_t> extents);
+  /// Throws UsageError for a negative extent, more than max_rank dimensions, or a product over
+  /// 2^62.
+  Shape(std::initializer_list<std::int64_t> dimensions)
+      : Shape(std::span<const std::int64_t>(dimensions.begin(), dimensions.size())) {}
+  explicit Shape(std::span<const std::int64_t> dimensions);
 
   std::size_t rank() const noexcept { return rank_; }
-  std::int64_t operator[](std::size_t axis) const { return extents_[axis]; }
-  std::span<const std::int64_t> extents() const noexcept { return {extents_.data(), rank_}; }
+  std::int64_t operator[](std::size_t axis) const { return dimensions_[axis]; }
+  std::span<const std::int64_t> dimensions() const noexcept { return {dimensions_.data(), rank_}; }
   /// Number of elements; 1 for rank 0.
   std::int64_t size() const noexcept;
   /// This shape with one more extent in front: (N) + (C, H, W) -> (N, C, H, W).
@@ -37,7 +38,7 @@ class Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 
  private:
-  std::array<std::int64_t, max_rank> extents_{};
+  std::array<std::int64_t, max_rank> dimensions_{};
   std::size_t rank_ = 0;
 };
 

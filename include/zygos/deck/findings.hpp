@@ -54,7 +54,7 @@ class DeckError : public Error {
 class Findings {
  public:
   /// More are counted but not shown.
-  static constexpr std::size_t most_shown = 50;
+  static constexpr std::size_t max_shown = 50;
 
   Findings() = default;
   /// `file` is the name to print for `text`, `overrides` the arguments of the command line.

@@ -77,7 +77,7 @@ struct TextSpec {
   std::filesystem::path file;
   Position file_position;
   std::string unit = "characters";  ///< or bytes, words
-  std::int64_t most_words = 10'000;
+  std::int64_t max_words = 10'000;
   std::int64_t sequence = 128;
   std::int64_t stride = 0;  ///< 0: as the sequence
   double validation = 0.1;
@@ -170,7 +170,7 @@ struct TrainSpec {
   std::int64_t batch = 0;
   bool shuffle = true;
   bool drop_last = false;
-  std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are added up as one; 0: off
+  std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are summed as one; 0: off
   Every report;
   Every evaluate;
   Position batch_position;

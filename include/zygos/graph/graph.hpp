@@ -6,6 +6,7 @@
 #include "zygos/nn/loss.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,13 @@ struct Node {
   std::vector<Shape> input_shapes;  ///< sample shapes
   Shape output_shape;               ///< sample shape
   bool wants_d_input = true;        ///< false if no parameter lies before it: nobody needs d_inputs
+  std::uint32_t stream = 0;         ///< of random numbers: its index in the whole model
+};
+
+/// Which part of a parameter of the whole model a parameter of a sharded one is.
+struct ParameterOrigin {
+  std::size_t parameter = 0;  ///< index into the whole model's parameters
+  nn::ParameterRange range;
 };
 
 /// A parameter with its place in the model's flat parameter buffer.
@@ -36,8 +44,9 @@ struct Parameter {
   Shape shape;
   Initialiser init;
   bool decay = true;
-  bool statistic = false;   ///< not trained
-  std::int64_t offset = 0;  ///< in elements
+  bool statistic = false;                   ///< not trained
+  std::int64_t offset = 0;                  ///< in elements
+  std::optional<ParameterOrigin> origin{};  ///< of a sharded model
 };
 
 /// What happens to the gradient of one input of a node in the backward pass.
@@ -46,6 +55,24 @@ enum class InputGradient : std::uint8_t {
   written,   ///< by the input's last reader: straight into the gradient of its output
   added,     ///< by every other reader: into memory of its own first, then added
 };
+
+class Graph;
+/// The model whose nodes are these slices of `whole`, or a copy of it if there are none. Throws
+/// UsageError for layers that cannot be cut so, naming them.
+Graph sharded(const Graph& whole, std::span<const ModelSlice> slices);
+
+/// Elements that lie one after the other in the flat parameters both of the whole model and of a
+/// sharded one.
+struct ElementRun {
+  std::int64_t whole = 0;  ///< begin in the whole model's
+  std::int64_t shard = 0;  ///< begin in the sharded one's
+  std::int64_t count = 0;
+};
+/// All of them, for copies in either direction.
+std::vector<ElementRun> element_runs(const Graph& whole, const Graph& shards);
+
+/// Up to the next multiple at which a parameter may begin.
+std::int64_t aligned_elements(std::int64_t elements);
 
 /// A model: a directed acyclic graph of named layers with inferred shapes, and a loss at its end.
 /// A plain value; knows no lane and no memory.
@@ -101,6 +128,7 @@ class Graph {
  private:
   std::vector<NodeId> resolve(const std::string& name, std::span<const std::string> inputs) const;
   void place_parameters(NodeId node);
+  friend Graph sharded(const Graph& whole, std::span<const ModelSlice> slices);
 
   Shape input_;
   nn::LossPtr loss_;

@@ -50,7 +50,7 @@ class BatchFeed {
   /// values that can't be trained on. Throws UsageError behind the last batch.
   FedBatch next();
 
-  /// Seconds that next() has waited for the file in all.
+  /// Total seconds that next() has waited for the file.
   double waited_s() const;
   /// Host memory of batches that are read ahead; 0 for data in memory.
   std::size_t bytes() const;

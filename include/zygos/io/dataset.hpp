@@ -38,8 +38,8 @@ struct Array {
   void require_readable(DType wanted) const;
 };
 
-/// The label of what no loss judges, where a sample has several.
-inline constexpr std::int32_t not_judged = -1;
+/// The label that a loss ignores (`ignore_index`), where a sample has several.
+inline constexpr std::int32_t ignored_label = -1;
 
 /// Samples with their targets, in the element type they were stored in. A model sees
 /// `value * input_scale + input_offset`, converted while a batch is gathered, so that bytes on disk
@@ -69,7 +69,7 @@ struct LoadOptions {
   std::int64_t classes = 0;           ///< 0: the largest label + 1
   std::optional<double> input_scale;  ///< without: 1/255 for bytes (pixels), 1 for anything else
   double input_offset = 0.0;
-  std::int64_t most_samples = 0;  ///< IDX and CIFAR-10: stop after so many; 0: all there are
+  std::int64_t max_samples = 0;  ///< IDX and CIFAR-10: stop after so many; 0: all there are
 };
 
 /// Uninitialised bytes, aligned for every element type. Throws MemoryError that names `what`.
@@ -86,7 +86,7 @@ Array make_array(const Shape& shape, std::span<const T> values) {
 }
 
 /// Throws DataError unless counts, types and label range are what Dataset promises. Of a sample
-/// with several labels some, but not all, may be not_judged. The readers check more closely
+/// with several labels some, but not all, may be ignored_label. The readers check more closely
 /// themselves; this is for data sets made by hand.
 void check(const Dataset& data);
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// IDX, the format of MNIST: 00 00 TYPE RANK, RANK big-endian 32-bit extents, the elements. Plain or
-// gzip, told apart by content. A file is believed only as far as it has bytes: whatever its header
-// declares, at most 64 MiB more than its real content is ever allocated (integers of 8 and 16 bits
-// excepted, which become i32 after they were counted).
+// IDX, the format of MNIST: 00 00 TYPE RANK, RANK big-endian 32-bit dimensions, the elements. Plain
+// or gzip, told apart by content. A file is believed only as far as it has bytes: whatever its
+// header declares, at most 64 MiB more than its real content is ever allocated (integers of 8 and
+// 16 bits excepted, which become i32 after they were counted).
 #pragma once
 
 #include "zygos/io/dataset.hpp"

@@ -25,11 +25,11 @@ struct NodeGraph {
   std::int64_t classes = 0;
 };
 
-/// Which of the nodes are judged.
+/// Which of the nodes have valid labels.
 enum class Nodes { training, test };
 
 /// One sample, the graph: inputs (1, nodes, F), which share their bytes with the features, and
-/// labels (1, nodes), not_judged for the other nodes. Throws DataError if there is no such node.
+/// labels (1, nodes), ignored_label for the other nodes. Throws DataError if there is no such node.
 Dataset whole_graph(const NodeGraph& graph, Nodes which);
 
 struct TreeOptions {

@@ -26,7 +26,7 @@ struct TextOptions {
   /// From one training sample's first token to the next one's; 0: `sequence`, as in validation.
   std::int64_t stride = 0;
   TextUnit unit = TextUnit::characters;
-  std::int64_t most_words = 10'000;  ///< ids of words, with that of all others
+  std::int64_t max_words = 10'000;  ///< ids of words, with that of all others
   double validation = 0.1;  ///< part of the text, at its end, that is not trained on; below 1
 };
 

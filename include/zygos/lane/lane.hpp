@@ -113,7 +113,7 @@ class Lane {
   void wait(Line line = Line::compute);
   /// Behind wait(), of a lane with several threads: the calling thread goes on at the core where
   /// the job ended. For callers that do nothing but wait for lanes that compute on all cores: woken
-  /// on another one, it would have to take that from a thread of the lane's team, which waits awake
+  /// on another one, it would have to take that from a thread of the lane's team, which spins
   /// for the next kernel.
   void follow(Line line = Line::compute) const;
   /// run() and wait() in one.
@@ -139,9 +139,9 @@ class Lane {
   /// Stretches a compute task that took `seconds` by the lane's slow-down factor.
   void hold_back(double seconds) const;
   /// Whether this line's copies and hold_back() end when the work is done, and what the link or the
-  /// slow-down takes beyond that is added up for take_waits(): for who has other work meanwhile.
+  /// slow-down takes beyond that is summed for take_waits(): for who has other work meanwhile.
   void defer_waits(bool defer) const;
-  /// Seconds added up since the last call.
+  /// Seconds summed since the last call.
   double take_waits() const;
 
  private:

@@ -42,9 +42,9 @@ class LaneSet {
   /// True if every lane has one driver and there is a core for each of their threads. Devices and
   /// lanes of other processes have threads that move messages, which need cores, too.
   bool cores_of_their_own(int cores) const;
-  /// How long threads that compute stay awake while they wait for what other lanes compute:
-  /// own_core_patience or computing_patience.
-  std::chrono::microseconds patience(int cores) const;
+  /// How long threads that compute spin while they wait for what other lanes compute:
+  /// own_core_spin_timeout or computing_spin_timeout.
+  std::chrono::microseconds spin_timeout(int cores) const;
   /// Throws UsageError that lists the names there are.
   std::size_t index_of(std::string_view name) const;
 

@@ -58,6 +58,8 @@ class Arena {
   Arena(ArenaLayout layout, const std::string& lane, std::size_t budget, const Allocator& allocate);
 
   std::byte* at(std::size_t piece) const;
+  /// First byte of the block; null if it has none.
+  const std::byte* begin() const noexcept { return block_.get(); }
   const ArenaLayout& layout() const noexcept { return layout_; }
 
  private:

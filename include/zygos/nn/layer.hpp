@@ -6,6 +6,7 @@
 
 #include "zygos/core/philox.hpp"
 #include "zygos/core/shape.hpp"
+#include "zygos/core/slice.hpp"
 #include "zygos/lane/spaces.hpp"
 #include "zygos/tensor/initialiser.hpp"
 #include "zygos/tensor/tensor.hpp"
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,7 +42,7 @@ struct ParameterSpec {
   Shape shape;
   Initialiser init;
   bool decay = true;  ///< weight decay applies (not to biases)
-  /// Not trained: every update takes the gradient itself off it, whatever the optimizer. So what a
+  /// Not trained: every update subtracts the gradient itself, whatever the optimizer. So what a
   /// layer counts over a batch goes the way of gradients, and is exact however the batch is cut.
   bool statistic = false;
 };
@@ -53,7 +55,7 @@ struct WorkspaceSpec {
   bool kept = false;  ///< true: forward's values are needed in backward (charged to activations)
 };
 
-/// Numbers that a layer reads and nobody trains, such as a sparse matrix. They lie beside the
+/// Constants that a layer reads, not trained, such as a sparse matrix. They lie beside the
 /// weights of every place that runs the layer and are filled once, before step 0.
 struct ConstantSpec {
   std::string name;
@@ -72,7 +74,7 @@ struct Context {
   Tensor sample_ids;        ///< (N) u32 in lane memory, the samples' ids in the data set
 };
 
-/// Tensors of a forward pass; all first extents are N, the samples of this call.
+/// Tensors of a forward pass; all first dimensions are N, the samples of this call.
 struct ForwardArgs {
   std::span<const Tensor> inputs;
   std::span<const Tensor> parameters;
@@ -99,6 +101,25 @@ struct BackwardArgs {
   std::span<const Tensor> constants{};
   Tensor batch_statistics{};  ///< as in ForwardArgs, of gradients
   Tensor own_statistics{};    ///< the row of this call's samples in there
+};
+
+class Layer;
+using LayerPtr = std::shared_ptr<const Layer>;
+
+/// Which part of a parameter of the whole layer is a parameter of a slice.
+struct ParameterRange {
+  std::size_t axis = 0;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// A slice of a layer as a layer.
+struct LayerShard {
+  LayerPtr layer;
+  /// By parameter of the whole layer; nothing: the slice does not have it. What slices have is all
+  /// of a parameter, once.
+  std::vector<std::optional<ParameterRange>> parameters;
+  LayerPtr epilogue{};  ///< partial sums: what follows their sum, or null
 };
 
 /// Immutable description plus the two passes. Shapes given and returned are sample shapes, without
@@ -136,6 +157,13 @@ class Layer {
   virtual void collect(const Context& context, const ForwardArgs& args, const Tensor& row) const;
   virtual void collect_backward(const Context& context, const BackwardArgs& args,
                                 const Tensor& row) const;
+  /// Into how many units (its outputs, inputs or elements) the layer can be cut for tensor
+  /// parallelism; 0: it cannot be cut so.
+  virtual std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const;
+  /// The slice of units [begin, end); `inputs` are those of the whole layer. The sum of all partial
+  /// sums is the whole output before its epilogue; a bias belongs to the slice that begins at 0.
+  virtual LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
+                           std::span<const Shape> inputs) const;
   virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs,
                             DType dtype) const = 0;
   /// `wants_d_input`: false for a first layer, which saves a GEMM.
@@ -144,7 +172,5 @@ class Layer {
   virtual void forward(const Context& context, const ForwardArgs& args) const = 0;
   virtual void backward(const Context& context, const BackwardArgs& args) const = 0;
 };
-
-using LayerPtr = std::shared_ptr<const Layer>;
 
 }  // namespace zygos::nn

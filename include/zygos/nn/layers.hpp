@@ -92,9 +92,9 @@ struct UpsampleOptions {
 };
 LayerPtr upsample(UpsampleOptions options);
 
-/// A sample's numbers in the same order with other extents; one may be -1, for what the others
+/// A sample's numbers in the same order with other dimensions; one may be -1, for what the others
 /// leave. flatten() is {-1}.
-LayerPtr reshape(std::span<const std::int64_t> extents);
+LayerPtr reshape(std::span<const std::int64_t> dimensions);
 LayerPtr flatten();
 
 /// Elementwise activation; gelu is the exact form x Phi(x) (Hendrycks and Gimpel, 2016).
@@ -109,7 +109,7 @@ LayerPtr dropout(double rate);
 
 /// Each vector along the last extent less its mean and over its standard deviation, times a gain
 /// (1 at first), plus a shift (0) for each of its elements (Ba, Kiros and Hinton, 2016). Both are
-/// added up in double; `epsilon` is added to the variance.
+/// summed in double; `epsilon` is added to the variance.
 LayerPtr layer_norm(double epsilon = 1e-5);
 
 struct BatchNormOptions {
@@ -201,8 +201,8 @@ struct AddOptions {
 };
 LayerPtr add(AddOptions options = {});
 
-/// Two or more inputs joined along the first extent of their sample shapes; all other extents must
-/// be the same. Vectors are appended, images stacked by channel.
+/// Two or more inputs joined along the first extent of their sample shapes; all other dimensions
+/// must be the same. Vectors are appended, images stacked by channel.
 LayerPtr concat();
 
 }  // namespace zygos::nn

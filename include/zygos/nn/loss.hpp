@@ -18,15 +18,15 @@ inline constexpr std::int64_t loss_totals = 3;
 /// Tensors of a loss over the N samples of one lane.
 struct LossArgs {
   Tensor prediction;  ///< (N, ...)
-  /// labels (N, ...) i32, of which negative ones are not judged, or (N, ...) of wide(prediction)
+  /// labels (N, ...) i32, of which negative ones are ignored, or (N, ...) of wide(prediction)
   Tensor target;
-  /// out, (N judged_per_sample) f64: everything's part in its sample's loss, times their number
+  /// out, (N valid_per_sample) f64: everything's part in its sample's loss, times their number
   Tensor sample_losses;
-  /// out, as many i32: what each scores, see Score (0 without one); -1 for what is not judged
+  /// out, as many i32: what each scores, see Score (0 without one); -1 for an ignored label
   Tensor sample_hits;
   Tensor d_prediction;  ///< out, (N, ...), or empty when only evaluating
   /// out, (loss_totals) f64: sums in a fixed order of the samples' losses, each the mean over what
-  /// is judged of it, of all hits, and of 1 for all that is judged
+  /// is valid of it, of all hits, and of 1 for every valid label
   Tensor totals;
 };
 
@@ -36,7 +36,7 @@ struct TargetRange {
   double most;
 };
 
-/// What hits say to a reader: their mean over all that is judged, divided by `best`, is `name`.
+/// What hits say to a reader: their mean over all valid labels, divided by `best`, is `name`.
 /// They are whole numbers, so that neither lanes nor their order change the sum.
 struct Score {
   std::string_view name;  ///< "accuracy"
@@ -44,7 +44,7 @@ struct Score {
 };
 
 /// A mean over the *global* batch: d_prediction is divided by `global_batch`, so that the gradients
-/// of unequal parts add up exactly: sum of (b_r / B) g_r.
+/// of unequal parts sum exactly: sum of (b_r / B) g_r.
 class Loss {
  public:
   virtual ~Loss() = default;
@@ -54,7 +54,7 @@ class Loss {
   /// Whether predictions, and their gradient, may be bf16. Targets that are numbers are float then.
   virtual bool takes_bf16() const { return false; }
   /// What may be right or wrong of a sample with such a target: each of its labels, or all of it.
-  std::int64_t judged_per_sample(const Shape& target) const {
+  std::int64_t valid_per_sample(const Shape& target) const {
     return wants_labels() ? target.size() : 1;
   }
   /// What every element of a target must lie in; none: any number will do.

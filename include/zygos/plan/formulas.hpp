@@ -18,7 +18,7 @@ double pipeline_bubble(std::int64_t stages, std::int64_t micro_batches);
 /// Its speed-up over one place: KM/(M+K-1). The same source.
 double pipeline_speedup(std::int64_t stages, std::int64_t micro_batches);
 
-/// Bytes that a ring all-reduce of S bytes among N ranks moves in all: 2(N-1)S; each rank sends
+/// Bytes that a ring all-reduce of S bytes among N ranks moves in total: 2(N-1)S; each rank sends
 /// 2(N-1)/N S. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
 /// workstations", JPDC 2009.
 std::int64_t ring_bytes(std::int64_t ranks, std::int64_t bytes);

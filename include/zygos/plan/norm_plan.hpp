@@ -14,7 +14,7 @@ namespace zygos::plan {
 /// How a place takes part in the norm of a gradient. Each of its sums is made of pieces whose
 /// length depends on that sum alone, so neither the number of threads nor a cut changes a bit.
 struct NormPlan {
-  /// Partial sums of a piece: squares are added up side by side in so many.
+  /// Partial sums of a piece: squares are summed side by side in so many.
   static constexpr std::int64_t beside = 32;
 
   std::vector<schedule::ElementRange> pieces;  ///< of the flat gradient; statistics are left out

@@ -40,7 +40,7 @@ struct PartitionRequest {
   std::int64_t samples = 0;        ///< of a micro-batch; 0: the problem's batch
   std::int64_t micro_batches = 1;  ///< of a step, over which an update's time is spread
   bool use_all_places = true;      ///< false: places may be left out
-  std::int32_t most_replicas = 1;  ///< of a stage; more: neighbours in the order of places share it
+  std::int32_t max_replicas = 1;   ///< of a stage; more: neighbours in the order of places share it
   /// Copies of the parameters beside the weights' versions: gradient, optimizer state.
   std::int64_t parameter_copies = 2;
   /// Empty: one micro-batch and one version. GPipe keeps all micro-batches, 1F1B as many as there

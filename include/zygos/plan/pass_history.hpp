@@ -10,8 +10,8 @@
 namespace zygos::plan {
 
 /// What a place did before a pass in the same step. It says in which caches weights and gradients
-/// lie: 1F1B's passes take a fifth more than GPipe's where a stage and its gradients fill a cache. An
-/// update in between, as PipeDream has, changes little.
+/// lie: 1F1B's passes take a fifth more than GPipe's where a stage and its gradients fill a cache.
+/// An update in between, as PipeDream has, changes little.
 enum class PassHistory : std::uint8_t {
   first,        ///< none of the kind over these nodes
   again,        ///< one of the kind, and behind it none of the other

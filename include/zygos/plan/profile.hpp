@@ -99,27 +99,27 @@ struct PlaceProfile {
 };
 
 /// Places end a step jointly if they do so within this of each other: a lane's thread that has
-/// ended stays awake for lane::computing_patience, and half of that leaves no doubt.
+/// ended spins for lane::computing_spin_timeout, and half of that leaves no doubt.
 inline constexpr double joint_end_s =
-    std::chrono::duration<double>(lane::computing_patience).count() / 2;
+    std::chrono::duration<double>(lane::computing_spin_timeout).count() / 2;
 
 /// What was measured on one machine for one model and set of lanes.
 struct Profile {
   std::vector<PlaceProfile> places;
   /// Start and end of a step, outside its tasks: if one place is the last at work, and if
-  /// several end it jointly, so that the thread that waits for them finds a core awake.
+  /// several end it jointly, so that the thread that waits for them finds a core that spins.
   double step_overhead_s = 0.0;
   double joint_overhead_s = 0.0;
   double task_overhead_s = 0.0;  ///< between two tasks of a queue
   /// Until a task starts that waited for one of another thread: one that computes; one that
-  /// computes, waited for one that does so elsewhere, and for longer than its thread stays awake;
+  /// computes, waited for one that does so elsewhere, and for longer than its thread spins;
   /// one that moves a message. Where a place has one thread for all, any of its tasks takes one of
   /// the first two.
   double handover_s = 0.0;
   double wake_s = 0.0;
   double message_handover_s = 0.0;
-  /// For how long threads that compute stay awake, see lane::LaneSet::patience.
-  double awake_s = std::chrono::duration<double>(lane::computing_patience).count();
+  /// For how long threads that compute spin, see lane::LaneSet::spin_timeout.
+  double spin_timeout_s = std::chrono::duration<double>(lane::computing_spin_timeout).count();
   /// That lanes and the threads that move their messages share; 0: enough for all.
   int cores = 0;
 

@@ -13,8 +13,8 @@
 
 namespace zygos::plan {
 
-/// What a lane can do at most, as measured on it.
-struct Roof {
+/// Peak rates of a lane, as measured on it.
+struct PeakRates {
   double flops_per_s = 0.0;  ///< of a large matrix product
   double bytes_per_s = 0.0;  ///< of a sum of vectors that no cache holds
 };
@@ -34,12 +34,12 @@ struct OpTime {
   double bytes_per_s() const;
 };
 
-/// Seconds that the work takes at least: its operations at the product's rate or its bytes at the
+/// Lower bound of the time of the work: its operations at the product's rate or its bytes at the
 /// memory's, whichever is longer.
-double least_seconds(const Roof& roof, const nn::Cost& cost);
-/// Share of the roof that an op reaches: 1 is the roof itself. Above 1 where caches hold what it
+double min_seconds(const PeakRates& peak, const nn::Cost& cost);
+/// Share of the peak that an op reaches: 1 is the peak itself. Above 1 where caches hold what it
 /// reads. 0 where no time was measured.
-double share_of_roof(const Roof& roof, const OpTime& op);
+double share_of_peak(const PeakRates& peak, const OpTime& op);
 
 /// Ops of the same type and pass as one, named "dense (12)"; in the order of their first.
 std::vector<OpTime> by_type(const std::vector<OpTime>& ops);

@@ -34,13 +34,13 @@ using TaskSeconds = std::function<double(const schedule::Task&)>;
 /// `after` have ended. Cost is linear in tasks and dependencies. Throws InternalError on a cycle.
 Simulation simulate(const schedule::Schedule& schedule, const TaskSeconds& seconds);
 
-/// With the costs of a profile, of places that share one machine: a task goes at the pace measured
-/// alone while no other place computes, at the pace measured together while all others do, and in
-/// between in proportion; so the phases of a pipeline in which one place waits for the other are
-/// not charged for a contention that is not there. Where a place has one driver, its queues take
-/// turns as the engine lets them, messages first; what a link does by itself goes on beside. The
-/// makespan includes the profile's step overhead. Cost is linear in tasks and dependencies for a
-/// given number of places.
+/// With the costs of a profile of the whole model, of places that share one machine: a task goes at
+/// the pace measured alone while no other place computes, at the pace measured together while all
+/// others do, and in between in proportion; so the phases of a pipeline in which one place waits
+/// for the other are not charged for a contention that is not there. Where a place has one driver,
+/// its queues take turns as the engine lets them, messages first; what a link does by itself goes
+/// on beside. The makespan includes the profile's step overhead. Cost is linear in tasks and
+/// dependencies for a given number of places.
 Simulation simulate(const schedule::Schedule& schedule, const Profile& profile);
 
 }  // namespace zygos::plan

@@ -16,7 +16,7 @@ namespace zygos::policies {
 /// The whole batch on one place.
 struct SingleOptions {
   std::string place;               ///< lane name; empty: the first lane
-  std::int64_t micro_batches = 1;  ///< the gradient is added up over so many parts of the batch
+  std::int64_t micro_batches = 1;  ///< the gradient is summed over so many parts of the batch
 };
 train::PolicyPtr single(SingleOptions options);
 
@@ -64,7 +64,7 @@ struct OneFOneBOptions {
 };
 train::PolicyPtr one_f_one_b(OneFOneBOptions options);
 
-/// How workers add up their gradients.
+/// How workers sum their gradients.
 enum class Exchange : std::uint8_t {
   ring,        ///< in buckets and chunks round a ring, overlapped with backward
   all_reduce,  ///< everyone reads everyone's and adds them up in the lanes' order
@@ -81,6 +81,14 @@ struct DataParallelOptions {
 };
 train::PolicyPtr data_parallel(DataParallelOptions options);
 
+/// One pair of dense layers cut by columns, then by rows, between the lanes (Megatron's MLP block).
+struct DensePairOptions {
+  std::vector<double> shares;      ///< of the first layer's units, by lane, in proportion; empty:
+                                   ///< equal
+  std::vector<std::string> lanes;  ///< in the order of the slices; empty: all of the run's
+};
+train::PolicyPtr dense_pair(DensePairOptions options);
+
 /// Micro-batches with an update each, and weights stashed for those under way (policies.md 3.7).
 struct PipeDreamOptions {
   std::int64_t micro_batches = 8;
@@ -88,6 +96,8 @@ struct PipeDreamOptions {
   bool vertical_sync = false;          ///< one version for a micro-batch on all stages
   std::int64_t average_every = 0;      ///< steps between means of the kept versions; 0: never
   StageOptions stages;
+  schedule::Tier stash =
+      schedule::Tier::lane;  ///< where versions rest that are not the current one
 };
 train::PolicyPtr pipedream(PipeDreamOptions options);
 
@@ -96,8 +106,16 @@ struct PipeDream2bwOptions {
   std::int64_t updates = 4;
   std::int64_t accumulate = 0;  ///< micro-batches of an update; 0: as many as stages
   StageOptions stages;
+  schedule::Tier stash = schedule::Tier::lane;  ///< where the older version rests
 };
 train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options);
+
+/// One place owns optimizer states and updates, the others compute (policies.md 3.12).
+struct ZeroOffloadOptions {
+  std::string owner;  ///< lane; empty: the first that reads host memory itself
+  std::int64_t bucket_bytes = 25'000'000;
+};
+train::PolicyPtr zero_offload(ZeroOffloadOptions options);
 
 std::vector<train::PolicyEntry> registry();
 

@@ -5,6 +5,7 @@
 #include "zygos/schedule/schedule.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,11 +16,14 @@
 
 namespace zygos::schedule {
 
+struct StageFacts;
+class PlaceFacts;
+
 /// A place as a builder sees it.
 struct PlaceOutline {
   std::string name;
   bool host_accessible = true;  ///< reads host memory directly: no staging, no copy
-  Stage stage = 0;              ///< -1: takes no part
+  Stage stage = 0;              ///< -1: computes nothing; it may own parts
 };
 
 /// What a schedule is about. Empty lists stand for one stage of all nodes, one micro-batch and one
@@ -28,14 +32,15 @@ struct Outline {
   std::string policy;
   std::vector<PlaceOutline> places;
   std::int64_t batch = 0;
-  ModelOutline model;
+  ModelOutline model;  ///< the sharded one where there are slices
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;
   std::vector<Place> part_owners;  ///< see Schedule::part_owners
   std::vector<SampleRange> updates;
-  std::int64_t chunk = 0;  ///< strict mode: see Schedule::chunk
-  bool clips = false;      ///< updates scale the gradient by its norm over the model
+  std::int64_t chunk = 0;            ///< strict mode: see Schedule::chunk
+  bool clips = false;                ///< updates scale the gradient by its norm over the model
+  std::vector<ModelSlice> slices{};  ///< see Schedule::slices
 };
 
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
@@ -49,6 +54,7 @@ struct Outline {
 class ScheduleBuilder {
  public:
   explicit ScheduleBuilder(Outline outline);
+  ~ScheduleBuilder();
 
   const Outline& outline() const noexcept { return outline_; }
   Stage stage_of(Place place) const;
@@ -110,8 +116,9 @@ class ScheduleBuilder {
   /// updated or received, a place has the next version. Where updates clip, those of a part of the
   /// model need exchange_squares() first (a UsageError says so); one of the whole model sees to it.
   TaskId update(Place place, std::optional<std::int32_t> part = {});
-  /// Room for stashed versions beside the current one; before any stash() of the place.
-  void keep_versions(Place place, std::int32_t versions);
+  /// Room for stashed versions beside the current one; before any stash() of the place. Those in
+  /// host memory are offloaded, and a pass that needs one fetches it into the lane's slot 1 first.
+  void keep_versions(Place place, std::int32_t versions, Tier tier = Tier::lane);
   /// Keeps the current version. The oldest kept one gives way.
   TaskId stash(Place place);
   /// Weights become the mean of the current and all stashed versions, at the end of every so many
@@ -128,85 +135,70 @@ class ScheduleBuilder {
     Version version = 0;
     std::int32_t stash_slots = 0;
     std::int32_t stashes = 0;
-    std::vector<Version> kept;    ///< by slot; 0 is the current one
-    bool fresh = true;            ///< no backward since the last update
-    bool reduced = false;         ///< the reduced gradient is what update takes
-    bool normed = false;          ///< the norm of that gradient is here
-    std::vector<Buffer> squares;  ///< what has been summed up and not exchanged yet
+    std::vector<Version> kept;     ///< by slot; 0 is the current one
+    std::vector<Version> resting;  ///< by slot, in host memory
+    bool fresh = true;             ///< no backward since the last update
+    bool reduced = false;          ///< the reduced gradient is what update takes
+    bool normed = false;           ///< the norm of that gradient is here
+    bool squared = false;          ///< there are squares that have not been exchanged
     std::int32_t updates = 0;
     std::set<std::int32_t> renewed;                           ///< parts of the next version
     std::map<MicroBatch, std::pair<Version, bool>> forwards;  ///< version used, whether it kept
-    std::vector<std::int32_t> sent;                           ///< messages of send_gradients
-  };
-
-  /// What follows from the links and parts for a stage, looked up once.
-  struct StageNeeds {
-    bool activations = false;        ///< of earlier stages
-    bool sends_gradients = false;    ///< to earlier stages
-    bool own_gradients = false;      ///< comes by message: of what it made itself
-    bool passing_gradients = false;  ///< comes by message: of what it read and passes on
-    std::vector<std::int32_t> parts;
-    std::vector<Place> places;
+    TaskId sent = -1;                                         ///< the last send_gradients()
   };
 
   PlaceState& state(Place place);
   const PlaceState& state(Place place) const;
+  /// Completes the task's reads and writes by the table of kinds. Messages, what is read in place
+  /// and what only the builder knows (kept versions, gathered statistics) stand in them already.
   TaskId add(Task task);
-  Task on(TaskKind kind, Place place, Queue queue = Queue::compute) const;
-  Task on_samples(TaskKind kind, Place place, MicroBatch micro_batch,
-                  Queue queue = Queue::compute) const;
+  /// Of a kind's own queue.
+  Task on(TaskKind kind, Place place) const;
+  Task on_samples(TaskKind kind, Place place, MicroBatch micro_batch) const;
   SampleRange samples(MicroBatch micro_batch) const;
   NodeRange nodes_of(Place place) const;
   bool host_accessible(Place place) const;
   std::int64_t sample_bytes(Place place) const;
   Task pass(TaskKind kind, Place place, MicroBatch micro_batch, Version version,
             NodeRange nodes) const;
-  /// By earlier parts of a forward pass that goes on with the node.
-  std::vector<Buffer> made_before(Place place, MicroBatch micro_batch, std::int32_t node) const;
   /// What precedes a part of a pass over `nodes` is done already; see forward() and backward().
   TaskId forward_part(Place place, MicroBatch micro_batch, bool keeps, Version version,
                       NodeRange nodes);
   TaskId backward_part(Place place, MicroBatch micro_batch, NodeRange nodes);
-  std::vector<Buffer> incoming_activations(Place place, MicroBatch micro_batch) const;
-  /// Of the stage itself: what forward has made, and the gradients that later nodes have left.
-  std::vector<Buffer> backward_operands(Place place, MicroBatch micro_batch, NodeRange nodes) const;
+  /// Version that the forward pass used, and whether its activations are kept.
+  const std::pair<Version, bool>& forward_of(Place place, MicroBatch micro_batch) const;
 
   // builder_statistics.cpp
   using StatisticsKey = std::tuple<std::int32_t, std::int32_t, bool>;
-  void read_batch_statistics(Task& task, bool of_gradients) const;
-  /// `made`: what the pass has left in the stage, up to the node.
-  void statistics(Place place, MicroBatch micro_batch, std::int32_t node, bool of_gradients,
-                  const std::vector<Buffer>& made);
+  void statistics(Place place, MicroBatch micro_batch, std::int32_t node, bool of_gradients);
   void gather_statistics();
   void all_gather(const StatisticsKey& key, const std::map<Place, std::vector<Buffer>>& made);
   std::int64_t statistics_bytes(const std::vector<Buffer>& statistics) const;
 
-  /// Buffers of all parts that overlap `elements`.
-  std::vector<Buffer> by_part(BufferKind kind, Place place, ElementRange elements,
-                              std::int32_t slot = 0) const;
-  /// Weights or optimizer states: by part where parts have owners.
-  std::vector<Buffer> parameters(BufferKind kind, Place place, ElementRange elements,
-                                 std::int32_t slot = 0) const;
   ElementRange elements_of(Place place, std::optional<std::int32_t> part) const;
   /// What the place's weights of a part are.
   Version version_of(Place place, std::optional<std::int32_t> part) const;
-  /// `weights` of the place have become those of `version`.
-  void renew(Place place, const std::vector<Buffer>& weights, Version version);
+  /// The task has written weights of its version.
+  void renew(TaskId task);
+  /// The task reads the weights in the slot, all of the stage's.
+  void read_version(Task& task, std::int32_t slot) const;
   std::int32_t slot_of(Place place, Version version) const;
+  /// Fetches the version if it rests in host memory and is not on the lane.
+  void bring(Place place, Version version);
   Buffer new_message(Place from);
-  /// What else reading a message of `from` reads: the buffer itself if the message is no copy.
-  void read_message(Task& task, const Buffer& message, const std::vector<Buffer>& source) const;
+  /// The message that `sender` writes, and what that reads if the message is no copy of it.
+  void read_message_of(Task& task, TaskId sender) const;
+  /// The messages of all senders but the task's own place, whose bytes are summed.
+  void read_others(Task& task, const std::vector<TaskId>& senders) const;
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
-  /// What an update of the place takes.
-  std::vector<Buffer> gradients_taken(Place place, ElementRange elements) const;
   std::int32_t next_update(Place place) const;
   /// Bytes of the sums of squares that the place has made.
   std::int64_t square_bytes(Place place) const;
   const StageLink* link_between(Stage from, Stage to) const;
   /// Strict mode: a place may send several partial sums.
   void count_partial_gradients();
-  void find_needs();
-  const StageNeeds& needs(Place place) const;
+  void find_places();
+  const StageFacts& facts(Place place) const;
   /// transfer() along all of `links` that begin with the place's stage.
   void send_along(const std::vector<StageLink>& links, Place from, MicroBatch micro_batch);
 
@@ -214,7 +206,8 @@ class ScheduleBuilder {
   Schedule schedule_;
   std::vector<StageLink> activation_links_;
   std::vector<StageLink> gradient_links_;
-  std::vector<StageNeeds> needs_;  ///< by stage
+  std::unique_ptr<PlaceFacts> facts_;
+  std::vector<std::vector<Place>> places_of_;  ///< by stage
   std::vector<PlaceState> states_;
   std::map<std::tuple<Place, Place, MicroBatch>, Buffer> on_the_way_;  ///< sent, not yet received
   std::int32_t messages_ = 0;

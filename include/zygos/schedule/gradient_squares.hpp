@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the norm of a gradient is summed up of, and who sums up what.
+// What the norm of a gradient is summed of, and who sums what.
 #pragma once
 
 #include "zygos/schedule/schedule.hpp"
@@ -11,7 +11,7 @@
 
 namespace zygos::schedule {
 
-/// Elements whose squares are added up by themselves, in the order in which these sums are added
+/// Elements whose squares are summed by themselves, in the order in which these sums are added
 /// up: those of every node with parameters, so that no cut between nodes changes a bit of the
 /// norm; where parts have owners, those of every part, by owner.
 std::vector<ElementRange> square_sums(const Schedule& schedule);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Strict mode. Sums of floating-point numbers depend on their order, so here there is only one: the
-// batch is cut into chunks of fixed samples, and the gradients of chunks are added up in a binary
+// batch is cut into chunks of fixed samples, and the gradients of chunks are summed in a binary
 // tree over the chunks' numbers. Neither a policy nor a micro-batch, a place or the time at which
 // something is ready changes who is added to whom, and so no bit of the result.
 #pragma once
@@ -36,7 +36,7 @@ struct PlaceTree {
   };
   struct Leaf {
     std::int32_t slot = 0;      ///< where the chunk's gradient goes
-    std::vector<Merge> merges;  ///< what can be added up then
+    std::vector<Merge> merges;  ///< what can be summed then
   };
   std::map<std::int64_t, Leaf> leaves;  ///< by chunk
   std::vector<Subtree> results;         ///< what is left, by slot

@@ -4,6 +4,7 @@
 // What a schedule needs to know of a model: who feeds whom, and how big things are. No layers.
 #pragma once
 
+#include "zygos/core/slice.hpp"
 #include "zygos/schedule/task.hpp"
 
 #include <cstdint>
@@ -11,6 +12,21 @@
 #include <vector>
 
 namespace zygos::schedule {
+
+/// How a layer can be cut along one axis of its parameters.
+struct AxisOutline {
+  std::int64_t units = 0;                        ///< 0: it cannot be
+  std::vector<std::int64_t> parameters{};        ///< elements of each, for one unit
+  std::vector<std::int64_t> fixed_parameters{};  ///< those that the first slice has whole
+};
+
+/// How a layer can be cut for tensor parallelism.
+struct ShardOutline {
+  AxisOutline outputs{};
+  AxisOutline inputs{};
+  std::int64_t elements = 0;  ///< units of an element-wise layer
+  bool has_epilogue = false;  ///< partial sums: an activation follows their sum
+};
 
 /// One node of the graph. Sizes are bytes of one sample.
 struct NodeOutline {
@@ -23,6 +39,7 @@ struct NodeOutline {
   /// Numbers that it has to know of all samples of an update before it can work on one of them,
   /// and as many before backward; 0: it needs none.
   std::int64_t statistics = 0;
+  ShardOutline shards{};
 };
 
 /// What goes with a sample beside its input and target: its number, for randomness of its own.
@@ -49,6 +66,7 @@ struct StageLink {
   Stage from = 0;
   Stage to = 0;
   std::vector<std::int32_t> tensors;  ///< nodes whose outputs (or gradients of these) travel
+  std::int32_t first_reader = 0;      ///< of the nodes that read these outputs there
 };
 
 /// Outputs go from their stage straight to every later stage that reads them.

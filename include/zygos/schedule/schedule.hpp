@@ -5,8 +5,9 @@
 // in the order of the list; `after` adds the order between queues and places. A schedule is a plain
 // value: it is validated, simulated, printed and executed, and holds no memory, thread or device.
 //
-// A schedule is one step, and a step has ended on every place before the next begins. So no task
-// says that next step's backward must not overwrite gradients a peer still reads. Places are
+// A schedule is one step. With `barrier`, which all of today's policies keep, a step has ended on
+// every place before the next begins, so no task says that next step's backward must not overwrite
+// gradients a peer still reads. Places are
 // ordered by messages only: whatever crosses from one to another is a message that the one writes
 // and the other reads.
 #pragma once
@@ -22,17 +23,22 @@ namespace zygos::schedule {
 struct Schedule {
   std::string policy;                 ///< deck keyword of the policy that made it
   std::vector<std::string> places;    ///< names of all places of the run, used or not
-  std::vector<Stage> stage_of;        ///< by place; -1: takes no part
+  std::vector<Stage> stage_of;        ///< by place: what it computes; -1: nothing
   std::vector<bool> host_accessible;  ///< by place: it reads host memory itself, and what it has
                                       ///< can be read where it lies
   std::int64_t batch = 0;             ///< global batch the sample ranges refer to
-  std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are added up as one
+  std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are summed as one
+  std::vector<ModelSlice> slices;     ///< of each node: its part of the whole model; empty: whole
   std::vector<NodeRange> stages;
   std::vector<SampleRange> micro_batches;
-  std::vector<ElementRange> parts;          ///< of the flat gradient: what is reduced as one
-  std::vector<Place> part_owners;           ///< by part: who alone updates it, so that weights and
-                                            ///< states are by part too; empty: all who hold it do
-  std::vector<SampleRange> updates;         ///< samples that each update of a step averages over
+  std::vector<ElementRange> parts;   ///< of the flat gradient: what is reduced as one
+  std::vector<Place> part_owners;    ///< by part: who alone updates it, so that weights and
+                                     ///< states are by part too; empty: all who hold it do
+  bool equal_replicas = true;        ///< the step ends with one version on all who hold a parameter
+  bool barrier = true;               ///< a step begins when the one before has ended on all places;
+                                     ///< else when its tasks' `after_previous` have
+  std::int32_t batch_slots = 1;      ///< batches whose samples places hold at once
+  std::vector<SampleRange> updates;  ///< samples that each update of a step averages over
   std::vector<ElementRange> parameters;     ///< of each node
   std::vector<std::int64_t> statistics;     ///< of each node: see NodeOutline::statistics
   std::vector<StageLink> activation_links;  ///< what has to cross, whoever brings it
@@ -45,6 +51,11 @@ struct Schedule {
   SampleRange samples_of(Place place) const;
   /// How many samples its load tasks have: fewer where replicas take micro-batches in turn.
   std::int64_t sample_count(Place place) const;
+  /// Nodes that the place computes; none of a place that only owns parameters.
+  NodeRange nodes_of(Place place) const;
+  /// From the first to the last parameter that the place holds: those of its nodes, and those of
+  /// the parts that it owns.
+  ElementRange elements_of(Place place) const;
   /// Places with at least one task, ascending.
   std::vector<Place> active_places() const;
   /// Only the tasks that evaluation needs (loads, forward passes, losses and the transfers between

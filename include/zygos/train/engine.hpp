@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,6 +44,10 @@ struct EngineOptions {
   /// That lanes and the threads that move their messages share, see lane::LaneSet::one_driver; 0:
   /// those of this process.
   int cores = 0;
+  /// How memory is laid out; empty: plan::plan_memory.
+  std::function<std::vector<plan::PlaceMemory>(const plan::MemoryRequest&,
+                                               const schedule::Schedule&)>
+      plan_memory{};
 };
 
 int cores_of(const EngineOptions& options);
@@ -51,15 +56,19 @@ struct StepReport {
   std::int64_t samples = 0;
   double loss = 0.0;           ///< mean over the batch
   std::int64_t hits = 0;       ///< see nn::Score
-  std::int64_t best_hits = 0;  ///< if all that is judged could not be better; 0: there is no score
+  std::int64_t best_hits = 0;  ///< if every valid label is a hit; 0: there is no score
   double seconds = 0.0;        ///< wall time of the step
 };
 
-/// Memory of one lane as reported: what the arena holds, by category.
+/// Memory of one lane as reported, by category: what was allocated, as the plan has it, and what
+/// tasks have used of it.
 struct LaneUsage {
   std::string lane;  ///< name, with "/staging" for a lane's host staging
   memory::Usage usage;
   std::size_t bytes = 0;  ///< of the block
+  /// Measured: bytes that tasks have read or written, by their addresses, in any call so far. None
+  /// before the first call. A buffer that was planned and is not used is missing here.
+  memory::Usage used{};
 };
 
 /// Executes a schedule step by step on the lanes. All memory is allocated by the constructor. A
@@ -125,8 +134,8 @@ class Engine {
   const schedule::Schedule& schedule() const noexcept;
   /// True if one thread works through all queues of a place.
   bool one_driver(std::size_t place) const;
-  /// How long threads that compute stay awake between two tasks, see lane::LaneSet::patience.
-  std::chrono::microseconds patience() const;
+  /// How long threads that compute spin between two tasks, see lane::LaneSet::spin_timeout.
+  std::chrono::microseconds spin_timeout() const;
   /// Of all active places, of other ranks included.
   std::vector<LaneUsage> memory() const;
   /// Of this rank's lanes.

@@ -58,7 +58,7 @@ enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
 /// Everything since the last event of kind progress.
 struct Event {
   EventKind kind = EventKind::progress;
-  std::int64_t step = 0;  ///< steps done in all
+  std::int64_t step = 0;  ///< total steps done
   std::int64_t total_steps = 0;
   std::int64_t epoch = 0;  ///< counted from 1
   double loss = 0.0;       ///< mean over the interval's samples
@@ -99,7 +99,7 @@ class Trainer {
   std::int64_t steps_per_epoch() const;
   /// Median wall seconds of all training steps of this process (from a bounded sample).
   double median_step_s() const;
-  /// Seconds that steps have waited for their samples in all.
+  /// Total seconds that steps have waited for their samples.
   double waited_s() const { return feed_->waited_s(); }
   /// Host memory of batches that are read ahead, of training and test set.
   std::size_t feed_bytes() const;

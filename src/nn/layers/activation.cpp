@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/activation.hpp"
+#include "ops/elementwise/activation.hpp"
 
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_units.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -40,6 +41,16 @@ class ActivationLayer final : public Layer {
   void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
+
+  std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const override {
+    return elementwise_units(kind, only_input(type(), inputs));
+  }
+
+  LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
+                   std::span<const Shape> inputs) const override {
+    return kind == SliceKind::elements ? LayerShard{activation(which_), {}}
+                                       : Layer::shard(kind, begin, end, inputs);
+  }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
     return elementwise_cost(batch, inputs, dtype, 2.0);
@@ -88,13 +99,18 @@ class ActivationLayer final : public Layer {
   Activation which_;
 };
 
+Entry<LayerPtr> entry_of(Activation which) {
+  return {deck::Schema(std::string(name_of(which)), std::string(formula_of(which))),
+          [which](const deck::Section&) { return activation(which); }};
+}
+
 }  // namespace
 
 LayerPtr activation(Activation which) { return std::make_shared<ActivationLayer>(which); }
 
-Entry<LayerPtr> activation_entry(Activation which) {
-  return {deck::Schema(std::string(name_of(which)), std::string(formula_of(which))),
-          [which](const deck::Section&) { return activation(which); }};
-}
+Entry<LayerPtr> relu_entry() { return entry_of(Activation::relu); }
+Entry<LayerPtr> tanh_entry() { return entry_of(Activation::tanh); }
+Entry<LayerPtr> sigmoid_entry() { return entry_of(Activation::sigmoid); }
+Entry<LayerPtr> gelu_entry() { return entry_of(Activation::gelu); }
 
 }  // namespace zygos::nn

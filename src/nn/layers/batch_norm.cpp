@@ -5,12 +5,12 @@
 // moves them as their gradient, so that lanes, micro-batches and ranks add their parts up, and
 // checkpoints and copies of the weights have them, without a word about them anywhere else.
 // Statistics of a batch that is divided come from all its parts: Layer::statistics().
-#include "ops/batch_norm.hpp"
+#include "ops/norm/batch_norm.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
-#include "ops/divided_batch_norm.hpp"
+#include "ops/norm/divided_batch_norm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -86,16 +86,16 @@ class BatchNorm final : public Layer {
       const auto y = vector_view<Exec, T>(args.output);
       const auto gain = vector_view<Exec, const Wide<T>>(args.parameters[0]);
       const auto shift = vector_view<Exec, const Wide<T>>(args.parameters[1]);
-      const ops::ChannelGroups extents = extents_of(args.output);
+      const ops::ChannelGroups dimensions = extents_of(args.output);
       if (context.mode == Mode::train && args.batch_statistics) {
-        ops::batch_norm_by_rows<Exec, T>(exec, extents, x, gain, shift, options_.epsilon,
+        ops::batch_norm_by_rows<Exec, T>(exec, dimensions, x, gain, shift, options_.epsilon,
                                          vector_view<Exec, const double>(args.batch_statistics), y,
                                          vector_view<Exec, Wide<T>>(args.workspace[0]));
       } else if (context.mode == Mode::train) {
-        ops::batch_norm<Exec, T>(exec, extents, x, gain, shift, options_.epsilon, y,
+        ops::batch_norm<Exec, T>(exec, dimensions, x, gain, shift, options_.epsilon, y,
                                  vector_view<Exec, Wide<T>>(args.workspace[0]));
       } else {
-        ops::batch_norm_by<Exec, T>(exec, extents, x, gain, shift, options_.epsilon,
+        ops::batch_norm_by<Exec, T>(exec, dimensions, x, gain, shift, options_.epsilon,
                                     vector_view<Exec, const Wide<T>>(args.parameters[2]),
                                     vector_view<Exec, const Wide<T>>(args.parameters[3]), y);
       }
@@ -131,7 +131,7 @@ class BatchNorm final : public Layer {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const ops::ChannelGroups extents = extents_of(args.output);
+      const ops::ChannelGroups dimensions = extents_of(args.output);
       const auto x = vector_view<Exec, const T>(args.inputs[0]);
       const auto gain = vector_view<Exec, const Wide<T>>(args.parameters[0]);
       const auto moments = vector_view<Exec, const Wide<T>>(args.workspace[0]);
@@ -142,18 +142,18 @@ class BatchNorm final : public Layer {
       const bool together = bool(args.batch_statistics);
       if (together) {
         ops::batch_norm_backward_input_by_rows<Exec, T>(
-            exec, extents, x, gain, moments, d_y, options_.epsilon,
+            exec, dimensions, x, gain, moments, d_y, options_.epsilon,
             vector_view<Exec, const double>(args.batch_statistics),
             vector_view<Exec, const double>(args.own_statistics), sums, d_x);
       } else {
-        ops::batch_norm_backward_input<Exec, T>(exec, extents, x, gain, moments, d_y,
+        ops::batch_norm_backward_input<Exec, T>(exec, dimensions, x, gain, moments, d_y,
                                                 options_.epsilon, sums, d_x);
       }
       const auto d_parameter = [&](std::size_t i) {
         return vector_view<Exec, Wide<T>>(args.d_parameters[i]);
       };
       ops::batch_norm_backward_parameters<Exec, T>(
-          exec, extents, {options_.momentum, static_cast<double>(args.global_batch), together},
+          exec, dimensions, {options_.momentum, static_cast<double>(args.global_batch), together},
           moments, vector_view<Exec, const Wide<T>>(args.workspace[1]),
           {vector_view<Exec, const Wide<T>>(args.parameters[2]),
            vector_view<Exec, const Wide<T>>(args.parameters[3]), d_parameter(0), d_parameter(1),

@@ -3,7 +3,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/rows_view.hpp"
-#include "ops/attention.hpp"
+#include "ops/attention/attention.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
-#include "ops/copy_columns.hpp"
+#include "ops/elementwise/copy_columns.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -13,10 +13,10 @@
 namespace zygos::nn {
 namespace {
 
-/// Whether all extents but the first are the same.
+/// Whether all dimensions but the first are the same.
 bool fit(const Shape& a, const Shape& b) {
   return a.rank() == b.rank() && a.rank() > 0 &&
-         std::ranges::equal(a.extents().subspan(1), b.extents().subspan(1));
+         std::ranges::equal(a.dimensions().subspan(1), b.dimensions().subspan(1));
 }
 
 /// Samples are row major, so the inputs of a sample lie behind each other in its output: every

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/conv2d.hpp"
+#include "ops/conv/conv2d.hpp"
 
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
@@ -64,7 +64,7 @@ class Convolution final : public ConvLayer {
         ops::conv2d_backward_input<Exec, T>(
             exec, convolution_of(args.inputs[0]), vector_view<Exec, const T>(d_z),
             vector_view<Exec, const Wide<T>>(args.parameters[0]),
-            vector_view<Exec, Wide<T>>(args.workspace[turned_kernel]),
+            vector_view<Exec, Wide<T>>(args.workspace[transposed_kernel]),
             vector_view<Exec, T>(args.d_inputs[0]));
       }
     });

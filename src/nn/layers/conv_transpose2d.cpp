@@ -6,7 +6,7 @@
 #include "nn/checks.hpp"
 #include "nn/conv_layer.hpp"
 #include "nn/entries.hpp"
-#include "ops/conv2d.hpp"
+#include "ops/conv/conv2d.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -46,11 +46,11 @@ class TransposedConvolution final : public ConvLayer {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto epilogue = epilogue_of<Exec, T>(options().activation, options().bias, args);
-      ops::conv2d_backward_input<Exec, T>(exec, convolution_of(args.inputs[0]),
-                                          vector_view<Exec, const T>(args.inputs[0]),
-                                          vector_view<Exec, const Wide<T>>(args.parameters[0]),
-                                          vector_view<Exec, Wide<T>>(args.workspace[turned_kernel]),
-                                          vector_view<Exec, T>(args.output), epilogue);
+      ops::conv2d_backward_input<Exec, T>(
+          exec, convolution_of(args.inputs[0]), vector_view<Exec, const T>(args.inputs[0]),
+          vector_view<Exec, const Wide<T>>(args.parameters[0]),
+          vector_view<Exec, Wide<T>>(args.workspace[transposed_kernel]),
+          vector_view<Exec, T>(args.output), epilogue);
     });
   }
 

@@ -8,7 +8,7 @@
 #include "nn/entries.hpp"
 #include "nn/fused_activation.hpp"
 #include "nn/rows_view.hpp"
-#include "ops/gemm.hpp"
+#include "ops/gemm/gemm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -59,6 +59,36 @@ class Dense final : public Layer {
       return {};
     }
     return {{"d_z", output_shape(inputs.front()).with_leading(batch), dtype}};
+  }
+
+  std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const override {
+    return kind == SliceKind::outputs  ? options_.units
+           : kind == SliceKind::inputs ? features(inputs)
+                                       : 0;
+  }
+
+  LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
+                   std::span<const Shape> inputs) const override {
+    DenseOptions options = options_;
+    if (kind == SliceKind::outputs) {
+      options.units = end - begin;
+      const ParameterRange columns{1, begin, end};
+      const auto bias = options.bias ? std::optional(ParameterRange{0, begin, end})
+                                     : std::optional<ParameterRange>();
+      return {dense(options), {columns, bias}};
+    }
+    if (kind == SliceKind::inputs) {
+      // The bias is added once, and the activation is of the whole sum.
+      options.bias = options_.bias && begin == 0;
+      options.activation = Activation::none;
+      const auto bias = options.bias ? std::optional(ParameterRange{0, 0, options_.units})
+                                     : std::optional<ParameterRange>();
+      const bool fused = options_.activation != Activation::none;
+      return {dense(options),
+              {ParameterRange{0, begin, end}, bias},
+              fused ? activation(options_.activation) : nullptr};
+    }
+    return Layer::shard(kind, begin, end, inputs);
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -114,9 +144,9 @@ class Dense final : public Layer {
     if (options_.flatten || input.rank() == 0) {
       return Shape{options_.units};
     }
-    std::vector<std::int64_t> extents(input.extents().begin(), input.extents().end());
-    extents.back() = options_.units;
-    return Shape(extents);
+    std::vector<std::int64_t> dimensions(input.dimensions().begin(), input.dimensions().end());
+    dimensions.back() = options_.units;
+    return Shape(dimensions);
   }
 
   /// The rows that are multiplied: samples, or all vectors of all samples.

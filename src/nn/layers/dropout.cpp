@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/dropout.hpp"
+#include "ops/elementwise/dropout.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
-#include "ops/elementwise.hpp"
+#include "ops/elementwise/elementwise.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"

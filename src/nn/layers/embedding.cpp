@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/embedding.hpp"
+#include "ops/sparse/embedding.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
@@ -13,16 +13,16 @@ namespace zygos::nn {
 namespace {
 
 /// Token ids travel as numbers of the model's type, which holds them exactly.
-constexpr std::int64_t most_tokens = std::int64_t{1} << 24;
+constexpr std::int64_t max_tokens = std::int64_t{1} << 24;
 /// As in GPT-2.
 constexpr double table_deviation = 0.02;
 
 class Embedding final : public Layer {
  public:
   explicit Embedding(const EmbeddingOptions& options) : options_(options) {
-    if (options.vocabulary < 1 || options.vocabulary > most_tokens) {
+    if (options.vocabulary < 1 || options.vocabulary > max_tokens) {
       throw UsageError("embedding: vocabulary is " + std::to_string(options.vocabulary) +
-                       "; it must be from 1 to " + std::to_string(most_tokens));
+                       "; it must be from 1 to " + std::to_string(max_tokens));
     }
     if (options.units < 1) {
       throw UsageError("embedding: units is " + std::to_string(options.units) +
@@ -40,9 +40,9 @@ class Embedding final : public Layer {
       throw UsageError("embedding: the input of shape " + ids.text() +
                        " is no sequence of token ids, [length]");
     }
-    std::vector<std::int64_t> extents(ids.extents().begin(), ids.extents().end());
-    extents.push_back(options_.units);
-    return Shape(extents);
+    std::vector<std::int64_t> dimensions(ids.dimensions().begin(), ids.dimensions().end());
+    dimensions.push_back(options_.units);
+    return Shape(dimensions);
   }
 
   std::vector<ParameterSpec> parameters(std::span<const Shape>) const override {
@@ -101,7 +101,7 @@ Entry<LayerPtr> embedding_entry() {
                       "units). It reads the model's input.");
   schema.integer("vocabulary", "Number of tokens; ids are 0 to vocabulary - 1.")
       .required()
-      .in_range(1, static_cast<double>(most_tokens))
+      .in_range(1, static_cast<double>(max_tokens))
       .example("65");
   schema.integer("units", "Width of the vectors.").required().at_least(1).example("128");
   return {schema, [](const deck::Section& options) {

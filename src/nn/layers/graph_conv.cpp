@@ -9,7 +9,7 @@
 #include "nn/fused_activation.hpp"
 #include "nn/rows_view.hpp"
 #include "nn/sparse_matrix.hpp"
-#include "ops/embedding.hpp"
+#include "ops/sparse/embedding.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -132,9 +132,9 @@ class GraphConv final : public Layer {
       const auto epilogue = epilogue_of<Exec, T>(activation_, bias_, args);
       if (multiplies_first(sample)) {
         ops::gemm(exec, x, kernel, rows_view<Exec, T>(args.workspace[0]));
-        ops::sparse_product(exec, matrix, rows_view<Exec, const T>(args.workspace[0]), y, epilogue);
+        ops::spmm(exec, matrix, rows_view<Exec, const T>(args.workspace[0]), y, epilogue);
       } else {
-        ops::sparse_product(exec, matrix, x, rows_view<Exec, T>(args.workspace[0]));
+        ops::spmm(exec, matrix, x, rows_view<Exec, T>(args.workspace[0]));
         ops::gemm(exec, gathered<Exec, const T>(args.workspace[0]), kernel, y, epilogue);
       }
     });
@@ -166,8 +166,8 @@ class GraphConv final : public Layer {
       ops::sum_rows(exec, rows_view<Exec, const T>(d_z),
                     vector_view<Exec, Wide<T>>(args.d_parameters[1]), into);
     }
-    ops::sparse_product(exec, transpose, rows_view<Exec, const T>(d_z),
-                        rows_view<Exec, T>(args.workspace[0]));
+    ops::spmm(exec, transpose, rows_view<Exec, const T>(d_z),
+              rows_view<Exec, T>(args.workspace[0]));
     const auto d_u = rows_view<Exec, const T>(args.workspace[0]);
     ops::gemm_tn(exec, rows_view<Exec, const T>(args.inputs[0]), d_u,
                  matrix_view<Exec, Wide<T>>(args.d_parameters[0]), VectorView<Exec, Wide<T>>(),
@@ -192,8 +192,8 @@ class GraphConv final : public Layer {
     if (args.d_inputs[0]) {
       ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                    gathered<Exec, T>(args.workspace[1]));
-      ops::sparse_product(exec, transpose, rows_view<Exec, const T>(args.workspace[1]),
-                          rows_view<Exec, T>(args.d_inputs[0]));
+      ops::spmm(exec, transpose, rows_view<Exec, const T>(args.workspace[1]),
+                rows_view<Exec, T>(args.d_inputs[0]));
     }
   }
 
@@ -289,7 +289,7 @@ SampleGraph graph_of(const deck::Section& options, const SampleGraph& of_data) {
 }
 
 deck::Schema schema_of_graph_conv() {
-  constexpr double most_nodes = 2147483647.0;
+  constexpr double max_nodes = 2147483647.0;
   deck::Schema schema(
       "graph_conv",
       "Graph convolution (nodes, features) to (nodes, units) with the graph of the data, or its "
@@ -316,11 +316,11 @@ deck::Schema schema_of_graph_conv() {
       .optional()
       .example("[10, 5]");
   schema.integer("nodes", "Of a small graph that is given here.")
-      .in_range(1, most_nodes)
+      .in_range(1, max_nodes)
       .optional()
       .example("4");
   schema.integers("edges", "Its edges, two nodes each; both hear of each other.")
-      .in_range(0, most_nodes)
+      .in_range(0, max_nodes)
       .optional()
       .example("[0, 1, 1, 2, 2, 3]");
   return schema;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/layer_norm.hpp"
+#include "ops/norm/layer_norm.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"

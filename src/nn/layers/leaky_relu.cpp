@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/leaky_relu.hpp"
+#include "ops/elementwise/leaky_relu.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_units.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -22,6 +23,16 @@ class LeakyRelu final : public Layer {
   void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
+
+  std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const override {
+    return elementwise_units(kind, only_input(type(), inputs));
+  }
+
+  LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
+                   std::span<const Shape> inputs) const override {
+    return kind == SliceKind::elements ? LayerShard{leaky_relu(slope_), {}}
+                                       : Layer::shard(kind, begin, end, inputs);
+  }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
     return pass_cost(batch, inputs, dtype, 2.0);

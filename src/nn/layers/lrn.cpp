@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/lrn.hpp"
+#include "ops/norm/lrn.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"

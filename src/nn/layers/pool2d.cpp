@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/pool2d.hpp"
+#include "ops/pool/pool2d.hpp"
 
 #include "nn/axis_pair.hpp"
 #include "nn/checks.hpp"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
-#include "ops/elementwise.hpp"
-#include "ops/embedding.hpp"
+#include "ops/elementwise/elementwise.hpp"
+#include "ops/sparse/embedding.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"

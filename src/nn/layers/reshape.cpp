@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
-#include "ops/copy_columns.hpp"
+#include "ops/elementwise/copy_columns.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -18,16 +18,16 @@ namespace {
 /// copy, for every layer's output is memory of its own with a lifetime of its own.
 class Reshape final : public Layer {
  public:
-  Reshape(std::string_view name, std::span<const std::int64_t> extents)
-      : name_(name), extents_(extents.begin(), extents.end()) {
-    if (extents_.empty() || extents_.size() >= Shape::max_rank) {
-      refuse("has " + std::to_string(extents_.size()) + " extents; allowed are 1 to " +
+  Reshape(std::string_view name, std::span<const std::int64_t> dimensions)
+      : name_(name), dimensions_(dimensions.begin(), dimensions.end()) {
+    if (dimensions_.empty() || dimensions_.size() >= Shape::max_rank) {
+      refuse("has " + std::to_string(dimensions_.size()) + " dimensions; allowed are 1 to " +
              std::to_string(Shape::max_rank - 1));
     }
-    if (std::ranges::any_of(extents_,
+    if (std::ranges::any_of(dimensions_,
                             [](std::int64_t extent) { return extent < 1 && extent != -1; }) ||
-        std::ranges::count(extents_, -1) > 1) {
-      refuse("may have positive extents and one that is -1, which is inferred");
+        std::ranges::count(dimensions_, -1) > 1) {
+      refuse("may have positive dimensions and one that is -1, which is inferred");
     }
   }
 
@@ -37,17 +37,18 @@ class Reshape final : public Layer {
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& input = only_input(type(), inputs);
     std::int64_t known = 1;
-    for (const std::int64_t extent : extents_) {
+    for (const std::int64_t extent : dimensions_) {
       known *= extent == -1 ? 1 : extent;
     }
-    const bool infers = std::ranges::count(extents_, -1) == 1;
+    const bool infers = std::ranges::count(dimensions_, -1) == 1;
     if (infers ? input.size() % known != 0 : input.size() != known) {
       refuse("does not fit the input of shape " + input.text() + " with " +
-             std::to_string(input.size()) + " elements; its extents must multiply to that number");
+             std::to_string(input.size()) +
+             " elements; its dimensions must multiply to that number");
     }
-    std::vector<std::int64_t> extents = extents_;
-    std::ranges::replace(extents, std::int64_t{-1}, input.size() / known);
-    return Shape(std::span<const std::int64_t>(extents));
+    std::vector<std::int64_t> dimensions = dimensions_;
+    std::ranges::replace(dimensions, std::int64_t{-1}, input.size() / known);
+    return Shape(std::span<const std::int64_t>(dimensions));
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -74,7 +75,7 @@ class Reshape final : public Layer {
  private:
   [[noreturn]] void refuse(const std::string& what) const {
     std::string shape;
-    for (const std::int64_t extent : extents_) {
+    for (const std::int64_t extent : dimensions_) {
       shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
     }
     throw UsageError(std::string(name_) + ": the shape [" + shape + "] " + what);
@@ -90,13 +91,13 @@ class Reshape final : public Layer {
   }
 
   std::string_view name_;
-  std::vector<std::int64_t> extents_;
+  std::vector<std::int64_t> dimensions_;
 };
 
 }  // namespace
 
-LayerPtr reshape(std::span<const std::int64_t> extents) {
-  return std::make_shared<Reshape>("reshape", extents);
+LayerPtr reshape(std::span<const std::int64_t> dimensions) {
+  return std::make_shared<Reshape>("reshape", dimensions);
 }
 
 LayerPtr flatten() {

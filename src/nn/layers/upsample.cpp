@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/upsample.hpp"
+#include "ops/pool/upsample.hpp"
 
 #include "nn/axis_pair.hpp"
 #include "nn/checks.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/entries.hpp"
 #include "nn/loss/results.hpp"
-#include "ops/loss.hpp"
+#include "ops/loss/loss.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/lane/dispatch.hpp"

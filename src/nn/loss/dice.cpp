@@ -3,7 +3,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/loss/results.hpp"
-#include "ops/loss.hpp"
+#include "ops/loss/loss.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/losses.hpp"

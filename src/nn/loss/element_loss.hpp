@@ -3,7 +3,7 @@
 #pragma once
 
 #include "nn/loss/results.hpp"
-#include "ops/loss.hpp"
+#include "ops/loss/loss.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/lane/dispatch.hpp"

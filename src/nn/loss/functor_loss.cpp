@@ -4,7 +4,7 @@
 
 #include "nn/checks.hpp"
 #include "nn/loss/results.hpp"
-#include "ops/loss.hpp"
+#include "ops/loss/loss.hpp"
 
 #include <algorithm>
 

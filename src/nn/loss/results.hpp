@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/loss.hpp"
+#include "ops/loss/loss.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/nn/loss.hpp"

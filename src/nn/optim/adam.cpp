@@ -3,7 +3,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/optim/buffers.hpp"
-#include "ops/update.hpp"
+#include "ops/update/update.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/optimizers.hpp"
@@ -106,7 +106,8 @@ Entry<OptimizerPtr> adam_entry() {
 Entry<OptimizerPtr> adamw_entry() {
   return entry_of({.weight_decay = 0.01, .decoupled = true}, "adamw",
                   "Adam with decoupled decay (Loshchilov and Hutter, 2019).",
-                  "Times the learning rate: share of the weights taken off; not for biases.");
+                  "Decoupled weight decay: this times the learning rate times the weights is "
+                  "subtracted; biases do not decay.");
 }
 
 }  // namespace zygos::nn

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/update.hpp"
+#include "ops/update/update.hpp"
 
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/tensor/views.hpp"

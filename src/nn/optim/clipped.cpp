@@ -45,7 +45,7 @@ OptimizerPtr clipped(OptimizerPtr base, double norm) {
   return std::make_shared<Clipped>(std::move(base), norm);
 }
 
-Entry<OptimizerPtr> may_clip(Entry<OptimizerPtr> entry) {
+Entry<OptimizerPtr> with_clip_norm(Entry<OptimizerPtr> entry) {
   entry.schema
       .real("clip_norm",
             "Gradients whose Euclidean norm, over all parameters, is above this are scaled down to "

@@ -3,7 +3,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/optim/buffers.hpp"
-#include "ops/update.hpp"
+#include "ops/update/update.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/optimizers.hpp"

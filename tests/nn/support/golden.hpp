@@ -46,8 +46,8 @@ inline std::vector<Json> golden_cases(const std::string& kind) {
 }
 
 inline Shape shape_of(const Json& array) {
-  const auto extents = array.at("shape").get<std::vector<std::int64_t>>();
-  return Shape(std::span(extents));
+  const auto dimensions = array.at("shape").get<std::vector<std::int64_t>>();
+  return Shape(std::span(dimensions));
 }
 inline std::vector<double> numbers_of(const Json& array) {
   return array.at("values").get<std::vector<double>>();
@@ -68,8 +68,8 @@ struct GuardedTensor {
 
 /// Empty if the tensor holds `factor` times the numbers of the file; else what differs.
 template <class Exec, class T>
-std::string judged(const std::string& what, const GuardedTensor<Exec, T>& found, const Json& array,
-                   double factor = 1.0) {
+std::string difference_of(const std::string& what, const GuardedTensor<Exec, T>& found,
+                          const Json& array, double factor = 1.0) {
   if (found.tensor.shape() != shape_of(array)) {
     return what + " has the shape " + found.tensor.shape().text() + ", expected " +
            shape_of(array).text() + "\n";
@@ -148,13 +148,13 @@ class GoldenLayer {
     // Types by their names: nvcc takes a bare list in a template for something else.
     layer_->forward(context,
                     nn::ForwardArgs{inputs, parameters, workspace_, output_.tensor, constants_});
-    text += judged("output", output_, case_.at("output"));
+    text += difference_of("output", output_, case_.at("output"));
     for (const bool accumulates : {false, true}) {
       layer_->backward(context,
                        nn::BackwardArgs{inputs, parameters, workspace_, output_.tensor,
                                         d_output_.tensor, d_inputs, d_parameters, accumulates,
                                         /*global_batch=*/output_.tensor.shape()[0], constants_});
-      text += judged_gradients(accumulates ? 2.0 : 1.0);
+      text += gradient_differences(accumulates ? 2.0 : 1.0);
     }
     for (const Buffer<Exec, double>& scratch : scratch_) {
       text += scratch.guards_intact() ? "" : "workspace: written beyond its end\n";
@@ -189,16 +189,17 @@ class GoldenLayer {
   }
 
   /// Gradients of parameters accumulate, those of inputs do not.
-  std::string judged_gradients(double times) const {
+  std::string gradient_differences(double times) const {
     std::string text;
     for (std::size_t i = 0; i < d_inputs_.size(); ++i) {
       const Json& expected = case_.at("d_inputs")[i];
-      text +=
-          expected.is_null() ? "" : judged("d_input " + std::to_string(i), d_inputs_[i], expected);
+      text += expected.is_null()
+                  ? ""
+                  : difference_of("d_input " + std::to_string(i), d_inputs_[i], expected);
     }
     std::size_t index = 0;
     for (const auto& [name, expected] : case_.at("d_parameters").items()) {
-      text += judged("d_" + name, d_parameters_[index++], expected, times);
+      text += difference_of("d_" + name, d_parameters_[index++], expected, times);
     }
     return text;
   }
@@ -222,9 +223,9 @@ std::string loss_differences(const Json& one) {
   const GuardedTensor<Exec, std::int32_t> labels(one.at("target"));
   const std::int64_t samples = prediction.tensor.shape()[0];
   const GuardedTensor<Exec, T> gradient(prediction.tensor.shape());
-  const std::int64_t judged_alone = loss->wants_labels() ? labels.tensor.size() : samples;
-  const GuardedTensor<Exec, double> losses(Shape{judged_alone}), totals(Shape{nn::loss_totals});
-  const GuardedTensor<Exec, std::int32_t> hits(Shape{judged_alone});
+  const std::int64_t scored = loss->wants_labels() ? labels.tensor.size() : samples;
+  const GuardedTensor<Exec, double> losses(Shape{scored}), totals(Shape{nn::loss_totals});
+  const GuardedTensor<Exec, std::int32_t> hits(Shape{scored});
 
   const lane::Execution execution = make_exec<Exec>();
   nn::LossArgs args;
@@ -240,7 +241,7 @@ std::string loss_differences(const Json& one) {
   const std::string value =
       difference(std::vector<T>{mean}, {one.at("value").get<double>()}, golden_tolerance);
   return (value.empty() ? "" : "value, " + value + "\n") +
-         judged("d_prediction", gradient, one.at("d_prediction"));
+         difference_of("d_prediction", gradient, one.at("d_prediction"));
 }
 
 /// The same of an optimizer: the weights after each of some steps.
@@ -267,8 +268,8 @@ std::string optimizer_differences(const Json& one) {
     args.gradient = held.tensor;
     ++args.step;
     optimizer->update(execution, args);
-    text += judged("weights after step " + std::to_string(args.step), weights,
-                   one.at("after")[args.step - 1]);
+    text += difference_of("weights after step " + std::to_string(args.step), weights,
+                          one.at("after")[args.step - 1]);
   }
   return text;
 }

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/lane/lane_set.hpp"
+#include "zygos/plan/problem.hpp"
+#include "zygos/plan/profile.hpp"
+#include "zygos/train/engine.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace zygos::measure {
+
+/// What the profiler needs of a run.
+struct ProfileRequest {
+  const graph::Graph& graph;
+  const nn::Optimizer& optimizer;
+  lane::LaneSet& lanes;
+  plan::TargetSpec target;
+  train::EngineOptions options;
+  train::Batch batch;              ///< representative samples, a full batch
+  double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
+  LogSink log;                     ///< progress, a line per point
+  std::int64_t chunk = 0;          ///< strict mode: see plan::Problem::chunk
+  /// Full batches as training takes them, each valid until the next call: samples of a step lie
+  /// where no cache has them yet. Empty: `batch` in every step.
+  std::function<train::Batch()> next{};
+};
+
+/// Runs the real tasks through the real engine: every place alone, layer by layer, at several
+/// numbers of samples; with several places also all of them at once, and what goes between them. A
+/// place whose budget can't hold the batch has no `alone` costs.
+plan::Profile measure_profile(const ProfileRequest& request);
+
+/// Runs a schedule for a moment; what its tasks take becomes what they are predicted to take beside
+/// others. False if it does not fit the lanes' budgets.
+bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
+                    plan::Profile& profile);
+
+/// Seconds of a step on each single place and under a schedule, measured in turn (a, b, a, b, ...),
+/// so that a drifting machine hits all alike; medians.
+struct MeasuredGain {
+  std::vector<double> single_step_s;  ///< by place; 0 where the place can't hold the batch alone
+  double step_s = 0.0;
+  double speedup = 0.0;  ///< fastest single / this; 0 if there is no single
+  double idle = 0.0;     ///< share of the active places' time in which they computed nothing
+};
+MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule);
+
+}  // namespace zygos::measure

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/plan/placement.hpp"
+#include "app/plan/plan_report.hpp"
+#include "app/plan/run_plan.hpp"
+#include "app/report/run_report.hpp"
+#include "app/run/build_run.hpp"
+#include "app/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace zygos::app {
+
+namespace {
+
+std::string indented(const std::string& text) {
+  std::istringstream lines(text);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    result += (result.empty() ? "  " : "\n  ") + line;
+  }
+  return result;
+}
+
+}  // namespace
+
+ExitCode run_check(const Invocation& invocation, Console& console) {
+  const CheckedDeck deck = load_deck(invocation.target, invocation.overrides);
+  const RunSetup setup = build_run(deck, build_options(invocation));
+  const PlanSubject subject = plan_subject(setup);
+  const schedule::Schedule schedule = unmeasured_schedule(setup);
+  const auto memory = memory_of(schedule, subject);
+  say_setup(setup, console);
+  console.say("");
+  console.say(indented(setup.graph->text()));
+  console.say("");
+  console.say(memory_table(memory, subject));
+  for (std::size_t place = 0; place < memory.size(); ++place) {
+    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
+    memory[place].lane.require_within(spec.budget_bytes, spec.name);
+  }
+  const bool open = !setup.policy->decisions(setup.problem(), schedule).empty();
+  console.say(fmt::format("\n{}: good. {}{}", invocation.target,
+                          placement_text(*setup.graph, schedule),
+                          open ? " (decided by measuring when it starts)" : ""));
+  if (console.wants_json()) {
+    console.json({{"deck", setup.name},
+                  {"good", true},
+                  {"parameters", setup.graph->parameter_count()},
+                  {"training_samples", setup.training.size()},
+                  {"test_samples", setup.test ? setup.test->size() : 0},
+                  {"placement", placement_json(*setup.graph, schedule)},
+                  {"peak_bytes", memory_json(memory, subject)},
+                  {"resolved", setup.resolved_deck}});
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+
+#include <array>
+
+namespace zygos::app {
+
+std::span<const Command> commands() {
+  static constexpr std::array<Command, 14> table{{
+      {"train", "Train a deck; continues by itself where an unfinished run left off",
+       "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
+      {"resume", "Continue the run in a folder from its newest checkpoint",
+       "zygos resume runs/mnist_mlp train.epochs=20", nullptr, run_resume},
+      {"eval", "Measure the newest checkpoint of a run on its test set",
+       "zygos eval runs/mnist_mlp", run_eval},
+      {"check", "Check a deck, its shapes and its memory without training",
+       "zygos check inputs/mnist_mlp.yaml", run_check},
+      {"plan", "Predict every policy from a profile of the lanes and recommend one",
+       "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"compare", "Train several policies side by side, predicted beside measured",
+       "zygos compare inputs/mnist_mlp.yaml --policies single,coarse_split,gpipe:micro_batches=4",
+       run_compare},
+      {"simulate", "Predict the deck on many workers like the fastest lane",
+       "zygos simulate inputs/mlp_deep.yaml --workers 16 --link '12 GB/s,5 us'", run_simulate},
+      {"bench", "Time training steps with the data already in memory",
+       "zygos bench inputs/mnist_mlp.yaml --steps 500 policy.type=single", run_bench},
+      {"inspect", "Verify a checkpoint and list its tensors", "zygos inspect runs/mnist_mlp",
+       run_inspect},
+      {"report", "Write a run as one HTML page: curves, timeline, memory, deck",
+       "zygos report runs/mnist_mlp", run_report},
+      {"info", "Show versions, execution spaces, processor, libraries and devices",
+       "zygos info --json", run_info},
+      {"schema", "Print the JSON Schema of decks, for editors", "zygos schema > zygos.schema.json",
+       run_schema},
+      {"explain", "Explain a deck key: meaning, type, default, range",
+       "zygos explain optimizer.learning_rate", run_explain},
+      {"init", "Write a commented starter deck that runs", "zygos init first mlp", run_init},
+  }};
+  return table;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/plan/contest.hpp"
+#include "app/plan/contest_report.hpp"
+#include "app/plan/plan_report.hpp"
+#include "app/plan/profile_cache.hpp"
+#include "app/plan/run_plan.hpp"
+#include "app/report/run_report.hpp"
+#include "app/run/build_run.hpp"
+#include "app/text.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace zygos::app {
+
+namespace {
+
+constexpr std::int64_t usual_steps = 60;
+
+Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
+                       const plan::Profile& profile) {
+  const plan::Problem problem = setup.problem();
+  const auto policy = policy_of(setup, choice);
+  Contender contender;
+  schedule::Schedule schedule = policy->schedule(problem, &profile);
+  contender.way = {choice, policy->decisions(problem, schedule)};
+  const std::string label =
+      PolicyChoice{choice.keyword, merged(choice.options, contender.way.decisions)}.label();
+  contender.is_predicted = can_predict(profile, schedule);
+  if (contender.is_predicted) {
+    contender.predicted = plan::candidate(label, std::move(schedule), profile);
+  } else {
+    contender.predicted.policy = label;
+    contender.predicted.schedule = std::move(schedule);
+  }
+  return contender;
+}
+
+/// Refuses what no lane has room for before anything runs.
+void require_within_budgets(const RunSetup& setup, const Contender& contender) {
+  const auto memory = memory_of(contender.predicted.schedule, plan_subject(setup));
+  for (std::size_t place = 0; place < memory.size(); ++place) {
+    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
+    memory[place].lane.require_within(spec.budget_bytes, spec.name);
+  }
+}
+
+/// What every speed-up is counted from: the lane that is predicted to be the fastest one alone.
+void add_yardstick(const RunSetup& setup, const plan::Profile& profile,
+                   std::vector<Contender>& contenders) {
+  const auto alone = lanes_alone(setup.problem(), profile);
+  const auto fastest = std::ranges::min_element(alone, {}, &plan::Candidate::step_s);
+  if (fastest == alone.end()) {
+    return;
+  }
+  const std::string text = fastest->schedule.text();
+  const bool there = std::ranges::any_of(contenders, [&](const Contender& contender) {
+    return contender.predicted.schedule.text() == text;
+  });
+  if (!there) {
+    const auto place = static_cast<std::size_t>(fastest->schedule.active_places().front());
+    contenders.insert(
+        contenders.begin(),
+        contender_of(setup, {"single", {{"lane", (*setup.lanes)[place].name()}}}, profile));
+  }
+}
+
+std::vector<Contender> contenders_of(const RunSetup& setup, const std::string& policies,
+                                     const plan::Profile& profile) {
+  std::vector<Contender> contenders;
+  for (const PolicyChoice& choice : policy_choices_from(policies)) {
+    contenders.push_back(contender_of(setup, choice, profile));
+    require_within_budgets(setup, contenders.back());
+  }
+  add_yardstick(setup, profile, contenders);
+  return contenders;
+}
+
+}  // namespace
+
+ExitCode run_compare(const Invocation& invocation, Console& console) {
+  const auto choices = policy_choices_from(invocation.policies);
+  RunSetup setup =
+      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
+  for (const PolicyChoice& choice : choices) {
+    static_cast<void>(policy_of(setup, choice));  // refused before anything is measured
+  }
+  say_setup(setup, console);
+  console.note("");
+  const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
+  std::vector<Contender> contenders = contenders_of(setup, invocation.policies, profile);
+  const std::int64_t steps = invocation.steps.value_or(usual_steps);
+  run_contest(setup, contenders, steps, console);
+  const ContestResult result = result_of(setup, std::move(contenders));
+  console.say(fmt::format("{} steps of {} samples each, predicted / measured:",
+                          text_of_count(steps), text_of_count(setup.trainer.batch)));
+  console.say("");
+  console.say(contest_table(result));
+  console.say(fmt::format("\n{} {}", console.tinted(Tint::bold, "Recommended:"),
+                          result.contenders[result.best].predicted.policy));
+  console.say(wrapped(result.reason));
+  if (console.wants_json()) {
+    nlohmann::json object = contest_json(setup, result);
+    object["steps"] = steps;
+    console.json(object);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

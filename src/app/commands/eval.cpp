@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/plan/run_plan.hpp"
+#include "app/run/build_run.hpp"
+#include "app/run/resume_rules.hpp"
+#include "app/text.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace zygos::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Subject {
+  CheckedDeck deck;
+  fs::path folder;
+};
+
+Subject subject_of(const Invocation& invocation) {
+  const fs::path target = invocation.target;
+  if (fs::is_directory(target)) {
+    return {load_deck((target / "deck.yaml").string(), invocation.overrides), target};
+  }
+  CheckedDeck deck = load_deck(invocation.target, invocation.overrides);
+  fs::path folder = folder_of(deck, invocation.run_dir);
+  return {std::move(deck), std::move(folder)};
+}
+
+train::Evaluation measure(RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
+  const RunPlan plan = recall_plan(setup, checkpoint, console);
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, plan.schedule, setup.target,
+                       setup.engine_options());
+  engine.restore(checkpoint);
+  return train::evaluate(engine, *setup.test);
+}
+
+}  // namespace
+
+ExitCode run_eval(const Invocation& invocation, Console& console) {
+  const Subject subject = subject_of(invocation);
+  RunSetup setup = build_run(subject.deck, build_options(invocation));
+  if (!setup.test) {
+    throw UsageError("the deck names no test data; give data.test to evaluate on");
+  }
+  const auto checkpoint = newest_checkpoint(subject.folder / "checkpoints", console);
+  if (!checkpoint) {
+    throw CheckpointError(fmt::format("{} holds no checkpoint; train first",
+                                      (subject.folder / "checkpoints").string()));
+  }
+  const train::Evaluation result = measure(setup, *checkpoint, console);
+  std::string text = fmt::format("{} at step {}: test loss {:.5g}", subject.folder.string(),
+                                 text_of_count(checkpoint->step), result.loss);
+  nlohmann::json object{{"checkpoint", checkpoint->path.string()},
+                        {"step", checkpoint->step},
+                        {"samples", result.samples},
+                        {"test_loss", result.loss}};
+  if (const std::string score = setup.score_name(); !score.empty()) {
+    text += fmt::format(", test {} {}", score, text_of_percent(result.score));
+    object["test_" + score] = result.score;
+  }
+  console.say(text + fmt::format(" ({} samples)", text_of_count(result.samples)));
+  if (console.wants_json()) {
+    console.json(object);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

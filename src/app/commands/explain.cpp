@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/deck_tables.hpp"
+
+#include "zygos/deck/reference.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace zygos::app {
+
+ExitCode run_explain(const Invocation& invocation, Console& console) {
+  std::string text = deck::explain(whole_schema(), invocation.target);
+  while (text.ends_with('\n')) {
+    text.pop_back();
+  }
+  console.say(text);
+  if (console.wants_json()) {
+    console.json({{"key", invocation.target}, {"text", text}});
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

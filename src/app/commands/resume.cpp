@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/run/build_run.hpp"
+#include "app/run/resume_rules.hpp"
+#include "app/run/training_run.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace zygos::app {
+
+namespace {
+
+CheckedDeck deck_in(const std::filesystem::path& folder, const Invocation& invocation) {
+  if (!std::filesystem::is_regular_file(folder / "deck.yaml")) {
+    throw UsageError(fmt::format(
+        "{} is not the folder of a run: it has no deck.yaml. Start one with zygos train DECK",
+        folder.string()));
+  }
+  return load_deck((folder / "deck.yaml").string(), invocation.overrides);
+}
+
+}  // namespace
+
+ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks& ranks) {
+  const std::filesystem::path path = invocation.target;
+  const CheckedDeck deck = ranks.together([&] { return deck_in(path, invocation); });
+  const auto open = [&](std::optional<RunFolder>& folder) {
+    folder.emplace(path);
+    auto checkpoint = newest_checkpoint(folder->checkpoints(), console);
+    if (!checkpoint) {
+      throw CheckpointError(
+          fmt::format("{} holds no checkpoint to continue from", folder->checkpoints().string()));
+    }
+    return checkpoint;
+  };
+  return train_deck(deck, invocation, open, console, ranks);
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/deck_tables.hpp"
+
+#include "zygos/deck/reference.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace zygos::app {
+
+ExitCode run_schema(const Invocation& invocation, Console& console) {
+  const deck::Schema schema = whole_schema();
+  const std::string text =
+      invocation.markdown ? deck::markdown_reference(schema) : deck::json_schema(schema);
+  if (console.wants_json()) {
+    console.json(invocation.markdown ? nlohmann::json{{"markdown", text}}
+                                     : nlohmann::json::parse(text));
+  } else {
+    // To the byte, so that the output can be redirected into a file that is compared with it.
+    fmt::print(stdout, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the deck would take on machines we do not have: one lane, measured here, many times.
+#include "app/commands/commands.hpp"
+#include "app/plan/link_option.hpp"
+#include "app/plan/plan_report.hpp"
+#include "app/plan/profile_cache.hpp"
+#include "app/report/run_report.hpp"
+#include "app/run/build_run.hpp"
+#include "app/table.hpp"
+#include "app/text.hpp"
+
+#include "zygos/memory/bytes.hpp"
+#include "zygos/plan/cluster.hpp"
+#include "zygos/plan/formulas.hpp"
+#include "zygos/policies/policies.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace zygos::app {
+
+namespace {
+
+constexpr std::int64_t bucket_bytes = 25'000'000;
+constexpr std::int64_t micro_batches_per_stage = 4;
+
+struct Row {
+  std::string policy;
+  std::int64_t batch = 0;
+  plan::Simulation simulation;
+  std::size_t peak_bytes = 0;  ///< of the worker that needs most
+  double speedup = 1.0;        ///< in samples per second, against one worker
+};
+
+class Cluster {
+ public:
+  Cluster(const RunSetup& setup, const plan::Profile& profile, schedule::Place place,
+          const plan::Cluster& cluster)
+      : setup_(setup),
+        profile_(profile),
+        place_(place),
+        cluster_(cluster),
+        problem_(setup.problem()) {}
+
+  std::vector<Row> rows() {
+    add_data_parallel("single", 1, problem_.batch);
+    if (cluster_.workers > 1) {
+      add_data_parallel("data_parallel", cluster_.workers, problem_.batch);
+      add_data_parallel("data_parallel, weak scaling", cluster_.workers,
+                        problem_.batch * cluster_.workers);
+      const std::int64_t micro_batches =
+          std::min(problem_.batch, micro_batches_per_stage * cluster_.workers);
+      add_pipeline(
+          fmt::format("gpipe({} micro-batches)", micro_batches),
+          *policies::gpipe({.micro_batches = micro_batches, .recompute = {}, .stages = {}}));
+      add_pipeline(fmt::format("one_f_one_b({} micro-batches)", micro_batches),
+                   *policies::one_f_one_b(
+                       {.micro_batches = micro_batches, .recompute = false, .stages = {}}));
+    }
+    return std::move(rows_);
+  }
+
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
+ private:
+  void add(Row row) {
+    const auto rate = [](const Row& one) {
+      return static_cast<double>(one.batch) / one.simulation.makespan_s;
+    };
+    row.speedup = rows_.empty() ? 1.0 : rate(row) / rate(rows_.front());
+    rows_.push_back(std::move(row));
+  }
+
+  std::size_t peak_bytes(const schedule::Schedule& schedule, const plan::Problem& problem) const {
+    plan::MemoryRequest request{*setup_.graph, *setup_.optimizer, setup_.dtype, setup_.target, {}};
+    for (const plan::PlaceInfo& place : problem.places) {
+      request.host_accessible.push_back(place.host_accessible);
+    }
+    std::size_t most = 0;
+    for (const plan::PlaceMemory& place : plan::plan_memory(request, schedule)) {
+      most = std::max(most, place.lane.total() + place.staging.total());
+    }
+    return most;
+  }
+
+  void add_data_parallel(const std::string& name, std::int64_t workers, std::int64_t batch) {
+    const plan::Cluster cluster{workers, cluster_.link};
+    plan::Problem problem = plan::replicated(problem_, place_, cluster);
+    problem.batch = batch;
+    if (batch < workers) {
+      left_out_.push_back(fmt::format("{}: {} samples for {} workers", name, batch, workers));
+      return;
+    }
+    const std::int64_t gradient = problem.model.parameters_of(problem.model.all_nodes()).count() *
+                                  problem.model.element_bytes;
+    const std::int64_t buckets = (gradient + bucket_bytes - 1) / bucket_bytes;
+    Row row{name, batch, {}, 0, 1.0};
+    row.simulation = plan::simulate_cluster(
+        plan::collective_data_parallel(problem, std::max<std::int64_t>(1, buckets)),
+        plan::worker_profile(profile_, place_, cluster));
+    plan::Problem one = plan::replicated(problem_, place_, {1, cluster_.link});
+    one.batch = (batch + workers - 1) / workers;
+    // A worker sums into memory of its own.
+    row.peak_bytes = peak_bytes(policies::single({})->schedule(one, nullptr), one) +
+                     (workers > 1 ? static_cast<std::size_t>(gradient) : 0);
+    add(std::move(row));
+  }
+
+  void add_pipeline(const std::string& name, const train::Policy& policy) {
+    const plan::Problem problem = plan::replicated(problem_, place_, cluster_);
+    const auto layers = static_cast<std::int64_t>(problem.model.nodes.size());
+    if (layers < cluster_.workers) {
+      left_out_.push_back(
+          fmt::format("{}: {} layers make no {} stages", name, layers, cluster_.workers));
+      return;
+    }
+    const plan::Profile profile = plan::replicated(profile_, place_, cluster_);
+    const schedule::Schedule schedule = policy.schedule(problem, &profile);
+    add({name, problem.batch, plan::simulate_cluster(schedule, profile),
+         peak_bytes(schedule, problem), 1.0});
+  }
+
+  const RunSetup& setup_;
+  const plan::Profile& profile_;
+  schedule::Place place_;
+  plan::Cluster cluster_;
+  plan::Problem problem_;
+  std::vector<Row> rows_;
+  std::vector<std::string> left_out_;
+};
+
+nlohmann::json json_of(const Row& row) {
+  return {{"policy", row.policy},
+          {"batch", row.batch},
+          {"step_s", {{"predicted", row.simulation.makespan_s}}},
+          {"speedup", {{"predicted", row.speedup}}},
+          {"idle", {{"predicted", row.simulation.idle_share()}}},
+          {"bytes", row.simulation.bytes},
+          {"messages", row.simulation.messages},
+          {"peak_bytes", row.peak_bytes}};
+}
+
+std::string table_of(const std::vector<Row>& rows) {
+  using Align = Table::Align;
+  Table table({{"policy"},
+               {"batch", Align::right},
+               {"step", Align::right},
+               {"speed-up", Align::right},
+               {"idle", Align::right},
+               {"moved", Align::right},
+               {"messages", Align::right},
+               {"memory each", Align::right}});
+  for (const Row& row : rows) {
+    table.add({row.policy, text_of_count(row.batch), text_of_seconds(row.simulation.makespan_s),
+               text_of_speedup(row.speedup),
+               fmt::format("{:.0f} %", 100.0 * row.simulation.idle_share()),
+               memory::text_of_bytes(static_cast<std::size_t>(row.simulation.bytes)),
+               text_of_count(row.simulation.messages), memory::text_of_bytes(row.peak_bytes)});
+  }
+  return table.text();
+}
+
+/// The place with the highest rate; the first if none could be measured alone.
+schedule::Place fastest_place(const plan::Profile& profile, std::int64_t batch) {
+  const auto rates = plan::sample_rates(profile, batch);
+  return static_cast<schedule::Place>(std::ranges::max_element(rates) - rates.begin());
+}
+
+}  // namespace
+
+ExitCode run_simulate(const Invocation& invocation, Console& console) {
+  const std::optional<lane::Link> link = link_from(invocation.link);
+  RunSetup setup =
+      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
+  say_setup(setup, console);
+  console.note("");
+  const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
+  const schedule::Place place = fastest_place(profile, setup.trainer.batch);
+  const std::string& lane = (*setup.lanes)[static_cast<std::size_t>(place)].name();
+  Cluster cluster(setup, profile, place, {invocation.workers, link});
+  const std::vector<Row> rows = cluster.rows();
+  console.say(
+      fmt::format("Prediction, nothing of it was run: one step on {} workers like lane '{}', "
+                  "simulated with the costs just measured here:",
+                  text_of_count(invocation.workers), lane));
+  console.say("");
+  console.say(table_of(rows));
+  for (const std::string& why : cluster.left_out()) {
+    console.say("left out " + why);
+  }
+  const auto best = std::ranges::max_element(rows, {}, &Row::speedup);
+  const std::string reason = fmt::format(
+      "predicted to train {:.3g} times as many samples a second as one worker", best->speedup);
+  console.say("");
+  console.say(fmt::format("{} {}", console.tinted(Tint::bold, "Recommended:"), best->policy));
+  if (console.wants_json()) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Row& row : rows) {
+      list.push_back(json_of(row));
+    }
+    console.json({{"prediction", true},
+                  {"workers", invocation.workers},
+                  {"lane", lane},
+                  {"rows", std::move(list)},
+                  {"left_out", cluster.left_out()},
+                  {"recommended", best->policy},
+                  {"reason", reason}});
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

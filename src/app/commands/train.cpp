@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/run/build_run.hpp"
+#include "app/run/resume_rules.hpp"
+#include "app/run/training_run.hpp"
+
+namespace zygos::app {
+
+ExitCode run_train(const Invocation& invocation, Console& console, const Ranks& ranks) {
+  const CheckedDeck deck =
+      ranks.together([&] { return load_deck(invocation.target, invocation.overrides); });
+  const auto open = [&](std::optional<RunFolder>& folder) {
+    folder.emplace(folder_of(deck, invocation.run_dir));
+    make_room(*folder, invocation.fresh, console);
+    return newest_checkpoint(folder->checkpoints(), console);
+  };
+  return train_deck(deck, invocation, open, console, ranks);
+}
+
+}  // namespace zygos::app

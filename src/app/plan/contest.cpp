@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/plan/contest.hpp"
+
+#include "app/run/fed_samples.hpp"
+#include "core/median.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace zygos::app {
+
+namespace {
+
+constexpr std::int64_t max_rounds = 5;
+constexpr std::int64_t steps_of_a_round = 4;
+/// Steps at the begin of a round that are not timed: memory is fresh, caches are cold.
+constexpr std::int64_t cold_steps = 2;
+/// Looking at where a step was idle takes longer than lanes wait for the next one before they
+/// sleep, so it is done after every so many steps, and the step behind it is not timed.
+constexpr std::int64_t steps_of_a_look = 4;
+
+/// Those of the steps, and the batch that losses are compared on.
+class Samples : public FedSamples {
+ public:
+  explicit Samples(const RunSetup& setup)
+      : FedSamples(setup), setup_(setup), first_(io::rows_of(setup.first_samples)) {}
+
+  train::Batch first_batch() const { return {first_.inputs, first_.targets, setup_.first_batch}; }
+
+ private:
+  const RunSetup& setup_;
+  io::DatasetRows first_;
+};
+
+/// Of the newest step: share of the active places' time, between the first start and the last end
+/// of its tasks, in which they computed nothing.
+double idle_of(const train::Trace& trace, const schedule::Schedule& schedule) {
+  const auto times = train::newest_step(trace, schedule);
+  if (times.empty()) {
+    return 0.0;
+  }
+  double busy_s = 0.0;
+  for (std::size_t task = 0; task < times.size(); ++task) {
+    const bool computes = schedule.tasks[task].queue == schedule::Queue::compute;
+    busy_s += computes ? times[task].end_s - times[task].start_s : 0.0;
+  }
+  const double span_s = std::ranges::max(times, {}, &plan::TaskTime::end_s).end_s -
+                        std::ranges::min(times, {}, &plan::TaskTime::start_s).start_s;
+  const double whole_s = span_s * static_cast<double>(schedule.active_places().size());
+  return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
+}
+
+io::Checkpoint state_of(train::Engine& engine) {
+  io::Checkpoint state;
+  for (const io::TensorRef& ref : engine.snapshot()) {
+    const auto* begin = static_cast<const std::byte*>(ref.data);
+    const auto bytes = static_cast<std::size_t>(ref.shape.size()) * size_of(ref.dtype);
+    state.tensors.push_back({ref.name, ref.dtype, ref.shape, {begin, begin + bytes}});
+  }
+  return state;
+}
+
+/// Steps `first` to `last`.
+void run_round(const RunSetup& setup, Contender& contender, Samples& samples, std::int64_t first,
+               std::int64_t last) {
+  train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, contender.predicted.schedule,
+                       setup.target, setup.engine_options());
+  if (first == 1) {
+    engine.initialise();
+  } else {
+    engine.restore(contender.state);
+  }
+  samples.seek(first, last);
+  std::int64_t first_timed = last - first + 1 > cold_steps ? first + cold_steps : first;
+  for (std::int64_t step = first; step <= last; ++step) {
+    engine.trace().clear();
+    const auto report = engine.step(samples.next(), static_cast<std::uint64_t>(step));
+    if (step < first_timed) {
+      continue;
+    }
+    contender.step_s.push_back(report.seconds);
+    if ((step - first) % steps_of_a_look == 0 || step == last) {
+      contender.idle.push_back(idle_of(engine.trace(), contender.predicted.schedule));
+      first_timed = step + 2;
+    }
+  }
+  contender.memory = engine.memory();
+  contender.state = state_of(engine);
+  contender.weights_xxh64 = engine.weights_hash();
+  contender.loss = engine.evaluate(samples.first_batch()).loss;
+}
+
+}  // namespace
+
+double Contender::median_step_s() const { return median(step_s); }
+
+double Contender::median_idle() const { return median(idle); }
+
+void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
+                 Console& console) {
+  Samples samples(setup);
+  const std::int64_t rounds = std::clamp<std::int64_t>(steps / steps_of_a_round, 1, max_rounds);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (Contender& contender : contenders) {
+      console.status(
+          fmt::format("round {} of {}: {}", round + 1, rounds, contender.predicted.policy));
+      run_round(setup, contender, samples, steps * round / rounds + 1,
+                steps * (round + 1) / rounds);
+    }
+  }
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several ways to run one deck, trained side by side on the same samples.
+#pragma once
+
+#include "app/console.hpp"
+#include "app/plan/plan_ways.hpp"
+#include "app/run/run_setup.hpp"
+
+#include "zygos/io/checkpoint_store.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// One way and what was seen of it.
+struct Contender {
+  Way way;
+  plan::Candidate predicted;
+  bool is_predicted = true;  ///< false: a lane's costs are not known
+  std::vector<double> step_s;
+  std::vector<double> idle;  ///< by step: share of the active places' time without computing
+  double loss = 0.0;         ///< of the first batch, after the last step
+  std::string weights_xxh64;
+  std::vector<train::LaneUsage> memory;
+  io::Checkpoint state;  ///< between rounds
+
+  double median_step_s() const;
+  double median_idle() const;
+};
+
+/// Trains every contender for so many steps, in rounds (a, b, c, a, b, c, ...), so that a machine
+/// that gets slower hits all alike. One engine lives at a time: all have the lanes' whole budgets.
+/// All see the same samples in the same order.
+void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
+                 Console& console);
+
+}  // namespace zygos::app

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/plan/plan_report.hpp"
+
+#include "app/plan/placement.hpp"
+#include "app/plan/plan_ways.hpp"
+#include "app/table.hpp"
+#include "app/text.hpp"
+
+#include "zygos/memory/bytes.hpp"
+#include "zygos/plan/staleness.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+namespace zygos::app {
+
+namespace {
+
+std::vector<bool> host_accessible(const lane::LaneSet& lanes) {
+  std::vector<bool> result;
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    result.push_back(lanes[place].host_accessible());
+  }
+  return result;
+}
+
+/// Batches that are copied into lanes with memory of their own.
+std::int64_t copied_bytes(const schedule::Schedule& schedule) {
+  std::int64_t bytes = 0;
+  for (const schedule::Task& task : schedule.tasks) {
+    bytes += task.kind == schedule::TaskKind::copy ? task.bytes : 0;
+  }
+  return bytes;
+}
+
+nlohmann::json options_json(const train::PolicyOptions& options) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const auto& [key, value] : options) {
+    object[key] = value;
+  }
+  return object;
+}
+
+nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
+                      const PlanSubject& subject) {
+  nlohmann::json samples = nlohmann::json::object();
+  for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
+    samples[subject.lanes[place].name()] = candidate.samples[place];
+  }
+  const train::PolicyOptions options = merged(way.choice.options, way.decisions);
+  return {{"policy", candidate.policy},
+          {"deck", PolicyChoice{way.choice.keyword, options}.deck_line()},
+          {"options", options_json(options)},
+          {"samples", samples},
+          {"placement", placement_json(subject.graph, candidate.schedule)},
+          {"step_s", {{"predicted", candidate.step_s}}},
+          {"speedup", {{"predicted", candidate.speedup}}},
+          {"idle", candidate.idle_share()},
+          {"bytes", candidate.bytes()},
+          {"messages", candidate.messages()},
+          {"copied_bytes", copied_bytes(candidate.schedule)},
+          {"staleness", plan::largest_staleness(candidate.schedule)},
+          {"synchronous", plan::is_synchronous(candidate.schedule)},
+          {"reason", candidate.reason},
+          {"peak_bytes", memory_json(memory_of(candidate.schedule, subject), subject)}};
+}
+
+/// More lanes than this are not shown one by one.
+constexpr std::size_t max_memory_columns = 3;
+
+std::vector<std::string> memory_cells(const plan::Candidate& candidate) {
+  std::vector<std::string> cells;
+  std::size_t most = 0;
+  for (const memory::Usage& usage : candidate.peak) {
+    most = std::max(most, usage.total());
+    cells.push_back(usage.total() == 0 ? "-" : memory::text_of_bytes(usage.total()));
+  }
+  return cells.size() > max_memory_columns ? std::vector{memory::text_of_bytes(most)} : cells;
+}
+
+std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best) {
+  std::vector<std::string> cells{best ? "*" : "",
+                                 candidate.policy,
+                                 text_of_seconds(candidate.step_s),
+                                 text_of_speedup(candidate.speedup),
+                                 fmt::format("{:.0f} %", 100.0 * candidate.idle_share()),
+                                 memory::text_of_bytes(static_cast<std::size_t>(candidate.bytes())),
+                                 text_of_count(candidate.messages()),
+                                 std::to_string(plan::largest_staleness(candidate.schedule))};
+  const auto memory = memory_cells(candidate);
+  cells.insert(cells.end(), memory.begin(), memory.end());
+  return cells;
+}
+
+}  // namespace
+
+std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
+                                         const PlanSubject& subject) {
+  return plan::plan_memory({subject.graph, subject.optimizer, subject.dtype, subject.target,
+                            host_accessible(subject.lanes)},
+                           schedule);
+}
+
+std::string plan_table(const Ways& ways, const PlanSubject& subject) {
+  using Align = Table::Align;
+  std::vector<Table::Column> columns{{""}, {"policy"}};
+  for (const char* head : {"step", "speed-up", "idle", "moved", "messages", "stale"}) {
+    columns.push_back({head, Align::right});
+  }
+  if (subject.lanes.size() > max_memory_columns) {
+    columns.push_back({"memory, most of a lane", Align::right});
+  } else {
+    for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
+      columns.push_back({"memory " + subject.lanes[place].name(), Align::right});
+    }
+  }
+  Table table(columns);
+  for (const std::size_t i : ways.found.order) {
+    table.add(cells_of(ways.found.candidates[i], i == ways.found.best));
+  }
+  return table.text();
+}
+
+nlohmann::json plan_json(const Ways& ways, const PlanSubject& subject) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const std::size_t i : ways.found.order) {
+    rows.push_back(row_of(ways.found.candidates[i], ways.ways[i], subject));
+  }
+  nlohmann::json refusals = nlohmann::json::array();
+  for (const plan::Refusal& refusal : ways.found.refusals) {
+    refusals.push_back({{"policy", refusal.policy}, {"reason", refusal.reason}});
+  }
+  const Way& best = ways.ways[ways.found.best];
+  return {
+      {"rows", rows},
+      {"refusals", refusals},
+      {"recommended", ways.found.candidates[ways.found.best].policy},
+      {"deck",
+       PolicyChoice{best.choice.keyword, merged(best.choice.options, best.decisions)}.deck_line()},
+      {"upper_bound", ways.found.upper_bound},
+      {"reason", ways.found.reason},
+      {"remarks", ways.remarks}};
+}
+
+std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject) {
+  std::vector<Table::Column> columns{{"memory"}};
+  std::vector<memory::Usage> usages;
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    if (places[place].active) {
+      columns.push_back({subject.lanes[place].name(), Table::Align::right});
+      usages.push_back(places[place].lane.usage());
+      if (places[place].staging.total() > 0) {
+        columns.push_back({subject.lanes[place].name() + " (staging)", Table::Align::right});
+        usages.push_back(places[place].staging.usage());
+      }
+    }
+  }
+  Table table(columns);
+  for (const memory::Category category : memory::all_categories) {
+    std::vector<std::string> cells{std::string(memory::name_of(category))};
+    for (const auto& usage : usages) {
+      cells.push_back(usage[category] == 0 ? "-" : memory::text_of_bytes(usage[category]));
+    }
+    table.add(cells);
+  }
+  std::vector<std::string> totals{"total"};
+  for (const auto& usage : usages) {
+    totals.push_back(memory::text_of_bytes(usage.total()));
+  }
+  table.add(totals);
+  return table.text();
+}
+
+nlohmann::json memory_json(const std::vector<plan::PlaceMemory>& places,
+                           const PlanSubject& subject) {
+  const auto json_of = [](const memory::ArenaLayout& layout) {
+    const memory::Usage usage = layout.usage();
+    nlohmann::json object{{"total", usage.total()}};
+    for (const memory::Category category : memory::all_categories) {
+      object[std::string(memory::name_of(category))] = usage[category];
+    }
+    return object;
+  };
+  nlohmann::json result = nlohmann::json::object();
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    if (places[place].active) {
+      const std::string& name = subject.lanes[place].name();
+      result[name] = json_of(places[place].lane);
+      if (places[place].staging.total() > 0) {
+        result[name + "/staging"] = json_of(places[place].staging);
+      }
+    }
+  }
+  return result;
+}
+
+std::string wrapped(const std::string& text, std::size_t columns) {
+  std::istringstream words(text);
+  std::string result;
+  std::size_t used = 0;
+  for (std::string word; words >> word;) {
+    if (used > 0 && used + 1 + word.size() > columns) {
+      result += "\n";
+      used = 0;
+    }
+    result += (used > 0 ? " " : "") + word;
+    used += (used > 0 ? 1 : 0) + word.size();
+  }
+  return result;
+}
+
+}  // namespace zygos::app

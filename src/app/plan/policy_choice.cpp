@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/plan/policy_choice.hpp"
+
+#include "app/deck_tables.hpp"
+#include "app/from_registry.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/policies/policies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace zygos::app {
+
+namespace {
+
+/// Numbers with more digits than anyone reads are rounded.
+std::string short_text(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  const bool is_number = end != value.c_str() && *end == '\0';
+  return is_number && value.size() > 5 ? fmt::format("{:.3g}", number) : value;
+}
+
+/// Pieces between commas that are not inside brackets.
+std::vector<std::string> pieces_of(const std::string& text) {
+  std::vector<std::string> pieces{""};
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    if (c == ',' && depth == 0) {
+      pieces.emplace_back();
+    } else if (c != ' ' || !pieces.back().empty()) {
+      pieces.back() += c;
+    }
+  }
+  return pieces;
+}
+
+[[noreturn]] void refuse(const std::string& piece) {
+  throw UsageError(
+      fmt::format("'{}' is no policy: write names with commas between them, options "
+                  "behind a colon, as in single,gpipe:micro_batches=4,recompute=always",
+                  piece));
+}
+
+std::pair<std::string, std::string> option_from(const std::string& text, const std::string& piece) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    refuse(piece);
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace
+
+std::string PolicyChoice::label() const {
+  std::string text;
+  for (const auto& [key, value] : options) {
+    if (key == "cuts" || key == "lanes") {
+      continue;
+    }
+    const bool says_itself = key == "lane" || key == "exchange";
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", says_itself ? "" : key + " ",
+                        short_text(value));
+  }
+  return text.empty() ? keyword : fmt::format("{}({})", keyword, text);
+}
+
+std::string PolicyChoice::deck_line() const {
+  std::string text = "policy: {type: " + keyword;
+  for (const auto& [key, value] : options) {
+    text += fmt::format(", {}: {}", key, value);
+  }
+  return text + "}";
+}
+
+std::vector<PolicyChoice> policy_choices_from(const std::string& text) {
+  std::vector<PolicyChoice> choices;
+  for (const std::string& piece : pieces_of(text)) {
+    const auto mark = piece.find_first_of(":=");
+    const bool further_option = mark != std::string::npos && piece[mark] == '=';
+    if (piece.empty() || mark == 0 || (further_option && choices.empty())) {
+      refuse(piece);
+    }
+    if (further_option) {
+      choices.back().options.push_back(option_from(piece, piece));
+      continue;
+    }
+    choices.push_back({piece.substr(0, mark), {}});
+    if (mark != std::string::npos) {
+      choices.back().options.push_back(option_from(piece.substr(mark + 1), piece));
+    }
+  }
+  return choices;
+}
+
+train::PolicyPtr policy_of(const RunSetup& setup, const PolicyChoice& choice) {
+  const bool own = choice.keyword == setup.policy->keyword();
+  if (own && choice.options.empty()) {
+    return setup.policy;
+  }
+  std::vector<std::string> overrides;
+  if (own) {
+    for (const auto& [key, value] : choice.options) {
+      overrides.push_back(fmt::format("policy.{}={}", key, value));
+    }
+  } else {
+    overrides.push_back("policy=" + choice.deck_line().substr(std::string("policy: ").size()));
+  }
+  const deck::Deck deck =
+      deck::Deck::parse(setup.resolved_deck, setup.name + ".yaml", whole_schema(), overrides);
+  const deck::Section section = deck.root().section("policy");
+  return made_from(policies::registry(), section.text("type"), section);
+}
+
+train::PolicyOptions merged(train::PolicyOptions options, const train::PolicyOptions& added) {
+  for (const auto& option : added) {
+    const auto found =
+        std::ranges::find(options, option.first, [](const auto& o) { return o.first; });
+    if (found == options.end()) {
+      options.push_back(option);
+    } else {
+      found->second = option.second;
+    }
+  }
+  return options;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/plan/run_plan.hpp"
+
+#include "app/plan/placement.hpp"
+#include "app/plan/policy_choice.hpp"
+#include "app/plan/profile_cache.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/plan/assumed_profile.hpp"
+#include "zygos/policies/policies.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace zygos::app {
+
+namespace {
+
+bool is_single(const plan::Candidate& candidate) {
+  return candidate.schedule.active_places().size() == 1;
+}
+
+/// Step times of the lanes alone, by place.
+std::vector<double> single_steps(std::span<const plan::Candidate> candidates, std::size_t places) {
+  std::vector<double> result(places, 0.0);
+  for (const plan::Candidate& candidate : candidates) {
+    if (is_single(candidate)) {
+      result[static_cast<std::size_t>(candidate.schedule.active_places().front())] =
+          candidate.step_s;
+    }
+  }
+  return result;
+}
+
+Prediction prediction_of(const plan::Problem& problem, const plan::Profile& profile,
+                         const schedule::Schedule& schedule) {
+  auto candidates = lanes_alone(problem, profile);
+  candidates.push_back(plan::candidate(schedule.policy, schedule, profile));
+  const plan::Recommendation found = plan::recommend(problem, profile, std::move(candidates));
+  const plan::Candidate& own = found.candidates.back();
+  Prediction result;
+  result.step_s = own.step_s;
+  result.single_step_s = single_steps(
+      std::span(found.candidates).first(found.candidates.size() - 1), problem.places.size());
+  result.speedup = own.speedup;
+  result.upper_bound = found.upper_bound;
+  result.idle = own.idle_share();
+  result.worthwhile = found.best + 1 == found.candidates.size();
+  result.reason = found.reason;
+  return result;
+}
+
+nlohmann::json json_of(const Prediction& prediction) {
+  return {{"step_s", prediction.step_s},
+          {"speedup", prediction.speedup},
+          {"single_step_s", prediction.single_step_s},
+          {"upper_bound", prediction.upper_bound},
+          {"idle", prediction.idle},
+          {"worthwhile", prediction.worthwhile},
+          {"reason", prediction.reason}};
+}
+
+/// A prediction is for people only: one that can't be read is one that is not there.
+std::optional<Prediction> prediction_from(const io::Facts& facts) {
+  const auto fact = facts.find("prediction");
+  if (fact == facts.end()) {
+    return std::nullopt;
+  }
+  try {
+    const auto object = nlohmann::json::parse(fact->second);
+    return Prediction{object.at("step_s"),      object.at("speedup"), object.at("single_step_s"),
+                      object.at("upper_bound"), object.at("idle"),    object.at("worthwhile"),
+                      object.at("reason")};
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+CheckpointError unfit(const io::Checkpoint& checkpoint, const std::string& why) {
+  return CheckpointError(
+      fmt::format("{} does not fit this run: {}. Go on with the lanes it was written with, or "
+                  "start anew with --fresh",
+                  checkpoint.path.string(), why));
+}
+
+train::PolicyOptions decisions_in(const io::Checkpoint& checkpoint) {
+  train::PolicyOptions decisions;
+  try {
+    for (const auto& item : nlohmann::json::parse(checkpoint.fact("decisions"))) {
+      decisions.emplace_back(item.at(0).get<std::string>(), item.at(1).get<std::string>());
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw unfit(checkpoint, fmt::format("its fact 'decisions' can't be read ({})", error.what()));
+  }
+  return decisions;
+}
+
+std::string split_fact(const schedule::Schedule& schedule) {
+  return nlohmann::json(samples_per_place(schedule)).dump();
+}
+
+schedule::Schedule recalled_schedule(const RunSetup& setup, const io::Checkpoint& checkpoint,
+                                     const train::PolicyOptions& decisions) {
+  try {
+    const auto policy = policy_of(setup, {std::string(setup.policy->keyword()), decisions});
+    return policy->schedule(setup.problem(), nullptr);
+  } catch (const UsageError& refusal) {
+    throw unfit(checkpoint, refusal.what());
+  }
+}
+
+/// True if measurements make a difference to the schedule.
+bool decides(const RunSetup& setup, const schedule::Schedule& unmeasured) {
+  return setup.policy->needs_profile() ||
+         !setup.policy->decisions(setup.problem(), unmeasured).empty();
+}
+
+}  // namespace
+
+bool can_predict(const plan::Profile& profile, const schedule::Schedule& schedule) {
+  return std::ranges::all_of(schedule.active_places(), [&](schedule::Place place) {
+    const plan::PlaceProfile& costs = profile.places[static_cast<std::size_t>(place)];
+    return !costs.alone.forward.empty() || !costs.together.forward.empty();
+  });
+}
+
+std::vector<plan::Candidate> lanes_alone(const plan::Problem& problem,
+                                         const plan::Profile& profile) {
+  std::vector<plan::Candidate> found;
+  for (std::size_t place = 0; place < problem.places.size(); ++place) {
+    if (!profile.places[place].alone.empty()) {
+      const std::string& name = problem.places[place].name;
+      found.push_back(plan::candidate(
+          "single(" + name + ")", policies::single({name})->schedule(problem, nullptr), profile));
+    }
+  }
+  return found;
+}
+
+RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
+  const plan::Problem problem = setup.problem();
+  RunPlan result{unmeasured_schedule(setup)};
+  if (setup.on_several_ranks()) {
+    // Measuring takes all lanes in one process.
+    result.decisions = setup.policy->decisions(problem, result.schedule);
+    return result;
+  }
+  if (result.schedule.active_places().size() < 2 && !decides(setup, result.schedule)) {
+    return result;
+  }
+  const plan::Profile profile = profile_of(setup, fresh_profile, console);
+  result.schedule = setup.policy->schedule(problem, &profile);
+  result.decisions = setup.policy->decisions(problem, result.schedule);
+  if (!can_predict(profile, result.schedule)) {
+    console.note(
+        "no prediction: a lane can't hold the model alone, so its layers' times are not "
+        "known");
+    return result;
+  }
+  result.simulation = plan::simulate(result.schedule, profile);
+  result.prediction = prediction_of(problem, profile, result.schedule);
+  return result;
+}
+
+RunPlan plan_schedule(RunSetup& setup, Console& console) {
+  RunPlan result{unmeasured_schedule(setup)};
+  return decides(setup, result.schedule) ? plan_run(setup, false, console) : result;
+}
+
+schedule::Schedule unmeasured_schedule(const RunSetup& setup) {
+  const plan::Problem problem = setup.problem();
+  if (!setup.policy->needs_profile()) {
+    return setup.policy->schedule(problem, nullptr);
+  }
+  const plan::Profile assumed = plan::assumed_profile(problem);
+  return setup.policy->schedule(problem, &assumed);
+}
+
+RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
+  const train::PolicyOptions decisions = decisions_in(checkpoint);
+  RunPlan result{recalled_schedule(setup, checkpoint, decisions), decisions,
+                 prediction_from(checkpoint.facts)};
+  const std::string split = split_fact(result.schedule);
+  if (split != checkpoint.fact("split")) {
+    throw unfit(checkpoint, fmt::format("it was written with {} samples of a batch on its lanes, "
+                                        "this run has {}",
+                                        checkpoint.fact("split"), split));
+  }
+  if (result.prediction && !setup.on_several_ranks()) {
+    const auto profile = kept_profile(setup, console);
+    if (profile && can_predict(*profile, result.schedule)) {
+      result.simulation = plan::simulate(result.schedule, *profile);
+    }
+  }
+  return result;
+}
+
+io::Facts facts_of(const RunPlan& plan) {
+  io::Facts facts;
+  facts["policy"] = plan.schedule.policy;
+  facts["split"] = split_fact(plan.schedule);
+  nlohmann::json decisions = nlohmann::json::array();
+  for (const auto& [key, value] : plan.decisions) {
+    decisions.push_back({key, value});
+  }
+  facts["decisions"] = decisions.dump();
+  if (plan.prediction) {
+    facts["prediction"] = json_of(*plan.prediction).dump();
+  }
+  return facts;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/report/progress.hpp"
+
+#include "app/text.hpp"
+
+#include "zygos/memory/bytes.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace zygos::app {
+
+namespace {
+
+/// Fixed width, so that lines below each other can be compared at a glance.
+std::string position(const train::Event& event, const ProgressFacts& facts) {
+  const std::string total = fmt::format("{}", event.total_steps);
+  std::string text =
+      fmt::format("step {:>{}}/{}  epoch {}", event.step, total.size(), total, event.epoch);
+  if (facts.epochs) {
+    text += fmt::format("/{}", *facts.epochs);
+  }
+  return text;
+}
+
+std::string rates(const train::Event& event, const ProgressFacts& facts) {
+  std::string text = fmt::format("{} samples/s", text_of_rate(event.samples_per_s));
+  std::string parts;
+  for (const schedule::Place place : facts.shown) {
+    const auto index = static_cast<std::size_t>(place);
+    if (index < event.lane_samples_per_s.size()) {
+      parts += fmt::format("{}{} {}",
+                           parts.empty()  ? ""
+                           : facts.staged ? " -> "
+                                          : " + ",
+                           facts.lanes[index], text_of_rate(event.lane_samples_per_s[index]));
+    }
+  }
+  return parts.empty() ? text : text + " (" + parts + ")";
+}
+
+nlohmann::json rates_json(const train::Event& event, const ProgressFacts& facts) {
+  nlohmann::json lanes = nlohmann::json::object();
+  for (std::size_t place = 0; place < event.lane_samples_per_s.size(); ++place) {
+    lanes[facts.lanes[place]] = event.lane_samples_per_s[place];
+  }
+  return {{"total", event.samples_per_s}, {"lanes", lanes}};
+}
+
+}  // namespace
+
+std::string progress_line(const train::Event& event, const ProgressFacts& facts) {
+  std::string text = position(event, facts) + fmt::format("  loss {:<8.5g}", event.loss);
+  if (!facts.score.empty()) {
+    text += fmt::format("  {} {:>8}", facts.score, text_of_percent(event.score));
+  }
+  if (facts.scheduled) {
+    text += fmt::format("  rate {:<8.3g}", event.learning_rate);
+  }
+  if (facts.reads) {
+    text += fmt::format("  waited {} for data", text_of_seconds(event.waited_s));
+  }
+  return text + fmt::format("  {}  {}  {} left", rates(event, facts),
+                            memory::text_of_bytes(facts.bytes),
+                            text_of_seconds(event.seconds_left));
+}
+
+std::string status_line(const train::Event& event, const ProgressFacts& facts,
+                        std::size_t columns) {
+  const std::string whole = progress_line(event, facts);
+  if (whole.size() <= columns) {
+    return whole;
+  }
+  return fmt::format("{}/{}  loss {:<8.5g}  {}  {} left", event.step, event.total_steps, event.loss,
+                     rates(event, facts), text_of_seconds(event.seconds_left));
+}
+
+std::string evaluation_line(const train::Event& event, const ProgressFacts& facts) {
+  std::string text =
+      position(event, facts) + fmt::format("  test loss {:.5g}", event.evaluation.loss);
+  if (!facts.score.empty()) {
+    text += fmt::format("  test {} {}", facts.score, text_of_percent(event.evaluation.score));
+  }
+  return text;
+}
+
+nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts) {
+  nlohmann::json line{{"step", event.step}, {"epoch", event.epoch}, {"seconds", event.seconds}};
+  if (event.kind == train::EventKind::progress) {
+    line["kind"] = "train";
+    line["loss"] = event.loss;
+    if (!facts.score.empty()) {
+      line[facts.score] = event.score;
+    }
+    line["learning_rate"] = event.learning_rate;
+    line["samples_per_s"] = rates_json(event, facts);
+    line["median_step_s"] = event.median_step_s;
+    line["bytes"] = facts.bytes;
+    if (facts.reads) {
+      line["waited_s"] = event.waited_s;
+    }
+  } else if (event.kind == train::EventKind::evaluated) {
+    line["kind"] = "test";
+    line["test_loss"] = event.evaluation.loss;
+    if (!facts.score.empty()) {
+      line["test_" + facts.score] = event.evaluation.score;
+    }
+  } else if (event.kind == train::EventKind::checkpointed) {
+    line["kind"] = "checkpoint";
+    line["path"] = event.checkpoint;
+  } else {
+    line["kind"] = event.kind == train::EventKind::finished ? "finished" : "stopped";
+  }
+  return line;
+}
+
+void Progress::show(const train::Event& event) {
+  switch (event.kind) {
+    case train::EventKind::progress:
+      if (console_.live()) {
+        console_.status(status_line(event, facts_, console_.columns()));
+      } else {
+        console_.note(progress_line(event, facts_));
+      }
+      break;
+    case train::EventKind::evaluated:
+      console_.note(evaluation_line(event, facts_));
+      break;
+    case train::EventKind::checkpointed:
+      console_.detail(fmt::format("checkpoint {}", event.checkpoint));
+      break;
+    case train::EventKind::finished:
+    case train::EventKind::stopped:
+      break;
+  }
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/report/report_data.hpp"
+
+#include "app/build_facts.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+
+namespace zygos::app {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// A file's text; nothing, and a problem, if there is none.
+std::optional<std::string> text_of_file(const fs::path& file, const std::string& otherwise,
+                                        std::vector<std::string>& problems) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in.is_open() || in.bad() || fs::is_directory(file)) {
+    problems.push_back(fmt::format("{} {}; {}", file.filename().string(),
+                                   fs::exists(file) ? "cannot be read" : "does not exist",
+                                   otherwise));
+    return std::nullopt;
+  }
+  return text;
+}
+
+/// The object in a file; null, and a problem, if there is none.
+json object_of_file(const fs::path& file, const std::string& otherwise,
+                    std::vector<std::string>& problems) {
+  const auto text = text_of_file(file, otherwise, problems);
+  if (!text) {
+    return nullptr;
+  }
+  json object = json::parse(*text, nullptr, false);
+  if (!object.is_object()) {
+    problems.push_back(fmt::format("{} is damaged: it holds no whole JSON object; {}",
+                                   file.filename().string(), otherwise));
+    return nullptr;
+  }
+  return object;
+}
+
+bool is_training(const json& line) { return line.value("kind", json()) == "train"; }
+
+/// Lines with training figures, evenly thinned to about `most` with the last one kept; all others.
+json thinned(const std::vector<json>& lines, std::size_t most) {
+  const auto training =
+      static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_training));
+  const std::size_t every = std::max<std::size_t>(1, (training + most - 1) / most);
+  json kept = json::array();
+  std::size_t seen = 0;
+  for (const json& line : lines) {
+    if (!is_training(line) || (training - ++seen) % every == 0) {
+      kept.push_back(line);
+    }
+  }
+  return kept;
+}
+
+json metrics_of_file(const fs::path& file, const ReportLimits& limits,
+                     std::vector<std::string>& problems) {
+  const auto text = text_of_file(file, "there are no curves", problems);
+  std::vector<json> lines;
+  std::size_t damaged = 0;
+  std::istringstream in(text.value_or(""));
+  for (std::string line; std::getline(in, line);) {
+    json object = json::parse(line, nullptr, false);
+    if (object.is_object()) {
+      // Where a checkpoint lies says more of the machine than of the run.
+      object.erase("path");
+      lines.push_back(std::move(object));
+    } else {
+      ++damaged;
+    }
+  }
+  if (damaged > 0) {
+    problems.push_back(fmt::format("metrics.jsonl: {} of {} lines are damaged and left out",
+                                   damaged, damaged + lines.size()));
+  }
+  return thinned(lines, limits.metrics);
+}
+
+json timeline_of_file(const fs::path& file, const ReportLimits& limits,
+                      std::vector<std::string>& problems) {
+  const json trace = object_of_file(file, "there is no timeline", problems);
+  if (trace.is_null()) {
+    return nullptr;
+  }
+  try {
+    return timeline_of(trace, limits);
+  } catch (const std::exception& error) {
+    problems.push_back(fmt::format("{} is damaged: {}; there is no timeline",
+                                   file.filename().string(), error.what()));
+    return nullptr;
+  }
+}
+
+/// When the folder's newest file was written, "2026-01-31 12:00 UTC".
+std::string last_written(const fs::path& folder, const std::vector<const char*>& names) {
+  std::time_t newest = 0;
+  for (const char* name : names) {
+    struct stat facts {};
+    if (::stat((folder / name).c_str(), &facts) == 0) {
+      newest = std::max(newest, facts.st_mtime);
+    }
+  }
+  return newest == 0 ? std::string() : fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(newest));
+}
+
+}  // namespace
+
+ReportData gather_report(const fs::path& folder, const ReportLimits& limits) {
+  const std::vector<const char*> files{"deck.yaml", "metrics.jsonl", "summary.json", "trace.json"};
+  const auto is_there = [&](const char* name) { return fs::exists(folder / name); };
+  if (!fs::is_directory(folder) || std::none_of(files.begin(), files.end(), is_there)) {
+    throw UsageError(fmt::format(
+        "{} is not the directory of a run: {}; name one that `zygos train` made, such as runs/NAME",
+        folder.string(),
+        fs::is_directory(folder) ? "it holds neither deck.yaml nor metrics.jsonl, summary.json or "
+                                   "trace.json"
+                                 : "there is no such folder"));
+  }
+  ReportData data;
+  const auto deck = text_of_file(folder / "deck.yaml", "the deck is not shown", data.problems);
+  const json metrics = metrics_of_file(folder / "metrics.jsonl", limits, data.problems);
+  const json summary = object_of_file(
+      folder / "summary.json", "a run that ends or stops by itself writes it", data.problems);
+  const json timeline = timeline_of_file(folder / "trace.json", limits, data.problems);
+  const fs::path plain = folder.has_filename() ? folder : folder.parent_path();
+  const std::string name = fs::absolute(plain).lexically_normal().filename().string();
+  const auto said = summary.is_object() ? summary.find("deck") : summary.end();
+  data.title = said != summary.end() && said->is_string() ? said->get<std::string>() : name;
+  data.page = {{"title", data.title},       {"folder", name},
+               {"zygos", zygos_version()},  {"written", last_written(folder, files)},
+               {"problems", data.problems}, {"deck", deck ? json(*deck) : json(nullptr)},
+               {"metrics", metrics},        {"summary", summary},
+               {"timeline", timeline}};
+  return data;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/report/report_timeline.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zygos::app {
+
+namespace {
+
+using nlohmann::json;
+
+// As write_trace() numbers them.
+constexpr std::int64_t measured_process = 1;
+constexpr std::int64_t predicted_process = 2;
+constexpr std::int64_t tracks_per_place = 4;
+
+struct Event {
+  std::int64_t track = 0;
+  std::size_t task = 0;
+  double start_us = 0.0;
+  double end_us = 0.0;
+};
+
+struct Step {
+  std::vector<Event> events;
+  double start_us = 0.0;
+  double end_us = 0.0;
+
+  void add(const Event& event) {
+    start_us = events.empty() ? event.start_us : std::min(start_us, event.start_us);
+    end_us = events.empty() ? event.end_us : std::max(end_us, event.end_us);
+    events.push_back(event);
+  }
+};
+
+/// A trace, taken apart.
+struct Parts {
+  std::map<std::uint64_t, Step> steps;
+  Step predicted;
+  std::map<std::int64_t, std::string> track_names;
+  json tasks = json::array();
+  std::map<std::string, std::size_t> task_numbers;
+  std::vector<const json*> counters;
+};
+
+/// What is the same for a task in every step is embedded once.
+std::size_t task_number(Parts& parts, const json& event) {
+  const json& args = event.at("args");
+  const std::string text = args.at("task");
+  const auto [found, is_new] = parts.task_numbers.try_emplace(text, parts.tasks.size());
+  if (is_new) {
+    json task{{"kind", event.at("name")}, {"text", text}};
+    for (const char* key : {"samples", "micro_batch", "bytes"}) {
+      if (args.contains(key)) {
+        task[key] = args[key];
+      }
+    }
+    for (const char* key : {"reads", "writes"}) {
+      task[key] = args.value(key, json::array());
+    }
+    parts.tasks.push_back(std::move(task));
+  }
+  return found->second;
+}
+
+void take_task(Parts& parts, const json& event) {
+  const double start_us = event.at("ts");
+  const Event taken{event.at("tid"), task_number(parts, event), start_us,
+                    start_us + event.at("dur").get<double>()};
+  if (event.at("pid") == predicted_process) {
+    parts.predicted.add(taken);
+    return;
+  }
+  // Step 0 is what evaluations are recorded as.
+  const std::uint64_t step = event.at("args").at("step");
+  if (event.at("pid") == measured_process && step > 0) {
+    parts.steps[step].add(taken);
+  }
+}
+
+Parts parts_of(const json& trace) {
+  Parts parts;
+  for (const json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    if (phase == "X") {
+      take_task(parts, event);
+    } else if (phase == "C") {
+      parts.counters.push_back(&event);
+    } else if (phase == "M" && event.at("name") == "thread_name") {
+      parts.track_names[event.at("tid").get<std::int64_t>()] = event.at("args").at("name");
+    }
+  }
+  return parts;
+}
+
+/// The recorder forgets the oldest tasks one by one, place by place: its first steps have holes.
+void drop_cut_steps(std::map<std::uint64_t, Step>& steps) {
+  std::size_t whole = 0;
+  for (const auto& [number, step] : steps) {
+    whole = std::max(whole, step.events.size());
+  }
+  std::erase_if(steps, [&](const auto& entry) { return entry.second.events.size() < whole; });
+}
+
+/// Time of [start, end] in which none of the track's events runs.
+double idle_us(const Step& step, std::int64_t track) {
+  std::vector<std::pair<double, double>> busy;
+  for (const Event& event : step.events) {
+    if (event.track == track) {
+      busy.emplace_back(event.start_us, event.end_us);
+    }
+  }
+  std::sort(busy.begin(), busy.end());
+  double idle = 0.0;
+  double free_from = step.start_us;
+  for (const auto& [start, end] : busy) {
+    idle += std::max(0.0, start - free_from);
+    free_from = std::max(free_from, end);
+  }
+  return idle + std::max(0.0, step.end_us - free_from);
+}
+
+/// A place computes on its first track.
+json idle_shares(const Parts& parts, const std::vector<const Step*>& steps) {
+  json shares = json::object();
+  for (const auto& [track, name] : parts.track_names) {
+    double idle = 0.0;
+    double whole = 0.0;
+    for (const Step* step : steps) {
+      idle += idle_us(*step, track);
+      whole += step->end_us - step->start_us;
+    }
+    if (track % tracks_per_place == 0 && whole > 0.0) {
+      shares[name] = idle / whole;
+    }
+  }
+  return shares;
+}
+
+json json_of(const Step& step, const std::map<std::int64_t, std::size_t>& index_of_track) {
+  json events = json::array();
+  for (const Event& event : step.events) {
+    events.push_back({index_of_track.at(event.track), event.task, event.start_us - step.start_us,
+                      event.end_us - event.start_us});
+  }
+  return {{"start_us", step.start_us},
+          {"span_us", step.end_us - step.start_us},
+          {"events", std::move(events)}};
+}
+
+std::vector<std::uint64_t> steps_to_keep(const std::map<std::uint64_t, Step>& steps,
+                                         const ReportLimits& limits) {
+  std::vector<std::uint64_t> kept;
+  if (steps.empty()) {
+    return kept;
+  }
+  const std::size_t tasks = std::max<std::size_t>(1, steps.begin()->second.events.size());
+  const std::size_t most = std::clamp<std::size_t>(limits.timeline_tasks / tasks, 1,
+                                                   std::max<std::size_t>(1, limits.steps));
+  for (auto step = steps.rbegin(); step != steps.rend() && kept.size() < most; ++step) {
+    kept.push_back(step->first);
+  }
+  // The first step is unlike all others: caches are cold, kernels load.
+  if (steps.begin()->first == 1 && kept.back() != 1) {
+    kept.push_back(1);
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+/// The moment bytes are counted from: the start of the step they were counted in.
+std::pair<json, double> origin_of(double time_us, const std::map<std::uint64_t, Step>& steps) {
+  for (const auto& [number, step] : steps) {
+    if (step.start_us <= time_us && time_us <= step.end_us) {
+      return {number, step.start_us};
+    }
+  }
+  return {nullptr, time_us};
+}
+
+json memory_of(const Parts& parts) {
+  constexpr std::string_view prefix = "memory ";
+  std::map<std::string, std::vector<const json*>> places;
+  double first_us = 0.0;
+  for (const json* counter : parts.counters) {
+    const std::string name = counter->at("name");
+    const double time_us = counter->at("ts");
+    if (name.starts_with(prefix)) {
+      first_us = places.empty() ? time_us : std::min(first_us, time_us);
+      places[name.substr(prefix.size())].push_back(counter);
+    }
+  }
+  if (places.empty()) {
+    return nullptr;
+  }
+  std::vector<std::string> categories;
+  for (const auto& [category, bytes] : places.begin()->second.front()->at("args").items()) {
+    categories.push_back(category);
+  }
+  const auto [step, origin_us] = origin_of(first_us, parts.steps);
+  json samples = json::object();
+  for (auto& [place, counters] : places) {
+    std::stable_sort(counters.begin(), counters.end(), [](const json* a, const json* b) {
+      return a->at("ts").get<double>() < b->at("ts").get<double>();
+    });
+    for (const json* counter : counters) {
+      json sample{counter->at("ts").get<double>() - origin_us};
+      for (const std::string& category : categories) {
+        sample.push_back(counter->at("args").at(category).get<double>());
+      }
+      samples[place].push_back(std::move(sample));
+    }
+  }
+  return {{"step", step}, {"categories", categories}, {"places", samples}};
+}
+
+}  // namespace
+
+json timeline_of(const json& trace, const ReportLimits& limits) {
+  Parts parts = parts_of(trace);
+  const json memory = memory_of(parts);
+  drop_cut_steps(parts.steps);
+  std::map<std::int64_t, std::size_t> index_of_track;
+  json tracks = json::array();
+  for (const auto& [track, name] : parts.track_names) {
+    index_of_track[track] = tracks.size();
+    tracks.push_back(
+        {{"name", name}, {"place", track / tracks_per_place}, {"queue", track % tracks_per_place}});
+  }
+  json steps = json::array();
+  for (const std::uint64_t number : steps_to_keep(parts.steps, limits)) {
+    json step = json_of(parts.steps.at(number), index_of_track);
+    step["step"] = number;
+    steps.push_back(std::move(step));
+  }
+  std::vector<const Step*> measured;
+  for (const auto& [number, step] : parts.steps) {
+    measured.push_back(&step);
+  }
+  const bool has_predicted = !parts.predicted.events.empty();
+  json result = trace.value("zygos", json::object());
+  result["tracks"] = tracks;
+  result["tasks"] = parts.tasks;
+  result["steps"] = steps;
+  result["steps_in_trace"] = parts.steps.size();
+  result["predicted"] = has_predicted ? json_of(parts.predicted, index_of_track) : json(nullptr);
+  result["idle"] = {
+      {"measured", idle_shares(parts, measured)},
+      {"predicted", has_predicted ? idle_shares(parts, {&parts.predicted}) : json(nullptr)}};
+  result["memory"] = memory;
+  return result;
+}
+
+}  // namespace zygos::app

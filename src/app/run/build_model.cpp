@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run/build_model.hpp"
+
+#include "app/from_registry.hpp"
+
+#include "zygos/nn/registry.hpp"
+
+#include <fmt/format.h>
+
+namespace zygos::app {
+
+namespace {
+
+Shape input_shape_of(const deck::ModelSpec& model, const io::Dataset& data,
+                     deck::Findings& findings) {
+  const Shape stored = data.sample_shape();
+  if (model.input.empty()) {
+    return stored;
+  }
+  const Shape wanted(model.input);
+  if (wanted.size() != stored.size()) {
+    findings.error(
+        model.position,
+        fmt::format("the model's input is {} ({} numbers), but a sample of '{}' is {} "
+                    "({} numbers)",
+                    wanted.text(), wanted.size(), data.name, stored.text(), stored.size()),
+        "leave model.input out to take the shape of the data");
+    findings.throw_if_any();
+  }
+  return wanted;
+}
+
+void add_layers(graph::Graph& graph, const deck::RunSpec& spec, const SampleGraph& of_data,
+                deck::Findings& findings) {
+  const auto registry = nn::layer_registry(of_data);
+  for (const deck::LayerSpec& layer : spec.model.layers) {
+    try {
+      graph.add(layer.name, made_from(registry, layer.type, layer.options), layer.inputs);
+    } catch (const UsageError& refusal) {
+      findings.error(layer.position, refusal.what());
+      findings.throw_if_any();
+    }
+  }
+}
+
+void refuse_unfit_precision(const graph::Graph& graph, const deck::RunSpec& spec,
+                            deck::Findings& findings) {
+  deck::Position where = spec.model.position;
+  try {
+    for (std::size_t i = 0; i < spec.model.layers.size(); ++i) {
+      where = spec.model.layers[i].position;
+      graph.require_precision(spec.precision, static_cast<graph::NodeId>(i));
+    }
+    where = spec.model.loss.position();
+    graph.require_precision(spec.precision);
+  } catch (const UsageError& refusal) {
+    findings.error(where, refusal.what());
+    findings.throw_if_any();
+  }
+}
+
+}  // namespace
+
+graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
+                         deck::Findings findings) {
+  const deck::Section& loss = spec.model.loss;
+  graph::Graph graph(input_shape_of(spec.model, data, findings),
+                     made_from(nn::loss_registry(), loss.text("type"), loss));
+  add_layers(graph, spec, data.graph, findings);
+  refuse_unfit_precision(graph, spec, findings);
+  if (graph.loss().wants_labels() != (data.classes > 0)) {
+    findings.error(loss.position(),
+                   fmt::format("loss '{}' wants {}, but '{}' has {}", graph.loss().type(),
+                               graph.loss().wants_labels() ? "labels" : "numbers as targets",
+                               data.name, data.classes > 0 ? "labels" : "numbers"));
+    findings.throw_if_any();
+  }
+  try {
+    graph.loss().check(graph.output_shape(), data.target_shape(), data.classes);
+  } catch (const UsageError& refusal) {
+    const auto& layers = spec.model.layers;
+    findings.error(layers.empty() ? spec.model.position : layers.back().position, refusal.what());
+    findings.throw_if_any();
+  }
+  return graph;
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run/build_run.hpp"
+
+#include "app/from_registry.hpp"
+#include "app/plan/run_plan.hpp"
+#include "app/run/build_model.hpp"
+#include "app/run/lane_choice.hpp"
+#include "app/run/load_data.hpp"
+#include "app/run/rank_lanes.hpp"
+#include "app/run/training_run.hpp"
+
+#include "zygos/io/sample_source.hpp"
+#include "zygos/measure/profiler.hpp"
+#include "zygos/nn/registry.hpp"
+#include "zygos/policies/policies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace zygos::app {
+
+namespace {
+
+lane::Kind kind_of(deck::LaneKind kind) {
+  switch (kind) {
+    case deck::LaneKind::host:
+      return lane::Kind::host;
+    case deck::LaneKind::device:
+      return lane::Kind::device;
+    case deck::LaneKind::emulated:
+    case deck::LaneKind::automatic:
+      break;
+  }
+  return lane::Kind::emulated;
+}
+
+LaneRequest request_of(const deck::LaneSpec& spec, const std::optional<int>& host_threads) {
+  LaneRequest request;
+  request.spec = {.name = spec.name,
+                  .kind = kind_of(spec.kind),
+                  .space = spec.serial ? lane::HostSpace::serial : lane::HostSpace::openmp,
+                  .budget_bytes = spec.memory_bytes,
+                  .link = {spec.link_bytes_per_second, spec.link_latency_s},
+                  .unified = spec.unified,
+                  .slowdown = spec.slowdown,
+                  .device_id = spec.device_id};
+  request.any_device = spec.kind == deck::LaneKind::automatic;
+  const bool host = spec.kind == deck::LaneKind::host;
+  request.threads = host && host_threads ? host_threads : spec.threads;
+  return request;
+}
+
+void refuse_missing_device(const deck::LaneSpec& spec, deck::Findings& findings) {
+  if (lane::device_space_name() == "none") {
+    findings.error(
+        spec.position,
+        fmt::format("lane '{}' is a device, but this build has no GPU support", spec.name),
+        "rebuild with -DZYGOS_DEVICE=cuda (or hip, sycl), or use kind: emulated");
+  } else {
+    findings.error(spec.position,
+                   fmt::format("lane '{}' is a device, but {} finds none on this machine",
+                               spec.name, lane::device_space_name()),
+                   "use kind: emulated, or kind: auto to take a device where there is one");
+  }
+}
+
+void refuse_idle_threads(const CheckedDeck& checked, const BuildOptions& options) {
+  const bool has_host =
+      std::any_of(checked.spec.lanes.begin(), checked.spec.lanes.end(),
+                  [](const deck::LaneSpec& spec) { return spec.kind == deck::LaneKind::host; });
+  if (options.threads && !has_host) {
+    throw UsageError("--threads sets the threads of the host lane, and this deck has none");
+  }
+}
+
+/// The lanes of this rank, in the order of the deck.
+std::vector<lane::LaneSpec> lanes_of(const CheckedDeck& checked, const BuildOptions& options,
+                                     const std::vector<int>& owners, const Ranks& ranks) {
+  Machine machine = this_machine();
+  if (ranks.cores()) {
+    machine.cores = *ranks.cores();
+    machine.core_numbers.clear();  // other ranks may be on them
+  }
+  deck::Findings findings = checked.deck.findings();
+  std::vector<LaneRequest> requests;
+  for (std::size_t place = 0; place < owners.size(); ++place) {
+    const deck::LaneSpec& spec = checked.spec.lanes[place];
+    if (owners[place] != ranks.rank()) {
+      continue;
+    }
+    if (spec.kind == deck::LaneKind::device && machine.devices == 0) {
+      refuse_missing_device(spec, findings);
+    }
+    requests.push_back(request_of(spec, options.threads));
+  }
+  findings.throw_if_any();
+  refuse_idle_threads(checked, options);
+  return resolve_lanes(std::move(requests), machine);
+}
+
+train::Every every_of(const deck::Every& every) {
+  return {.steps = every.steps, .epochs = every.epochs, .seconds = every.seconds};
+}
+
+train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
+  train::TrainerOptions options;
+  options.batch = spec.train.batch;
+  options.epochs = spec.train.epochs;
+  options.steps = spec.train.steps;
+  options.shuffle = spec.train.shuffle;
+  options.drop_last = spec.train.drop_last;
+  options.seed = spec.seed;
+  options.report = every_of(spec.train.report);
+  options.evaluate = every_of(spec.train.evaluate);
+  options.checkpoint = every_of(spec.checkpoint.every);
+  return options;
+}
+
+void refuse_unfit_targets(const nn::Loss& loss, const io::Dataset& training,
+                          const std::optional<io::Dataset>& test) {
+  const auto range = loss.target_range();
+  if (!range) {
+    return;
+  }
+  const std::string who = fmt::format("loss '{}'", loss.type());
+  io::require_targets_within(training, range->least, range->most, who);
+  if (test) {
+    io::require_targets_within(*test, range->least, range->most, who);
+  }
+}
+
+void refuse_unfit_tokens(const graph::Graph& graph, const io::Dataset& training,
+                         const std::optional<io::Dataset>& test) {
+  for (const graph::Node& node : graph.nodes()) {
+    const std::int64_t limit = node.layer->token_limit();
+    if (limit == 0) {
+      continue;
+    }
+    const std::string who = fmt::format("layer '{}'", node.name);
+    io::require_tokens(training, limit, who);
+    if (test) {
+      io::require_tokens(*test, limit, who);
+    }
+  }
+}
+
+void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
+  const deck::TrainSpec& train = checked.spec.train;
+  if (train.batch > data.size()) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(train.batch_position,
+                   fmt::format("a batch of {} samples, but '{}' has only {}", train.batch,
+                               data.name, data.size()),
+                   fmt::format("give train.batch a value from 1 to {}", data.size()));
+    findings.throw_if_any();
+  }
+}
+
+/// What the deck says of the learning rate's way, tried once: null if it says nothing.
+nn::RateSchedulePtr rates_of(const CheckedDeck& checked, std::int64_t steps_per_epoch) {
+  const deck::Section& optimizer = checked.spec.optimizer;
+  if (!optimizer.has("schedule")) {
+    return nullptr;
+  }
+  const deck::Section schedule = optimizer.section("schedule");
+  try {
+    auto rates = made_from(nn::rate_schedule_registry(), schedule.text("type"), schedule);
+    static_cast<void>(rates->factor({.done = 0, .steps_per_epoch = steps_per_epoch}));
+    return rates;
+  } catch (const UsageError& refusal) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(schedule.position(), refusal.what());
+    findings.throw_if_any();
+    throw;
+  }
+}
+
+/// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
+void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
+  try {
+    static_cast<void>(unmeasured_schedule(setup));
+  } catch (const UsageError& refusal) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(checked.spec.policy.position(), refusal.what());
+    findings.throw_if_any();
+  }
+}
+
+/// All but Kokkos and the lanes.
+RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
+  const deck::RunSpec& spec = checked.spec;
+  RunSetup setup;
+  setup.name = spec.name;
+  setup.resolved_deck = checked.deck.resolved();
+  RunData data = load_data(spec, checked.deck.findings(), max_batches * spec.train.batch);
+  setup.training = std::move(data.training);
+  setup.test = std::move(data.test);
+  refuse_large_batch(checked, setup.training);
+  setup.dtype = spec.precision;
+  setup.target = {setup.training.target_shape(),
+                  setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
+  setup.graph =
+      std::make_unique<graph::Graph>(build_model(spec, setup.training, checked.deck.findings()));
+  refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);
+  refuse_unfit_tokens(*setup.graph, setup.training, setup.test);
+  setup.optimizer =
+      made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
+  setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);
+  setup.trainer = trainer_options(spec);
+  setup.rates = rates_of(checked, train::steps_per_epoch(setup.training.size(), spec.train.batch,
+                                                         spec.train.drop_last));
+  setup.chunk = spec.train.chunk;
+  setup.keep = spec.checkpoint.keep;
+  setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
+  setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
+  std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);
+  return setup;
+}
+
+}  // namespace
+
+BuildOptions build_options(const Invocation& invocation) {
+  return {invocation.threads, invocation.kokkos_arguments, 0};
+}
+
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
+  return build_run(checked, options, Ranks());
+}
+
+RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options, const Ranks& ranks) {
+  ranks.require_same("the deck " + checked.spec.name, checked.deck.resolved());
+  const auto owners =
+      ranks.together([&] { return deal_out(checked.spec.lanes.size(), ranks.size()); });
+  const auto lanes = agree_on_lanes(
+      ranks.together([&] { return lanes_of(checked, options, owners, ranks); }), owners, ranks);
+  RunSetup setup = ranks.together([&] {
+    RunSetup made = parts_of(checked, options.max_batches);
+    made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
+    made.lanes = make_lanes(lanes, owners, ranks.rank());
+    refuse_unfit_policy(checked, made);
+    return made;
+  });
+  if (!ranks.alone()) {
+    ranks.require_same("the training set " + setup.training.name, hash_of(setup.training));
+    ranks.require_same("the test set", setup.test ? hash_of(*setup.test) : "none");
+    setup.communicator = ranks.communicator();
+    setup.owners = owners;
+    std::ranges::transform(owners, std::back_inserter(setup.homes),
+                           [&](int rank) { return ranks.name_of(rank); });
+  }
+  return setup;
+}
+
+PlanSubject plan_subject(const RunSetup& setup) {
+  return {*setup.graph, *setup.optimizer, *setup.lanes, setup.dtype, setup.target};
+}
+
+}  // namespace zygos::app

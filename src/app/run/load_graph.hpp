@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/run/load_data.hpp"
+
+namespace zygos::app {
+
+/// load_data() of the formats that are graphs, whose file is there.
+RunData load_graph(const deck::DataSpec& spec);
+
+}  // namespace zygos::app

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run/resume_rules.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <fmt/format.h>
+
+namespace zygos::app {
+
+namespace {
+
+/// What decides the numbers a run learns. Everything else (threads, reports, checkpoints, length)
+/// may change on the way.
+const std::vector<std::string>& binding_keys() {
+  static const std::vector<std::string> keys{
+      "seed",   "precision",   "data",          "model",           "optimizer",
+      "policy", "train.batch", "train.shuffle", "train.drop_last", "train.strict"};
+  return keys;
+}
+
+/// Within them, what only says how samples come into memory.
+bool is_free(const deck::Difference& change) {
+  return change.key == "data.in_memory" || change.key == "data.prefetch";
+}
+
+}  // namespace
+
+std::filesystem::path folder_of(const CheckedDeck& checked, const std::string& run_dir) {
+  if (!run_dir.empty()) {
+    return run_dir;
+  }
+  return checked.spec.run_dir.value_or(std::filesystem::path("runs") / checked.spec.name);
+}
+
+void make_room(RunFolder& folder, bool fresh, Console& console) {
+  if (!folder.used() || (!fresh && !folder.finished())) {
+    return;
+  }
+  const bool finished = folder.finished();
+  const auto other = folder.set_aside();
+  console.note(fmt::format("the {} run that was in {} is kept as {}",
+                           finished ? "finished" : "unfinished", folder.path().string(),
+                           other.string()));
+}
+
+std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& checkpoints,
+                                                Console& console) {
+  return io::CheckpointStore(checkpoints, 1, console.sink()).load_newest();
+}
+
+void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint) {
+  auto changes =
+      deck::differences(checkpoint.fact("deck"), checked.deck.resolved(), binding_keys());
+  std::erase_if(changes, is_free);
+  if (changes.empty()) {
+    return;
+  }
+  std::string text =
+      fmt::format("{} belongs to a run with another deck. What differs (then -> now):",
+                  checkpoint.path.string());
+  for (const deck::Difference& change : changes) {
+    text += fmt::format("\n  {}: {} -> {}", change.key, change.before, change.after);
+  }
+  throw CheckpointError(text +
+                        "\nPut the old values back to go on, give --fresh to start anew (the old "
+                        "folder is kept), or choose another folder with --run-dir");
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a run goes on, when it starts anew and when it is refused; docs/cli.md says so to users.
+#pragma once
+
+#include "app/console.hpp"
+#include "app/deck_tables.hpp"
+#include "app/run/run_folder.hpp"
+
+#include "zygos/io/checkpoint_store.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace zygos::app {
+
+/// What --run-dir says, else the deck's run_dir, else "runs/<name>".
+std::filesystem::path folder_of(const CheckedDeck& checked, const std::string& run_dir);
+/// Sets a finished run aside, or any run if `fresh`.
+void make_room(RunFolder& folder, bool fresh, Console& console);
+/// The newest checkpoint that verifies; nothing if there is none. Throws CheckpointError if all are
+/// damaged.
+std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& checkpoints,
+                                                Console& console);
+/// Throws CheckpointError with the difference if the checkpoint belongs to another deck.
+void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint);
+
+}  // namespace zygos::app

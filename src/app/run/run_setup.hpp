@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/kokkos_session.hpp"
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/io/dataset.hpp"
+#include "zygos/lane/lane_set.hpp"
+#include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/memory_plan.hpp"
+#include "zygos/train/policy.hpp"
+#include "zygos/train/problem.hpp"
+#include "zygos/train/trainer.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zygos::app {
+
+/// Everything a run consists of, built from a checked deck. Members are in the order of their
+/// making: Kokkos outlives the lanes, the lanes outlive whatever runs on them.
+struct RunSetup {
+  std::string name;           ///< of the deck: the run's folder is called so
+  std::string resolved_deck;  ///< YAML with every default written out
+  std::unique_ptr<KokkosSession> kokkos;
+  std::unique_ptr<lane::LaneSet> lanes;
+  std::unique_ptr<graph::Graph> graph;
+  nn::OptimizerPtr optimizer;
+  nn::RateSchedulePtr rates;  ///< null: the learning rate stays
+  train::PolicyPtr policy;
+  DType dtype = DType::f32;
+  plan::TargetSpec target;
+  io::Dataset training;
+  std::optional<io::Dataset> test;
+  io::Dataset first_samples;  ///< a batch of them, in memory: what measurements are made with
+  std::vector<std::uint32_t> first_batch;  ///< their ids
+  train::TrainerOptions trainer;
+  std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
+  int keep = 3;                                ///< checkpoints
+  comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
+  std::vector<int> owners;                     ///< rank of every lane, where there are several
+  std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
+
+  /// What policies may know of the run.
+  plan::Problem problem() const {
+    plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
+    problem.clips = optimizer->clip_norm().has_value();
+    return problem;
+  }
+  bool on_several_ranks() const { return communicator != nullptr; }
+  train::EngineOptions engine_options() const {
+    train::EngineOptions options;
+    options.dtype = dtype;
+    options.seed = trainer.seed;
+    options.communicator = communicator;
+    options.owners = owners;
+    options.rates = rates;
+    options.steps_per_epoch =
+        train::steps_per_epoch(training.size(), trainer.batch, trainer.drop_last);
+    return options;
+  }
+  /// What the loss's score is called, "accuracy"; empty without one.
+  std::string score_name() const {
+    const auto score = graph->loss().score();
+    return score ? std::string(score->name) : std::string();
+  }
+  const io::Dataset* test_or_null() const { return test ? &*test : nullptr; }
+};
+
+}  // namespace zygos::app

@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run/training_run.hpp"
+
+#include "app/plan/placement.hpp"
+#include "app/plan/plan_report.hpp"
+#include "app/plan/profile_cache.hpp"
+#include "app/plan/run_plan.hpp"
+#include "app/report/metrics_log.hpp"
+#include "app/report/progress.hpp"
+#include "app/report/report_page.hpp"
+#include "app/report/run_report.hpp"
+#include "app/run/build_run.hpp"
+#include "app/run/resume_rules.hpp"
+#include "app/run/share_checkpoint.hpp"
+#include "app/signals.hpp"
+#include "app/text.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/io/atomic_file.hpp"
+#include "zygos/io/hash.hpp"
+#include "zygos/io/sample_source.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <span>
+
+namespace zygos::app {
+
+namespace {
+
+std::size_t bytes_of(const io::Array& array) {
+  return static_cast<std::size_t>(array.shape.size()) * size_of(array.dtype);
+}
+
+/// The fact that holds hash_of(data). A run that changes between the two ways to have its samples
+/// is not compared.
+std::string hash_name_of(const io::Dataset& data) {
+  return data.source == nullptr ? "data_xxh64" : "data_samples_xxh64";
+}
+
+void refuse_other_data(const RunSetup& setup, const io::Checkpoint& checkpoint) {
+  const auto known = checkpoint.facts.find(hash_name_of(setup.training));
+  if (known != checkpoint.facts.end() && known->second != hash_of(setup.training)) {
+    throw CheckpointError(
+        fmt::format("the samples of '{}' are not those that {} was trained on (their XXH64 "
+                    "differs); put the old "
+                    "data back, or start anew with --fresh",
+                    setup.training.name, checkpoint.path.string()));
+  }
+}
+
+/// Samples per second of training alone, without evaluations and checkpoints, over a whole run.
+class Pace {
+ public:
+  Pace(std::int64_t first_step, std::int64_t batch) : step_(first_step), batch_(batch) {}
+
+  void count(const train::Event& event) {
+    if (event.kind == train::EventKind::progress && event.samples_per_s > 0.0) {
+      const auto samples = static_cast<double>((event.step - step_) * batch_);
+      step_ = event.step;
+      samples_ += samples;
+      seconds_ += samples / event.samples_per_s;
+    }
+  }
+
+  double samples_per_s() const { return seconds_ > 0.0 ? samples_ / seconds_ : 0.0; }
+
+ private:
+  std::int64_t step_;
+  std::int64_t batch_;
+  double samples_ = 0.0;
+  double seconds_ = 0.0;
+};
+
+/// Engine, trainer and books of one run.
+class TrainingRun {
+ public:
+  /// `folder`: null where another rank keeps the books.
+  TrainingRun(RunSetup& setup, const RunFolder* folder, const RunPlan& plan, Console& console)
+      : setup_(setup),
+        folder_(folder),
+        plan_(plan),
+        console_(console),
+        engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
+                                                plan.schedule, setup.target,
+                                                setup.engine_options())),
+        store_(store_in(folder, setup.keep, console)),
+        trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
+                 options()) {}
+
+  RunEnd run(const std::optional<io::Checkpoint>& checkpoint, SignalGuard& signals) {
+    if (checkpoint) {
+      trainer_.resume(*checkpoint);
+    } else {
+      trainer_.start();
+    }
+    signals.attach(trainer_);
+    const RunEnd end = work();
+    signals.detach();
+    return end;
+  }
+
+ private:
+  static std::optional<io::CheckpointStore> store_in(const RunFolder* folder, int keep,
+                                                     Console& console) {
+    if (folder == nullptr) {
+      return std::nullopt;
+    }
+    return io::CheckpointStore(folder->checkpoints(), keep, console.sink());
+  }
+
+  train::TrainerOptions options() const {
+    train::TrainerOptions options = setup_.trainer;
+    options.facts = facts_of(plan_);
+    options.facts["deck"] = setup_.resolved_deck;
+    options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
+    return options;
+  }
+
+  ProgressFacts progress_facts() const {
+    ProgressFacts facts;
+    facts.lanes = plan_.schedule.places;
+    facts.shown = in_order_of_stages(plan_.schedule);
+    facts.staged = plan_.schedule.stages.size() > 1;
+    for (const train::LaneUsage& usage : engine_->memory()) {
+      facts.bytes += usage.bytes;
+    }
+    facts.bytes += trainer_.feed_bytes();
+    facts.reads = setup_.training.source != nullptr;
+    facts.epochs = setup_.trainer.epochs;
+    facts.score = setup_.score_name();
+    facts.scheduled = setup_.rates != nullptr;
+    return facts;
+  }
+
+  RunEnd work() {
+    const ProgressFacts facts = progress_facts();
+    Progress progress(console_, facts);
+    std::optional<MetricsLog> metrics;
+    if (folder_ != nullptr) {
+      metrics.emplace(folder_->metrics(), trainer_.step(), console_.sink());
+    }
+    RunEnd end;
+    Pace pace(trainer_.step(), setup_.trainer.batch);
+    do {
+      const double last_loss = end.last.loss;
+      end.last = next_event();
+      progress.show(end.last);
+      if (metrics) {
+        metrics->write(metrics_of(end.last, facts));
+      }
+      pace.count(end.last);
+      // Only progress events carry the training loss; the last one is what a run ends with.
+      if (end.last.kind != train::EventKind::progress) {
+        end.last.loss = last_loss;
+      }
+    } while (end.last.kind != train::EventKind::finished &&
+             end.last.kind != train::EventKind::stopped);
+    end.samples_per_s = pace.samples_per_s();
+    close_books(end);
+    return end;
+  }
+
+  train::Event next_event() {
+    try {
+      return trainer_.next();
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::numeric) {
+        throw;
+      }
+      throw NumericError(fmt::format(
+          "{}\nThe checkpoints in {} are from before this; try a smaller optimizer.learning_rate",
+          error.what(), folder_ ? folder_->checkpoints().string() : ""));
+    }
+  }
+
+  std::optional<DataReading> data_reading() const {
+    const std::size_t bytes = trainer_.feed_bytes();
+    if (bytes == 0) {
+      return std::nullopt;
+    }
+    DataReading reading;
+    reading.memory.lane = "data/staging";
+    reading.memory.usage[memory::Category::inputs] = bytes;
+    reading.memory.bytes = bytes;
+    reading.memory.used = reading.memory.usage;
+    reading.waited_s = trainer_.waited_s();
+    return reading;
+  }
+
+  void close_books(RunEnd& end) {
+    end.memory = engine_->memory();
+    end.data = data_reading();
+    end.weights_xxh64 = engine_->weights_hash();
+    engine_->gather_trace();
+    if (folder_ == nullptr) {
+      return;
+    }
+    std::ofstream trace(folder_->trace());
+    const auto memory =
+        plan::memory_over_time(memory_of(plan_.schedule, plan_subject(setup_)),
+                               train::newest_step(engine_->trace(), plan_.schedule));
+    train::write_trace(trace, engine_->trace(), plan_.schedule,
+                       plan_.simulation ? &*plan_.simulation : nullptr, memory);
+    if (!trace) {
+      console_.warn("cannot write " + folder_->trace().string());
+    }
+  }
+
+  RunSetup& setup_;
+  const RunFolder* folder_;
+  const RunPlan& plan_;
+  Console& console_;
+  std::unique_ptr<train::Engine> engine_;
+  std::optional<io::CheckpointStore> store_;
+  train::Trainer trainer_;
+};
+
+std::optional<measure::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& plan,
+                                             Console& console) {
+  // On several ranks nothing is measured: that is done by one process, on all lanes.
+  if (!plan.prediction || plan.schedule.active_places().size() < 2 || setup.on_several_ranks()) {
+    return std::nullopt;
+  }
+  console.detail("measuring step and gain");
+  return measure::measure_gain(profile_request(setup, {}), plan.schedule);
+}
+
+/// The run is done by then: nothing that goes wrong here may change how it ends.
+void write_report(const RunFolder& folder, Console& console) {
+  try {
+    io::write_file_atomically(folder.report(), report_page(gather_report(folder.path())));
+  } catch (const std::exception& error) {
+    console.warn(fmt::format("no report was written: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+std::string hash_of(const io::Dataset& data) {
+  constexpr std::int64_t max_read = 256;
+  io::Hasher hasher;
+  const auto add = [&](const io::Dataset& part) {
+    for (const io::Array* array : {&part.inputs, &part.targets}) {
+      hasher.add({array->data.get(), bytes_of(*array)});
+    }
+  };
+  if (data.source == nullptr) {
+    add(data);
+    return hasher.hex();
+  }
+  const std::string shapes = data.inputs.shape.text() + data.targets.shape.text();
+  hasher.add(std::as_bytes(std::span(shapes)));
+  const std::int64_t samples = std::min(max_read, data.size());
+  for (std::int64_t i = 0; i < samples; ++i) {
+    add(io::samples_in_memory(data, i * data.size() / samples, 1));
+  }
+  if (data.graph.whole) {
+    hasher.add(std::as_bytes(std::span(data.graph.whole->offsets)));
+    hasher.add(std::as_bytes(std::span(data.graph.whole->neighbours)));
+  }
+  return hasher.hex();
+}
+
+namespace {
+
+void keep_deck(const RunSetup& setup, const RunFolder* folder) {
+  if (folder != nullptr) {
+    io::write_file_atomically(folder->deck(), setup.resolved_deck);
+  }
+}
+
+void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunPlan& plan,
+                      const RunEnd& end, Console& console) {
+  nlohmann::json summary = summary_of(setup, plan, end);
+  io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
+  write_report(folder, console);
+  console.note("");
+  say_end(setup, plan, end, console);
+  console.note(console.tinted(Tint::bold, fmt::format("{:<11}", "files")) + folder.path().string());
+  if (console.wants_json()) {
+    summary["run_dir"] = folder.path().string();
+    console.json(summary);
+  }
+}
+
+/// `folder` is null on all ranks but the first, `checkpoint` the same on all.
+ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
+                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         Console& console, const Ranks& ranks) {
+  SignalGuard signals;
+  const RunPlan plan = ranks.together([&] {
+    if (checkpoint) {
+      refuse_other_data(setup, *checkpoint);
+      console.note(fmt::format("continuing {} at step {}", folder ? folder->path().string() : "",
+                               text_of_count(checkpoint->step)));
+    }
+    keep_deck(setup, folder);
+    say_setup(setup, console);
+    return checkpoint ? recall_plan(setup, *checkpoint, console)
+                      : plan_run(setup, fresh_profile, console);
+  });
+  say_plan(setup, plan, console);
+  console.note("");
+  RunEnd end;
+  {
+    const auto run =
+        ranks.together([&] { return std::make_unique<TrainingRun>(setup, folder, plan, console); });
+    end = run->run(checkpoint, signals);
+  }
+  const bool finished = end.last.kind == train::EventKind::finished;
+  if (finished) {
+    end.gain = gain_of(setup, plan, console);
+  }
+  if (folder != nullptr) {
+    say_and_keep_end(setup, *folder, plan, end, console);
+  }
+  return finished ? ExitCode::done : ExitCode::stopped;
+}
+
+}  // namespace
+
+ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
+                    Console& console, const Ranks& ranks) {
+  RunSetup setup = build_run(deck, build_options(invocation), ranks);
+  std::optional<RunFolder> folder;
+  std::optional<io::Checkpoint> checkpoint;
+  ranks.together([&] {
+    if (!ranks.first()) {
+      return;
+    }
+    checkpoint = open(folder);
+    if (checkpoint) {
+      refuse_changed_deck(deck, *checkpoint);
+    }
+  });
+  share_checkpoint(checkpoint, ranks);
+  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, invocation.fresh_profile,
+                         console, ranks);
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "app/command_line.hpp"
+#include "app/console.hpp"
+#include "app/deck_tables.hpp"
+#include "app/run/ranks.hpp"
+#include "app/run/run_folder.hpp"
+#include "app/run/run_setup.hpp"
+
+#include "zygos/io/checkpoint_store.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace zygos::app {
+
+/// Opens the folder of a run and finds the checkpoint to go on from, if there is one.
+using OpenFolder = std::function<std::optional<io::Checkpoint>(std::optional<RunFolder>& folder)>;
+
+/// Trains to the end or to a stop on request, from the start or from a checkpoint, and leaves deck,
+/// metrics, checkpoints, trace and summary in the folder. What `train` and `resume` share.
+/// Collective; only the first rank opens the folder.
+ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
+                    Console& console, const Ranks& ranks);
+
+/// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with. Of
+/// samples that are not in memory: over some of them, from begin to end.
+std::string hash_of(const io::Dataset& data);
+
+}  // namespace zygos::app

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace zygos::comm {
+
+/// Waits politely: yields at first, sleeps when the wait gets long. Ranks may outnumber the cores.
+class Backoff {
+ public:
+  explicit Backoff(double limit_s) : limit_(limit_s), begun_(std::chrono::steady_clock::now()) {}
+
+  /// Lets others run; false once the limit has passed.
+  bool pause() {
+    if (++pauses_ < yields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return std::chrono::steady_clock::now() - begun_ < limit_;
+  }
+
+ private:
+  static constexpr int yields = 1000;
+  std::chrono::duration<double> limit_;
+  std::chrono::steady_clock::time_point begun_;
+  int pauses_ = 0;
+};
+
+}  // namespace zygos::comm

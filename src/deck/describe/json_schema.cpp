@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "deck/describe/describe.hpp"
+#include "deck/read/text.hpp"
+
+#include "zygos/deck/reference.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace zygos::deck {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json section_json(const Schema& schema, const KeyFacts* variant);
+
+Json number_json(const char* type, const Range& range) {
+  Json json = {{"type", type}};
+  if (range.least) {
+    json[range.open_below ? "exclusiveMinimum" : "minimum"] = *range.least;
+  }
+  if (range.most) {
+    json[range.open_above ? "exclusiveMaximum" : "maximum"] = *range.most;
+  }
+  return json;
+}
+
+Json quantity_json(const std::vector<Unit>& units) {
+  std::vector<std::string> words;
+  for (const Unit unit : units) {
+    for (const std::string_view word : words_of(unit)) {
+      words.emplace_back(word);
+    }
+  }
+  return {{"type", "string"},
+          {"pattern",
+           "^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *(" + join(words, "|") + ")$"}};
+}
+
+Json list_json(const KeyFacts& facts, Json element) {
+  Json json = {{"type", "array"}, {"items", element}};
+  if (facts.shortest > 0) {
+    json["minItems"] = facts.shortest;
+  }
+  if (facts.longest != std::numeric_limits<std::size_t>::max()) {
+    json["maxItems"] = facts.longest;
+  }
+  if (facts.or_single) {
+    return {{"anyOf", {std::move(json), std::move(element)}}};
+  }
+  return json;
+}
+
+/// Written out, or bare where the keyword needs no further key.
+Json variant_json(const KeyFacts& facts) {
+  Json bare = Json::array();
+  Json ways = Json::array();
+  for (const Schema& schema : facts.schemas) {
+    const Json section = section_json(schema, &facts);
+    if (section["required"].size() == 1) {
+      bare.push_back(schema.name());
+    }
+    ways.push_back(section);
+  }
+  if (!bare.empty()) {
+    ways.push_back({{"enum", bare}});
+  }
+  return {{"anyOf", ways}};
+}
+
+Json type_json(const KeyFacts& facts) {
+  switch (facts.type) {
+    case Type::integer:
+      return number_json("integer", facts.range);
+    case Type::real:
+      return number_json("number", facts.range);
+    case Type::boolean:
+      return {{"type", "boolean"}};
+    case Type::text:
+    case Type::path:
+      return {{"type", "string"}};
+    case Type::choice:
+      return {{"enum", facts.choices}};
+    case Type::quantity:
+      return quantity_json(facts.units);
+    case Type::integers:
+      return list_json(facts, number_json("integer", facts.range));
+    case Type::reals:
+      return list_json(facts, number_json("number", facts.range));
+    case Type::texts:
+      return list_json(facts, {{"type", "string"}});
+    case Type::section:
+      return section_json(facts.schemas.front(), nullptr);
+    case Type::named_sections:
+      return {{"type", "object"},
+              {"propertyNames", {{"pattern", "^[A-Za-z][A-Za-z0-9_-]*$"}}},
+              {"additionalProperties", section_json(facts.schemas.front(), nullptr)}};
+    case Type::sections:
+      return list_json(facts, section_json(facts.schemas.front(), nullptr));
+    case Type::variant:
+      return variant_json(facts);
+    case Type::variants:
+      return list_json(facts, variant_json(facts));
+  }
+  return {};
+}
+
+/// The default as JSON where it is a plain number or truth value, else as it is written.
+Json default_json(const KeyFacts& facts) {
+  const bool literal =
+      facts.type == Type::integer || facts.type == Type::real || facts.type == Type::boolean;
+  const Json parsed = literal ? Json::parse(*facts.fallback, nullptr, false) : Json();
+  return literal && !parsed.is_discarded() ? parsed : Json(*facts.fallback);
+}
+
+Json key_json(const KeyFacts& facts) {
+  Json json = type_json(facts);
+  if (!facts.words.empty()) {
+    json = {{"anyOf", {json, {{"enum", facts.words}}}}};
+  }
+  json["description"] = facts.doc;
+  if (facts.fallback) {
+    json["default"] = default_json(facts);
+  }
+  return json;
+}
+
+Json section_json(const Schema& schema, const KeyFacts* variant) {
+  Json required = Json::array();
+  Json properties = Json::object();
+  if (variant != nullptr) {
+    required.push_back(variant->discriminator);
+    properties[variant->discriminator] = {{"const", schema.name()}, {"description", schema.doc()}};
+  }
+  for (const Key& key : schema.keys()) {
+    properties[key.facts().name] = key_json(key.facts());
+    if (is_required(key.facts())) {
+      required.push_back(key.facts().name);
+    }
+  }
+  return {{"type", "object"},
+          {"description", schema.doc()},
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
+}  // namespace
+
+std::string json_schema(const Schema& schema) {
+  Json json = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+               {"title", "Zygos " + schema.name()}};
+  json.update(section_json(schema, nullptr));
+  return json.dump(2) + "\n";
+}
+
+}  // namespace zygos::deck

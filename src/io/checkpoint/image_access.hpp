@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// HDF5's core driver copies an image up to three times on its way in or out. These access lists let
+// it work on our memory instead, through the driver's documented callbacks.
+#pragma once
+
+#include "io/hdf5/hdf5_handles.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <span>
+#include <utility>
+
+namespace zygos::io {
+
+/// Memory that an HDF5 file grows in and that outlives the file.
+class ImageMemory {
+ public:
+  ImageMemory() = default;
+  ~ImageMemory() { std::free(memory_); }
+  ImageMemory(const ImageMemory&) = delete;
+  ImageMemory& operator=(const ImageMemory&) = delete;
+
+  /// nullptr, and exhausted() from then on, when there is no more memory.
+  void* grow(std::size_t size) noexcept {
+    void* grown = std::realloc(memory_, size == 0 ? 1 : size);
+    if (grown == nullptr) {
+      exhausted_ = true;
+      return nullptr;
+    }
+    memory_ = grown;
+    size_ = size;
+    return grown;
+  }
+  std::size_t size() const noexcept { return size_; }
+  bool exhausted() const noexcept { return exhausted_; }
+  /// The caller frees it, with std::free.
+  std::byte* release() noexcept { return static_cast<std::byte*>(std::exchange(memory_, nullptr)); }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+  bool exhausted_ = false;
+};
+
+/// For H5Fcreate: the file grows in `memory`, in steps fit for about `expected` bytes.
+hdf5::PropertyList growing_image_access(ImageMemory& memory, std::size_t expected);
+
+/// For H5Fopen, read only: the file is `*image`, which must outlive it.
+hdf5::PropertyList borrowed_image_access(const std::span<const std::byte>* image);
+
+}  // namespace zygos::io

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a schedule takes, measured: to correct a profile, and beside the lanes alone.
+#include "core/median.hpp"
+#include "measure/layer_costs.hpp"
+#include "measure/profile_run.hpp"
+#include "measure/profile_schedules.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/train/problem.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace zygos::measure {
+namespace {
+
+using schedule::TaskKind;
+
+/// What tasks took in a schedule becomes what they are predicted to take there.
+void join(plan::PlaceProfile& place, const schedule::Task& task, double seconds) {
+  plan::PlaceCosts& costs = place.together;
+  const plan::PlaceCosts base = place.alone.empty() ? costs : place.alone;
+  if (task.kind == TaskKind::forward || task.kind == TaskKind::backward) {
+    if (static_cast<std::size_t>(task.nodes.count()) < base.forward.size()) {
+      return;  // a part of the model says nothing of its other layers
+    }
+    set_whole_pass(costs, base, task.kind, task.samples.count(), seconds);
+  } else {
+    costs.others[task.kind].set(plan::amount_of(task), seconds);
+  }
+}
+
+/// One schedule of the comparison, measured in rounds. Its engine lives for a round only: all share
+/// the lanes' budgets.
+struct Contender {
+  schedule::Schedule schedule;
+  std::string name;
+  bool fits = true;
+  std::vector<double> step_s;
+  std::vector<double> idle;
+};
+
+double idle_of(const MeasuredPoint& point, const schedule::Schedule& schedule) {
+  double busy_s = 0.0;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    busy_s += schedule.tasks[id].queue == schedule::Queue::compute ? point.task_s[id] : 0.0;
+  }
+  // Between the first start and the last end of its tasks, as a simulation counts it.
+  const double whole_s = (median(point.step_s) - point.overhead_s) *
+                         static_cast<double>(schedule.active_places().size());
+  return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
+}
+
+void measure(const ProfileRequest& request, Contender& contender) {
+  const auto engine = engine_if_fits(request, contender.schedule, contender.name);
+  contender.fits = engine != nullptr;
+  if (contender.fits) {
+    const MeasuredPoint point =
+        engine->measure(request.batch.samples(), request.seconds_per_point / 2);
+    contender.step_s.insert(contender.step_s.end(), point.step_s.begin(), point.step_s.end());
+    contender.idle.push_back(idle_of(point, contender.schedule));
+  }
+}
+
+std::vector<Contender> single_lane_contenders(const ProfileRequest& request) {
+  plan::Problem problem = train::problem_of(request.graph, request.lanes, request.options.dtype,
+                                            request.target, request.batch.samples(), request.chunk);
+  problem.clips = request.optimizer.clip_norm().has_value();
+  std::vector<Contender> contenders;
+  for (std::size_t place = 0; place < problem.places.size(); ++place) {
+    contenders.push_back({single_lane_schedule(problem, static_cast<schedule::Place>(place), false),
+                          "lane '" + problem.places[place].name + "' alone",
+                          true,
+                          {},
+                          {}});
+  }
+  return contenders;
+}
+
+}  // namespace
+
+bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
+                    plan::Profile& profile) {
+  ZYGOS_REQUIRE(schedule.slices.empty(), "slices say nothing of the whole model's layers");
+  const auto engine = engine_if_fits(request, schedule, "policy '" + schedule.policy + "'");
+  if (engine == nullptr) {
+    return false;
+  }
+  const MeasuredPoint point = engine->measure(request.batch.samples(), request.seconds_per_point);
+  const auto& tasks = engine->schedule().tasks;
+  for (std::size_t id = 0; id < tasks.size(); ++id) {
+    join(profile.places[static_cast<std::size_t>(tasks[id].place)], tasks[id],
+         std::max(0.0, point.task_s[id] - profile.task_overhead_s));
+  }
+  return true;
+}
+
+MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule) {
+  // A machine drifts, so rounds; of long steps a few say enough.
+  constexpr int min_rounds = 2;
+  constexpr int max_rounds = 5;
+  constexpr std::chrono::seconds enough{10};
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Contender> contenders = single_lane_contenders(request);
+  contenders.push_back({schedule, "policy '" + schedule.policy + "'", true, {}, {}});
+  const auto goes_on = [&](int rounds) {
+    return rounds < min_rounds ||
+           (rounds < max_rounds && std::chrono::steady_clock::now() - begin < enough);
+  };
+  for (int round = 0; goes_on(round); ++round) {
+    for (Contender& contender : contenders) {
+      if (contender.fits) {
+        measure(request, contender);
+      }
+    }
+  }
+  MeasuredGain gain;
+  double fastest = 0.0;
+  for (std::size_t i = 0; i + 1 < contenders.size(); ++i) {
+    gain.single_step_s.push_back(median(contenders[i].step_s));
+    const double step_s = gain.single_step_s.back();
+    fastest = step_s > 0.0 && (fastest == 0.0 || step_s < fastest) ? step_s : fastest;
+  }
+  gain.step_s = median(contenders.back().step_s);
+  gain.speedup = gain.step_s > 0.0 ? fastest / gain.step_s : 0.0;
+  gain.idle = median(contenders.back().idle);
+  return gain;
+}
+
+}  // namespace zygos::measure

@@ -1,0 +1,384 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/measure/profiler.hpp"
+
+#include "core/median.hpp"
+#include "measure/layer_costs.hpp"
+#include "measure/overhead_samples.hpp"
+#include "measure/profile_run.hpp"
+#include "measure/profile_schedules.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/train/problem.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace zygos::measure {
+namespace {
+
+using plan::PlaceCosts;
+using schedule::is_pass;
+using schedule::Place;
+using schedule::Task;
+using schedule::TaskKind;
+
+constexpr std::array alone_parts{1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1.0};
+constexpr std::array together_parts{1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
+constexpr std::array transfer_parts{1.0 / 16, 1.0 / 4, 1.0};
+constexpr std::int64_t cut_micro_batches = 8;
+/// A fast place repeats its work while the slowest does its own, but not more often than this.
+constexpr double max_repeats = 16.0;
+
+/// Of a place alone. What belongs to the batch and not to samples of it, such as an update, finds
+/// its memory in L2 behind a part of the batch than behind all of it, where a run has it.
+bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
+  return task.samples.count() == 0 && samples < schedule.batch;
+}
+
+bool is_transfer(TaskKind kind) {
+  return schedule::traits_of(kind).cost == schedule::CostFamily::transfer;
+}
+
+class Profiler {
+ public:
+  explicit Profiler(const ProfileRequest& request)
+      : request_(request),
+        problem_(train::problem_of(request.graph, request.lanes, request.options.dtype,
+                                   request.target, request.batch.samples(), request.chunk)),
+        base_(problem_.places.size()),
+        largest_(problem_.places.size(), 0) {
+    problem_.clips = request.optimizer.clip_norm().has_value();
+    profile_.places.resize(problem_.places.size());
+  }
+
+  plan::Profile run() {
+    for (Place place = 0; place < std::ssize(problem_.places); ++place) {
+      plan::PlaceProfile& profile = profile_.places[index(place)];
+      profile.host_accessible = problem_.places[index(place)].host_accessible;
+      const lane::LaneSpec& spec = request_.lanes[index(place)].spec();
+      profile.threads = spec.kind == lane::Kind::device ? 1 : spec.threads;
+      profile.one_driver = request_.lanes.one_driver(index(place), cores());
+      measure_alone(place);
+    }
+    if (problem_.places.size() > 1) {
+      measure_together();
+      measure_transfers();
+    }
+    for (plan::PlaceProfile& place : profile_.places) {
+      anchor(place.alone);
+      anchor(place.together);
+    }
+    overheads_.write_to(profile_);
+    profile_.spin_timeout_s =
+        std::chrono::duration<double>(request_.lanes.spin_timeout(cores())).count();
+    profile_.cores = cores();
+    return std::move(profile_);
+  }
+
+ private:
+  static std::size_t index(Place place) { return static_cast<std::size_t>(place); }
+
+  int cores() const { return train::cores_of(request_.options); }
+
+  std::string lane_text(Place place) const {
+    return "lane '" + problem_.places[index(place)].name + "'";
+  }
+
+  void tell(const std::string& line) const { log(request_.log, LogLevel::info, line); }
+
+  template <class Parts>
+  std::set<std::int64_t> counts(const Parts& parts, std::int64_t most) const {
+    std::set<std::int64_t> found;
+    for (const double part : parts) {
+      found.insert(
+          std::min(most, round_samples(problem_, part * static_cast<double>(problem_.batch))));
+    }
+    return found;
+  }
+
+  MeasuredPoint measure(TrialEngine& engine, std::int64_t samples, double points = 1.0) {
+    const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point * points);
+    overheads_.add(point);
+    return point;
+  }
+
+  /// Times of one pass by node in the order of nodes.
+  static std::vector<double> by_node(const schedule::Schedule& schedule, const MeasuredPoint& point,
+                                     TaskKind kind) {
+    std::map<std::int32_t, double> found;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      if (schedule.tasks[id].kind == kind) {
+        found[schedule.tasks[id].nodes.begin] = point.task_s[id];
+      }
+    }
+    std::vector<double> seconds;
+    for (const auto& [node, node_s] : found) {
+      seconds.push_back(node_s);
+    }
+    return seconds;
+  }
+
+  /// The same problem with as many samples as the place can hold: at least one.
+  std::unique_ptr<TrialEngine> largest_that_fits(Place place) {
+    for (plan::Problem smaller = problem_; smaller.batch > 0; smaller.batch /= 2) {
+      for (const bool versions : {true, false}) {
+        auto engine =
+            engine_if_fits(request_, single_lane_schedule(smaller, place, true, versions),
+                           lane_text(place) + " alone with " + std::to_string(smaller.batch) +
+                               " samples" + (versions ? " and two versions of the weights" : ""));
+        if (engine != nullptr) {
+          return engine;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  /// Node by node, then the same passes as whole tasks.
+  void measure_alone(Place place) {
+    std::map<std::int64_t, std::pair<PassTimes, PassTimes>> passes;
+    PlaceCosts costs;
+    auto engine = largest_that_fits(place);
+    if (engine == nullptr) {
+      return tell(lane_text(place) + " can't hold the model alone");
+    }
+    const std::int64_t largest = engine->schedule().batch;
+    for (const std::int64_t count : counts(alone_parts, largest)) {
+      const MeasuredPoint point = measure(*engine, count);
+      passes[count] = {{count, 0.0, by_node(engine->schedule(), point, TaskKind::forward)},
+                       {count, 0.0, by_node(engine->schedule(), point, TaskKind::backward)}};
+      add_others(costs, engine->schedule(), point, count);
+    }
+    engine.reset();  // its memory is charged to the same budget
+    plan::Problem held = problem_;
+    held.batch = largest;
+    engine = std::make_unique<TrialEngine>(request_, single_lane_schedule(held, place, false));
+    for (auto& [count, pass] : passes) {
+      const MeasuredPoint point = measure(*engine, count);
+      const auto& tasks = engine->schedule().tasks;
+      for (std::size_t id = 0; id < tasks.size(); ++id) {
+        (tasks[id].kind == TaskKind::forward    ? pass.first.whole_s
+         : tasks[id].kind == TaskKind::backward ? pass.second.whole_s
+                                                : ignored_) = point.task_s[id];
+      }
+      add_others(costs, engine->schedule(), point, count);
+    }
+    set_costs(place, largest, std::move(costs), passes);
+  }
+
+  void set_costs(Place place, std::int64_t largest, PlaceCosts costs,
+                 const std::map<std::int64_t, std::pair<PassTimes, PassTimes>>& passes) {
+    std::vector<PassTimes> forward, backward;
+    for (const auto& [count, pass] : passes) {
+      forward.push_back(pass.first);
+      backward.push_back(pass.second);
+    }
+    set_passes(costs, forward, backward);
+    base_[index(place)] = costs;
+    largest_[index(place)] = largest;
+    const bool whole = largest == problem_.batch;
+    // Who can't hold the batch alone has no costs of working alone; they stand in for the others.
+    (whole ? profile_.places[index(place)].alone : profile_.places[index(place)].together) =
+        std::move(costs);
+    tell("measured " + lane_text(place) + " alone, " +
+         std::to_string(request_.graph.nodes().size()) + " layers at " +
+         std::to_string(passes.size()) + " numbers of samples" +
+         (whole ? "" : "; it can't hold the batch alone"));
+  }
+
+  /// Everything but passes.
+  void add_others(PlaceCosts& costs, const schedule::Schedule& schedule, const MeasuredPoint& point,
+                  std::int64_t samples) const {
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task task = with_samples(schedule.tasks[id], samples);
+      if (!is_pass(task.kind) && !measured_amiss(task, schedule, samples)) {
+        costs.others[task.kind].add(plan::amount_of(task), point.task_s[id]);
+      }
+    }
+  }
+
+  /// Sizes of the micro-batches of every place, so often that all take about the same time.
+  std::vector<std::vector<std::int64_t>> fair_sizes(std::int64_t most) const {
+    std::vector<std::vector<std::int64_t>> sizes;
+    std::vector<double> seconds;
+    for (std::size_t place = 0; place < base_.size(); ++place) {
+      const auto list = counts(together_parts, std::min(most, largest_[place]));
+      auto& mine = sizes.emplace_back(list.begin(), list.end());
+      seconds.push_back(std::accumulate(
+          mine.begin(), mine.end(), 0.0,
+          [&](double all, std::int64_t count) { return all + whole_s(base_[place], count); }));
+    }
+    const double longest = std::ranges::max(seconds);
+    for (std::size_t place = 0; place < sizes.size(); ++place) {
+      const auto once = sizes[place];
+      const double repeats = std::clamp(longest / seconds[place], 1.0, max_repeats);
+      for (int i = 1; i < static_cast<int>(std::lround(repeats)); ++i) {
+        sizes[place].insert(sizes[place].end(), once.begin(), once.end());
+      }
+    }
+    return sizes;
+  }
+
+  double whole_s(const PlaceCosts& costs, std::int64_t samples) const {
+    const auto nodes = problem_.model.all_nodes();
+    return costs.pass_seconds(TaskKind::forward, nodes, samples) +
+           costs.pass_seconds(TaskKind::backward, nodes, samples);
+  }
+
+  void measure_together() {
+    if (std::ranges::find(largest_, 0) != largest_.end()) {
+      return;
+    }
+    std::unique_ptr<TrialEngine> engine;
+    for (std::int64_t most = problem_.batch; engine == nullptr && most > 0; most /= 2) {
+      engine = engine_if_fits(request_, side_by_side_schedule(problem_, fair_sizes(most)),
+                              "work on all lanes with up to " + std::to_string(most) + " samples");
+    }
+    if (engine == nullptr) {
+      return;
+    }
+    const schedule::Schedule& schedule = engine->schedule();
+    const MeasuredPoint point = measure(*engine, schedule.batch, std::size(together_parts));
+    std::map<std::tuple<Place, TaskKind, std::int64_t>, std::vector<double>> seconds;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task& task = schedule.tasks[id];
+      if (point.accompanied_s[id] > 0.0) {
+        seconds[{task.place, task.kind, plan::amount_of(task)}].push_back(point.accompanied_s[id]);
+      }
+    }
+    for (auto& [what, values] : seconds) {
+      const auto& [place, kind, amount] = what;
+      set_together(place, kind, amount, median(std::move(values)));
+    }
+    add_transfers(schedule, point, schedule.batch);
+    tell("measured all lanes together");
+  }
+
+  void set_together(Place place, TaskKind kind, std::int64_t amount, double seconds) {
+    PlaceCosts& costs = profile_.places[index(place)].together;
+    if (is_pass(kind)) {
+      set_whole_pass(costs, base_[index(place)], kind, amount, seconds);
+    } else {
+      costs.others[kind].set(amount, seconds);
+    }
+  }
+
+  void measure_transfers() {
+    std::vector<Place> order(problem_.places.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (auto engine = engine_if_fits(request_, exchange_schedule(problem_),
+                                     "an exchange of gradients between all lanes")) {
+      const MeasuredPoint point = measure(*engine, problem_.batch);
+      add_transfers(engine->schedule(), point, problem_.batch);
+      set_first(engine->schedule(), point);
+    }
+    for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
+      if (problem_.model.node_count() < std::ssize(order)) {
+        continue;
+      }
+      for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
+        measure_cut(order, 1, count);
+      }
+      // Messages that are moved while others compute.
+      const auto several = static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch));
+      measure_cut(order, several, problem_.batch);
+      measure_cut(order, several, problem_.batch, CutOrder::one_f_one_b);
+    }
+    tell("measured the links between lanes");
+  }
+
+  void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples,
+                   CutOrder pipeline = CutOrder::gpipe) {
+    if (auto engine =
+            engine_if_fits(request_, cut_schedule(problem_, order, micro_batches, pipeline),
+                           "a model cut between all lanes")) {
+      const MeasuredPoint point = measure(*engine, samples);
+      add_transfers(engine->schedule(), point, samples);
+      set_behind(engine->schedule(), point);
+    }
+  }
+
+  /// Work on all lanes was measured pass behind pass. One that is the first since the weights were
+  /// updated finds them, and its activations, in farther caches: whatever the samples, by so much.
+  void set_first(const schedule::Schedule& schedule, const MeasuredPoint& point) {
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task& pass = schedule.tasks[id];
+      if (is_pass(pass.kind) && point.accompanied_s[id] > 0.0) {
+        raise_pass(profile_.places[index(pass.place)].together, pass.kind, pass.samples.count(),
+                   point.accompanied_s[id]);
+      }
+    }
+  }
+
+  /// What passes over micro-batches behind the first take more or less than one by itself.
+  void set_behind(const schedule::Schedule& schedule, const MeasuredPoint& point) {
+    const auto histories = plan::pass_histories(schedule);
+    std::map<std::tuple<Place, TaskKind, plan::PassHistory>, std::vector<std::size_t>> passes;
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task& task = schedule.tasks[id];
+      if (is_pass(task.kind) && histories[id] != plan::PassHistory::first) {
+        passes[{task.place, task.kind, histories[id]}].push_back(id);
+      }
+    }
+    for (const auto& [what, ids] : passes) {
+      const Task& pass = schedule.tasks[ids[0]];
+      plan::PlaceProfile& profile = profile_.places[index(pass.place)];
+      const PlaceCosts& together = profile.together;
+      const PlaceCosts& costs =
+          together.forward.empty() || together.backward.empty() ? profile.alone : together;
+      if (costs.forward.empty() || costs.backward.empty()) {
+        continue;
+      }
+      std::vector<double> seconds;
+      for (const std::size_t id : ids) {
+        seconds.push_back(point.task_s[id]);
+      }
+      const bool again = std::get<plan::PassHistory>(what) == plan::PassHistory::again;
+      const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
+      share_out(median(std::move(seconds)) - one_s, pass.nodes, pass.samples.count(),
+                pass.kind == TaskKind::backward ? costs.backward : costs.forward,
+                (again ? profile.again : profile.alternating).of(pass.kind));
+    }
+  }
+
+  void add_transfers(const schedule::Schedule& schedule, const MeasuredPoint& point,
+                     std::int64_t samples) {
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      const Task task = with_samples(schedule.tasks[id], samples);
+      auto& place = profile_.places[index(task.place)];
+      const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
+      const bool free = sends && plan::is_alias(task.payload, place.host_accessible);
+      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
+                          task.kind == TaskKind::squares;
+      for (PlaceCosts* costs : {&place.alone, &place.together}) {
+        if (wanted && !costs->empty()) {
+          costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);
+          if (task.queue != schedule::Queue::compute) {
+            costs->core[task.kind].add(plan::amount_of(task), point.core_s[id]);
+          }
+        }
+      }
+    }
+  }
+
+  const ProfileRequest& request_;
+  plan::Problem problem_;
+  plan::Profile profile_;
+  std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
+  std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
+  OverheadSamples overheads_;
+  double ignored_ = 0.0;
+};
+
+}  // namespace
+
+plan::Profile measure_profile(const ProfileRequest& request) { return Profiler(request).run(); }
+
+}  // namespace zygos::measure

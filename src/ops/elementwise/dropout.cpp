@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/elementwise/dropout.hpp"
+
+#include "ops/common/for_each_space.hpp"
+#include "ops/common/launch.hpp"
+
+namespace zygos::ops {
+namespace {
+
+constexpr std::uint64_t split_mix(std::uint64_t state) {
+  state += 0x9E3779B97F4A7C15u;
+  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
+  state = (state ^ (state >> 27)) * 0x94D049BB133111EBu;
+  return state ^ (state >> 31);
+}
+static_assert(split_mix(0) == 0xE220A8397B1DCDAFu, "first value of the published generator");
+
+/// One work item draws `together` blocks: four features of one sample each. Several side by side
+/// are what a host lane's vectors want. What is left of a feature is stored, or `adds` to residual.
+template <std::size_t together, bool adds, class T>
+struct DropoutBlocks {
+  RngKey key;
+  std::uint32_t threshold;
+  Wide<T> factor;
+  const std::uint32_t* sample_ids;
+  std::size_t columns;
+  std::size_t items;  ///< per sample
+  const T* x;
+  const T* residual;
+  T* y;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t item) const {
+    const std::size_t sample = item / items;
+    const std::size_t block = item % items * together;
+    std::uint32_t words[4 * together];
+    draw_words<together>(key, sample_ids[sample], static_cast<std::uint32_t>(block), words);
+    const std::size_t first = block * 4;
+    const std::size_t count = columns - first < 4 * together ? columns - first : 4 * together;
+    const std::size_t begin = sample * columns + first;
+    for (std::size_t j = 0; j < count; ++j) {
+      const Wide<T> kept = x[begin + j] * factor;
+      const Wide<T> dropped = words[j] < threshold ? Wide<T>(0) : kept;
+      if constexpr (adds) {
+        y[begin + j] = static_cast<T>(dropped + residual[begin + j]);
+      } else {
+        y[begin + j] = static_cast<T>(dropped);
+      }
+    }
+  }
+};
+
+template <bool adds, class Exec, class T>
+void launch(const char* label, const Exec& exec, const DropoutMask& mask,
+            VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+            MatrixView<Exec, const T> residual, MatrixView<Exec, T> y) {
+  constexpr std::size_t together = HostSpace<Exec> ? blocks_together : 1;
+  const std::size_t items = (x.extent(1) + 4 * together - 1) / (4 * together);
+  const DropoutBlocks<together, adds, T> body{
+      mask.key,          mask.threshold,  static_cast<Wide<T>>(mask.factor),
+      sample_ids.data(), x.extent(1),     items,
+      x.data(),          residual.data(), y.data()};
+  for_each_element(label, exec, x.extent(0) * items, chunk::heavy / (4 * together), body);
+}
+
+}  // namespace
+
+DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate) {
+  return {{split_mix(seed ^ split_mix(step)), RngPurpose::dropout, layer},
+          static_cast<std::uint32_t>(rate * 4294967296.0),
+          1.0 / (1.0 - rate)};
+}
+
+template <class Exec, class T>
+void apply_dropout(const Exec& exec, const DropoutMask& mask,
+                   VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+                   MatrixView<Exec, T> y) {
+  ZYGOS_REQUIRE(
+      x.extent(0) == y.extent(0) && x.extent(1) == y.extent(1) && sample_ids.size() == x.extent(0),
+      "ops::apply_dropout: dimensions do not fit");
+  launch<false>("zygos::ops::dropout", exec, mask, sample_ids, x, MatrixView<Exec, const T>(), y);
+}
+
+template <class Exec, class T>
+void dropout_add(const Exec& exec, const DropoutMask& mask,
+                 VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+                 MatrixView<Exec, const T> residual, MatrixView<Exec, T> y) {
+  const auto fits = [&](const auto& other) {
+    return x.extent(0) == other.extent(0) && x.extent(1) == other.extent(1);
+  };
+  ZYGOS_REQUIRE(fits(residual) && fits(y) && sample_ids.size() == x.extent(0),
+                "ops::dropout_add: dimensions do not fit");
+  launch<true>("zygos::ops::dropout_add", exec, mask, sample_ids, x, residual, y);
+}
+
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                   \
+  template void apply_dropout<SPACE, T>(const SPACE&, const DropoutMask&,                  \
+                                        VectorView<SPACE, const std::uint32_t>,            \
+                                        MatrixView<SPACE, const T>, MatrixView<SPACE, T>); \
+  template void dropout_add<SPACE, T>(                                                     \
+      const SPACE&, const DropoutMask&, VectorView<SPACE, const std::uint32_t>,            \
+      MatrixView<SPACE, const T>, MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
+#define ZYGOS_INSTANTIATE(SPACE)        \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, double) \
+  ZYGOS_INSTANTIATE_TYPE(SPACE, bf16)
+ZYGOS_FOR_EACH_SPACE(ZYGOS_INSTANTIATE)
+
+}  // namespace zygos::ops

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "ops/elementwise/random_words.hpp"
+
+#include "zygos/core/philox.hpp"
+#include "zygos/tensor/views.hpp"
+
+#include <cstdint>
+
+namespace zygos::ops {
+
+/// The mask of a layer at a step: which words of which stream, and what becomes of a feature.
+struct DropoutMask {
+  RngKey key;
+  std::uint32_t threshold;  ///< a feature is dropped if its random word lies below
+  double factor;            ///< 1 / (1 - rate)
+};
+
+/// Of each feature: ten rounds of about eight integer operations give four of them their words.
+inline constexpr double dropout_operations = 20.0;
+
+/// The step is hashed into the seed (SplitMix64: Steele, Lea, Flood, 2014), because sample id and
+/// feature fill the counter. Feature f of a sample takes word f % 4 of block f / 4.
+DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate);
+
+/// The words of blocks [first, first + blocks) of a sample, for kernels.
+template <std::size_t blocks>
+KOKKOS_FUNCTION void draw_words(const RngKey& key, std::uint32_t sample_id, std::uint32_t first,
+                                std::uint32_t (&words)[4 * blocks]) {
+  if constexpr (blocks == blocks_together) {
+    KOKKOS_IF_ON_HOST((random_words(key, sample_id, first, words);))
+    KOKKOS_IF_ON_DEVICE((Kokkos::abort("zygos::ops::draw_words: so many only on a host");))
+  } else {
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      const PhiloxBlock drawn = random_block(key, sample_id, first + b);
+      words[4 * b] = drawn.v[0];
+      words[4 * b + 1] = drawn.v[1];
+      words[4 * b + 2] = drawn.v[2];
+      words[4 * b + 3] = drawn.v[3];
+    }
+  }
+}
+
+/// y = x * mask * factor; y may be x. Forward and backward alike.
+template <class Exec, class T>
+void apply_dropout(const Exec& exec, const DropoutMask& mask,
+                   VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+                   MatrixView<Exec, T> y);
+
+/// y = x * mask * factor + residual in one pass, rounded once where T is bf16; else the bits of
+/// apply_dropout and a sum after it. y may be x or residual.
+template <class Exec, class T>
+void dropout_add(const Exec& exec, const DropoutMask& mask,
+                 VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
+                 MatrixView<Exec, const T> residual, MatrixView<Exec, T> y);
+
+}  // namespace zygos::ops

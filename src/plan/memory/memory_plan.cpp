@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/plan/memory_plan.hpp"
+
+#include "plan/memory/buffer_sizes.hpp"
+#include "plan/memory/packing.hpp"
+#include "plan/memory/run_buffers.hpp"
+
+#include "zygos/schedule/happens_before.hpp"
+
+#include <algorithm>
+
+namespace zygos::plan {
+namespace {
+
+using memory::ArenaLayout;
+using memory::Category;
+using schedule::Buffer;
+using schedule::BufferKind;
+using schedule::TaskKind;
+
+bool lives_within_step(BufferKind kind) {
+  return schedule::traits_of(kind).lifetime == schedule::Lifetime::step;
+}
+
+/// Notes an access: keeps, per queue, the latest.
+void note_access(PlannedBuffer& buffer, const schedule::Schedule& schedule, schedule::TaskId id) {
+  const auto line = [&](schedule::TaskId task) {
+    const schedule::Task& one = schedule.tasks[static_cast<std::size_t>(task)];
+    return std::pair(one.place, one.queue);
+  };
+  std::erase_if(buffer.last, [&](schedule::TaskId other) { return line(other) == line(id); });
+  buffer.last.push_back(id);
+}
+
+/// False of a schedule for evaluation.
+bool has_backward_tasks(const schedule::Schedule& schedule, schedule::Place place) {
+  return std::ranges::any_of(schedule.tasks, [&](const schedule::Task& task) {
+    return task.place == place && task.kind == TaskKind::backward;
+  });
+}
+
+/// The buffers of one place with their sizes and uses, not yet put anywhere.
+class Collector {
+ public:
+  Collector(const MemoryRequest& request, const schedule::Schedule& schedule, schedule::Place place,
+            const StageTensors& stage)
+      : request_(request), schedule_(schedule), place_(place), holds_prediction_(stage.is_last) {
+    const bool trains = has_backward_tasks(schedule, place);
+    for (const schedule::SampleRange& samples : schedule.micro_batches) {
+      sizes_.emplace_back(request, stage, samples, schedule.chunk, trains);
+    }
+  }
+
+  std::map<Buffer, PlannedBuffer> collect() {
+    for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
+      const schedule::Task& task = schedule_.tasks[id];
+      for (const Buffer& buffer : task.writes) {
+        use(buffer, static_cast<schedule::TaskId>(id));
+      }
+      for (const Buffer& buffer : task.reads) {
+        use(buffer, static_cast<schedule::TaskId>(id));
+      }
+    }
+    return std::move(buffers_);
+  }
+
+ private:
+  void use(const Buffer& buffer, schedule::TaskId id) {
+    if (buffer.place != place_ || !lives_within_step(buffer.kind)) {
+      return;
+    }
+    const auto [found, fresh] = buffers_.try_emplace(buffer);
+    if (fresh) {
+      measure(buffer, found->second, schedule_.tasks[static_cast<std::size_t>(id)]);
+      found->second.first = id;
+    }
+    note_access(found->second, schedule_, id);
+  }
+
+  void measure(const Buffer& buffer, PlannedBuffer& planned, const schedule::Task& task) const {
+    planned.category = schedule::traits_of(buffer.kind).category;
+    planned.tier = schedule::traits_of(buffer.kind).tier;
+    planned.pinned = holds_prediction_ && buffer.kind == BufferKind::outputs;
+    if (buffer.kind == BufferKind::message) {
+      const bool host = request_.host_accessible[static_cast<std::size_t>(place_)];
+      const auto bytes = static_cast<std::size_t>(task.bytes);
+      planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
+      planned.bytes = is_alias(task.payload, host) ? 0 : padded(bytes);
+      return;
+    }
+    BufferLayout layout = sizes_[static_cast<std::size_t>(buffer.micro_batch)].of(buffer);
+    planned.slots = std::move(layout.slots);
+    planned.bytes = layout.bytes;
+  }
+
+  const MemoryRequest& request_;
+  const schedule::Schedule& schedule_;
+  schedule::Place place_;
+  bool holds_prediction_;
+  std::vector<BufferSizes> sizes_;
+  std::map<Buffer, PlannedBuffer> buffers_;
+};
+
+class PlacePlanner {
+ public:
+  PlacePlanner(const MemoryRequest& request, const schedule::Schedule& schedule,
+               schedule::Place place)
+      : request_(request), schedule_(schedule), place_(place) {}
+
+  PlaceMemory plan(const schedule::HappensBefore& before) {
+    out_.active = true;
+    const schedule::Stage stage = schedule_.stage_of[static_cast<std::size_t>(place_)];
+    if (stage >= 0) {
+      out_.stage = stage_tensors(request_.graph, schedule_.stages, stage);
+    }
+    plan_run_buffers(request_, schedule_, place_, out_);
+    out_.buffers.merge(Collector(request_, schedule_, place_, out_.stage).collect());
+    for (const Category category : memory::all_categories) {
+      add_region(category, before);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  /// All buffers of a category that live within a step, packed into one piece.
+  void add_region(Category category, const schedule::HappensBefore& before) {
+    std::vector<PlannedBuffer*> lane;
+    std::vector<PlannedBuffer*> staged;
+    for (auto& [buffer, planned] : out_.buffers) {
+      if (planned.category == category && planned.lifetime == schedule::Lifetime::step &&
+          planned.bytes > 0) {
+        (planned.tier == schedule::Tier::lane ? lane : staged).push_back(&planned);
+      }
+    }
+    const auto name = std::string(name_of(category)) + " of the step";
+    place_into(out_.lane, category, name, lane, pack(lane, before));
+    place_into(out_.staging, category, name, staged, pack_apart(staged));
+  }
+
+  static void place_into(ArenaLayout& layout, Category category, const std::string& name,
+                         const std::vector<PlannedBuffer*>& buffers, std::size_t bytes) {
+    if (buffers.empty()) {
+      return;
+    }
+    const std::size_t piece = layout.add(category, name, bytes);
+    for (PlannedBuffer* buffer : buffers) {
+      buffer->piece = piece;
+    }
+  }
+
+  const MemoryRequest& request_;
+  const schedule::Schedule& schedule_;
+  schedule::Place place_;
+  PlaceMemory out_;
+};
+
+}  // namespace
+
+bool is_alias(schedule::Payload payload, bool sender_host_accessible) {
+  return sender_host_accessible && schedule::traits_of(payload).read_in_place;
+}
+
+std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
+                                     const schedule::Schedule& schedule) {
+  const graph::Graph graph = graph::sharded(whole.graph, schedule.slices);
+  const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target,
+                              whole.host_accessible};
+  std::vector<PlaceMemory> out(schedule.places.size());
+  const schedule::HappensBefore before(schedule);
+  for (const schedule::Place place : schedule.active_places()) {
+    out[static_cast<std::size_t>(place)] = PlacePlanner(request, schedule, place).plan(before);
+  }
+  return out;
+}
+
+}  // namespace zygos::plan

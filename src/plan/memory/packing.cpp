@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/memory/packing.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace zygos::plan {
+namespace {
+
+bool ends_before(const PlannedBuffer& one, const PlannedBuffer& other,
+                 const schedule::HappensBefore& before) {
+  return !one.pinned && std::ranges::all_of(one.last, [&](schedule::TaskId task) {
+    return before(task, other.first);
+  });
+}
+
+/// Lowest offset at which `bytes` fit beside `taken`. One is anything with offset and bytes.
+template <class One>
+std::size_t first_gap(std::vector<const One*> taken, std::size_t bytes) {
+  std::ranges::sort(taken, {}, [](const One* other) { return other->offset; });
+  std::size_t offset = 0;
+  for (const One* other : taken) {
+    if (offset + bytes <= other->offset) {
+      break;
+    }
+    offset = std::max(offset, other->offset + other->bytes);
+  }
+  return offset;
+}
+
+}  // namespace
+
+std::size_t pack(const std::vector<PlannedBuffer*>& buffers,
+                 const schedule::HappensBefore& before) {
+  std::vector<PlannedBuffer*> order = buffers;
+  std::ranges::stable_sort(order, {}, [](const PlannedBuffer* buffer) { return buffer->first; });
+  std::size_t total = 0;
+  std::vector<const PlannedBuffer*> placed;
+  for (PlannedBuffer* buffer : order) {
+    std::vector<const PlannedBuffer*> taken;
+    std::ranges::copy_if(placed, std::back_inserter(taken), [&](const PlannedBuffer* other) {
+      return !ends_before(*other, *buffer, before);
+    });
+    buffer->offset = first_gap(std::move(taken), buffer->bytes);
+    total = std::max(total, buffer->offset + buffer->bytes);
+    placed.push_back(buffer);
+  }
+  return total;
+}
+
+std::size_t pack(std::vector<LiveInterval>& intervals) {
+  std::vector<LiveInterval*> order;
+  std::ranges::transform(intervals, std::back_inserter(order),
+                         [](LiveInterval& interval) { return &interval; });
+  std::ranges::stable_sort(order, [](const LiveInterval* one, const LiveInterval* other) {
+    return std::pair(one->first, other->bytes) < std::pair(other->first, one->bytes);
+  });
+  std::size_t total = 0;
+  std::vector<const LiveInterval*> taken;
+  for (LiveInterval* interval : order) {
+    std::erase_if(taken, [&](const LiveInterval* other) { return other->last < interval->first; });
+    interval->offset = first_gap(taken, interval->bytes);
+    total = std::max(total, interval->offset + interval->bytes);
+    taken.push_back(interval);
+  }
+  return total;
+}
+
+std::size_t pack_apart(const std::vector<PlannedBuffer*>& buffers) {
+  std::size_t total = 0;
+  for (PlannedBuffer* buffer : buffers) {
+    buffer->offset = total;
+    total += buffer->bytes;
+  }
+  return total;
+}
+
+}  // namespace zygos::plan

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tasks that carry something from one place to another.
+#include "schedule/builder/buffer_uses.hpp"
+#include "schedule/builder/stage_facts.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/schedule/builder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zygos::schedule {
+namespace {
+
+/// Links are in the order of their stages.
+const StageLink* find_link(const std::vector<StageLink>& links, Stage from, Stage to) {
+  const auto ends = [](const StageLink& link) { return std::pair(link.from, link.to); };
+  const auto found = std::ranges::lower_bound(links, std::pair(from, to), {}, ends);
+  return found == links.end() || ends(*found) != std::pair(from, to) ? nullptr : &*found;
+}
+
+}  // namespace
+
+Buffer ScheduleBuilder::new_message(Place from) {
+  return {BufferKind::message, from, 0, 0, messages_++};
+}
+
+void ScheduleBuilder::read_message_of(Task& task, TaskId sender) const {
+  const Task& sent = schedule_.tasks[static_cast<std::size_t>(sender)];
+  task.reads.push_back(sent.writes.front());
+  if (host_accessible(sent.place) && traits_of(sent.payload).read_in_place) {
+    task.reads.insert(task.reads.end(), sent.reads.begin(), sent.reads.end());
+  }
+}
+
+void ScheduleBuilder::read_others(Task& task, const std::vector<TaskId>& senders) const {
+  for (const TaskId sender : senders) {
+    const Task& sent = schedule_.tasks[static_cast<std::size_t>(sender)];
+    if (sent.place != task.place) {
+      read_message_of(task, sender);
+      task.bytes += sent.bytes;
+    }
+  }
+}
+
+const StageLink* ScheduleBuilder::link_between(Stage from, Stage to) const {
+  return find_link(from < to ? activation_links_ : gradient_links_, from, to);
+}
+
+void ScheduleBuilder::send(Place from, Place to, MicroBatch micro_batch) {
+  const bool onward = stage_of(from) < stage_of(to);
+  const StageLink* link = link_between(stage_of(from), stage_of(to));
+  if (link == nullptr) {
+    return;
+  }
+  Task task = on_samples(TaskKind::send, from, micro_batch);
+  task.payload = onward ? Payload::activations : Payload::activation_gradients;
+  task.peer = to;
+  task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
+  const Buffer message = new_message(from);
+  task.writes = {message};
+  on_the_way_[{from, to, micro_batch}] = message;
+  add(std::move(task));
+}
+
+void ScheduleBuilder::receive(Place from, Place to, MicroBatch micro_batch) {
+  const bool onward = stage_of(from) < stage_of(to);
+  const StageLink* link = link_between(stage_of(from), stage_of(to));
+  if (link == nullptr) {
+    return;
+  }
+  const auto message = on_the_way_.extract({from, to, micro_batch});
+  ZYGOS_REQUIRE(!message.empty(), "place " + std::to_string(to) + " receives micro-batch " +
+                                      std::to_string(micro_batch) + ", which place " +
+                                      std::to_string(from) + " has not sent");
+  Task task = on_samples(TaskKind::receive, to, micro_batch);
+  task.payload = onward ? Payload::activations : Payload::activation_gradients;
+  task.peer = from;
+  task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
+  task.reads = {message.mapped()};
+  add(std::move(task));
+}
+
+void ScheduleBuilder::transfer(Place from, Place to, MicroBatch micro_batch) {
+  send(from, to, micro_batch);
+  receive(from, to, micro_batch);
+}
+
+void ScheduleBuilder::send_along(const std::vector<StageLink>& links, Place from,
+                                 MicroBatch micro_batch) {
+  const auto along = std::ranges::equal_range(links, stage_of(from), {}, &StageLink::from);
+  std::vector<Place> targets;
+  for (const StageLink& link : along) {
+    const auto& places = places_of_[static_cast<std::size_t>(link.to)];
+    targets.insert(targets.end(), places.begin(), places.end());
+  }
+  std::ranges::sort(targets);
+  for (const Place to : targets) {
+    transfer(from, to, micro_batch);
+  }
+}
+
+void ScheduleBuilder::send_activations(Place from, MicroBatch micro_batch) {
+  send_along(activation_links_, from, micro_batch);
+}
+
+void ScheduleBuilder::send_activation_gradients(Place from, MicroBatch micro_batch) {
+  send_along(gradient_links_, from, micro_batch);
+}
+
+TaskId ScheduleBuilder::send_gradients(Place place, Queue queue) {
+  Task task = on(TaskKind::broadcast, place);
+  task.queue = queue;
+  task.payload = Payload::gradients;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = task.elements.count() * outline_.model.element_bytes;
+  task.writes = {new_message(place)};
+  state(place).sent = add(std::move(task));
+  return state(place).sent;
+}
+
+void ScheduleBuilder::all_reduce(std::span<const Place> places) {
+  for (const Place place : places) {
+    all_reduce(places, place);
+  }
+}
+
+void ScheduleBuilder::all_reduce(std::span<const Place> places, Place place) {
+  Task task = on(TaskKind::all_reduce, place);
+  task.payload = Payload::gradients;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = static_cast<std::int64_t>(places.size() - 1) * task.elements.count() *
+               outline_.model.element_bytes;
+  for (const Place peer : places) {
+    if (peer != place) {
+      ZYGOS_REQUIRE(state(peer).sent != nobody, "an all-reduce of gradients that were not sent");
+      read_message_of(task, state(peer).sent);
+    }
+  }
+  state(place).reduced = true;
+  add(std::move(task));
+}
+
+void ScheduleBuilder::exchange_squares(std::span<const Place> places) {
+  std::vector<Place> members(places.begin(), places.end());
+  std::erase_if(members, [&](Place place) { return !state(place).squared; });
+  std::vector<TaskId> sent;
+  for (const Place place : members) {
+    if (members.size() > 1) {
+      Task task = on(TaskKind::broadcast, place);
+      task.payload = Payload::squares;
+      task.update = next_update(place);
+      task.bytes = square_bytes(place);
+      task.writes = {new_message(place)};
+      sent.push_back(add(std::move(task)));
+    }
+  }
+  for (const Place place : members) {
+    PlaceState& here = state(place);
+    Task task = on(TaskKind::norm, place);
+    task.payload = Payload::squares;
+    task.update = next_update(place);
+    read_others(task, sent);
+    here.squared = false;
+    here.normed = true;
+    add(std::move(task));
+  }
+}
+
+void ScheduleBuilder::move_part(TaskKind kind, Place from, Place to, std::int32_t part) {
+  Task send = on(TaskKind::send, from);
+  send.payload = Payload::gradients;
+  send.peer = to;
+  send.elements = outline_.parts.at(static_cast<std::size_t>(part));
+  send.bytes = send.elements.count() * outline_.model.element_bytes;
+  send.writes = {new_message(from)};
+  Task receive = on(kind, to);
+  receive.payload = Payload::gradients;
+  receive.peer = from;
+  receive.elements = send.elements;
+  receive.bytes = send.bytes;
+  read_message_of(receive, add(std::move(send)));
+  add(std::move(receive));
+}
+
+void ScheduleBuilder::reduce(Place from, Place to, std::int32_t part) {
+  move_part(TaskKind::reduce, from, to, part);
+}
+
+void ScheduleBuilder::replace(Place from, Place to, std::int32_t part) {
+  move_part(TaskKind::receive, from, to, part);
+}
+
+void ScheduleBuilder::broadcast_weights(Place from, std::span<const Place> to,
+                                        std::optional<std::int32_t> part) {
+  Task send = on(TaskKind::broadcast, from);
+  send.payload = Payload::weights;
+  send.version = version_of(from, part);
+  send.elements = elements_of(from, part);
+  send.bytes = send.elements.count() * outline_.model.element_bytes;
+  send.writes = {new_message(from)};
+  Task receive = on(TaskKind::receive, from);
+  receive.payload = Payload::weights;
+  receive.peer = from;
+  receive.version = send.version;
+  receive.elements = send.elements;
+  receive.bytes = send.bytes;
+  const TaskId sent = add(std::move(send));
+  for (const Place place : to) {
+    Task copy = receive;
+    copy.place = place;
+    read_message_of(copy, sent);
+    renew(add(std::move(copy)));
+  }
+}
+
+}  // namespace zygos::schedule

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tasks that make and keep versions of the weights.
+#include "schedule/builder/stage_facts.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/schedule/builder.hpp"
+#include "zygos/schedule/gradient_squares.hpp"
+
+#include <algorithm>
+
+namespace zygos::schedule {
+
+std::int32_t ScheduleBuilder::slot_of(Place place, Version version) const {
+  const PlaceState& here = state(place);
+  const auto found = std::ranges::find(here.kept, version);
+  ZYGOS_REQUIRE(found != here.kept.end(), "policy '" + outline_.policy + "' uses weights v" +
+                                              std::to_string(version) + " on place " +
+                                              std::to_string(place) + ", which are not kept");
+  return static_cast<std::int32_t>(found - here.kept.begin());
+}
+
+ElementRange ScheduleBuilder::elements_of(Place place, std::optional<std::int32_t> part) const {
+  ZYGOS_REQUIRE(!part || !outline_.part_owners.empty(),
+                "a part without owner is not updated alone");
+  return part ? outline_.parts.at(static_cast<std::size_t>(*part))
+              : outline_.model.parameters_of(nodes_of(place));
+}
+
+Version ScheduleBuilder::version_of(Place place, std::optional<std::int32_t> part) const {
+  const PlaceState& here = state(place);
+  return here.version + (part && here.renewed.contains(*part) ? 1 : 0);
+}
+
+void ScheduleBuilder::renew(TaskId task) {
+  const Task& renewing = schedule_.tasks[static_cast<std::size_t>(task)];
+  PlaceState& here = state(renewing.place);
+  for (const Buffer& buffer : renewing.writes) {
+    if (buffer.kind == BufferKind::weights) {
+      here.renewed.insert(buffer.part);
+    }
+  }
+  const std::size_t parts = outline_.part_owners.empty() ? 1 : facts(renewing.place).parts.size();
+  if (here.renewed.size() < parts) {
+    return;
+  }
+  here.renewed.clear();
+  here.version = renewing.version;
+  here.kept[0] = renewing.version;
+  here.fresh = true;
+  here.normed = false;
+  ++here.updates;
+}
+
+std::int32_t ScheduleBuilder::next_update(Place place) const {
+  return std::min(state(place).updates, static_cast<std::int32_t>(outline_.updates.size()) - 1);
+}
+
+TaskId ScheduleBuilder::squares(Place place, std::optional<std::int32_t> part) {
+  PlaceState& here = state(place);
+  Task task = on(TaskKind::squares, place);
+  task.elements = elements_of(place, part);
+  task.update = next_update(place);
+  task.reduced = here.reduced;
+  here.squared = true;
+  return add(std::move(task));
+}
+
+std::int64_t ScheduleBuilder::square_bytes(Place place) const {
+  return sums_of(schedule_, place).count() * static_cast<std::int64_t>(sizeof(double));
+}
+
+TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
+  const bool clips = outline_.clips && elements_of(place, part).count() > 0;
+  if (clips && !state(place).normed) {
+    if (elements_of(place, part) != outline_.model.parameters_of(outline_.model.all_nodes())) {
+      throw UsageError("policy '" + outline_.policy +
+                       "' updates parts of the model by themselves, but optimizer.clip_norm needs "
+                       "the norm of the whole gradient, which it does not exchange; take another "
+                       "policy or leave clip_norm out");
+    }
+    squares(place);
+    exchange_squares({&place, 1});
+  }
+  PlaceState& here = state(place);
+  Task task = on(TaskKind::update, place);
+  task.elements = elements_of(place, part);
+  task.update = next_update(place);
+  task.reduced = here.reduced;
+  task.clips = clips;
+  task.version = here.version + 1;
+  here.reduced = false;
+  const TaskId id = add(std::move(task));
+  renew(id);
+  return id;
+}
+
+void ScheduleBuilder::keep_versions(Place place, std::int32_t versions, Tier tier) {
+  PlaceState& here = state(place);
+  ZYGOS_REQUIRE(versions >= 1 && here.stashes == 0, "versions are counted before any stash");
+  here.stash_slots = versions - 1;
+  const auto count = static_cast<std::size_t>(versions);
+  const bool rests = tier == Tier::host && versions > 1;
+  here.kept.resize(rests ? 2 : count, -1);
+  here.resting.resize(rests ? count : 0, -1);
+}
+
+void ScheduleBuilder::bring(Place place, Version version) {
+  PlaceState& here = state(place);
+  const auto resting = std::ranges::find(here.resting, version);
+  if (resting == here.resting.end() || std::ranges::find(here.kept, version) != here.kept.end()) {
+    return;
+  }
+  Task task = on(TaskKind::fetch, place);
+  task.slot = static_cast<std::int32_t>(resting - here.resting.begin());
+  task.version = version;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = task.elements.count() * outline_.model.element_bytes;
+  here.kept[1] = version;
+  add(std::move(task));
+}
+
+TaskId ScheduleBuilder::stash(Place place) {
+  PlaceState& here = state(place);
+  ZYGOS_REQUIRE(here.stash_slots > 0, "a stash needs room: keep_versions() comes first");
+  Task task = on(here.resting.empty() ? TaskKind::stash : TaskKind::offload, place);
+  task.slot = 1 + here.stashes++ % here.stash_slots;
+  task.version = here.version;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  task.bytes = task.elements.count() * outline_.model.element_bytes;
+  auto& kept = here.resting.empty() ? here.kept : here.resting;
+  kept[static_cast<std::size_t>(task.slot)] = here.version;
+  return add(std::move(task));
+}
+
+TaskId ScheduleBuilder::average(Place place, std::int32_t every) {
+  const PlaceState& here = state(place);
+  Task task = on(TaskKind::average, place);
+  task.every = every;
+  task.version = here.version;
+  task.elements = outline_.model.parameters_of(nodes_of(place));
+  for (std::size_t slot = 1; slot < here.kept.size(); ++slot) {
+    if (here.kept[slot] >= 0) {
+      read_version(task, static_cast<std::int32_t>(slot));
+    }
+  }
+  return add(std::move(task));
+}
+
+void ScheduleBuilder::read_version(Task& task, std::int32_t slot) const {
+  if (outline_.part_owners.empty()) {
+    task.reads.push_back({BufferKind::weights, task.place, 0, slot, 0});
+    return;
+  }
+  for (const std::int32_t part : facts(task.place).parts) {
+    task.reads.push_back({BufferKind::weights, task.place, 0, slot, part});
+  }
+}
+
+}  // namespace zygos::schedule

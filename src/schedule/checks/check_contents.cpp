@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/builder/stage_facts.hpp"
+#include "schedule/checks/checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+namespace zygos::schedule {
+namespace {
+
+/// What has become of a micro-batch on a place.
+struct Pass {
+  TaskId forward = nobody;      ///< the first part of it
+  std::int32_t nodes_made = 0;  ///< forward has been through all before here
+  TaskId recompute = nobody;
+  TaskId backward = nobody;             ///< the first part of it
+  std::int32_t nodes_left = 0;          ///< backward has been through all from here on
+  std::vector<Stage> activations_from;  ///< stages whose message has arrived
+  std::vector<Stage> gradients_from;
+};
+
+class ContentCheck {
+ public:
+  explicit ContentCheck(const Schedule& schedule) : schedule_(schedule), facts_(schedule) {}
+
+  void visit(std::size_t index) {
+    id_ = static_cast<TaskId>(index);
+    const Task& task = schedule_.tasks[index];
+    for (const auto& [kind, follow] : followed) {
+      if (task.kind == kind) {
+        (this->*follow)(task);
+      }
+    }
+  }
+
+  Findings take() { return std::move(findings_); }
+
+ private:
+  using Follow = std::pair<TaskKind, void (ContentCheck::*)(const Task&)>;
+  /// Kinds that compute, read or bring buffers of samples; others have nothing to do with them.
+  static const std::array<Follow, 7> followed;
+
+  const StageFacts& stage_of(const Task& task) const { return facts_[task.place]; }
+  Pass& pass_of(const Task& task) {
+    return passes_[(static_cast<std::uint64_t>(task.place) << 32U) |
+                   static_cast<std::uint64_t>(task.micro_batch)];
+  }
+  std::string label(TaskId id) const { return label_of(schedule_, static_cast<std::size_t>(id)); }
+  const Task& task_of(TaskId id) const { return schedule_.tasks[static_cast<std::size_t>(id)]; }
+  void report(const std::string& what) { findings_.push_back(label(id_) + " " + what); }
+
+  void require_arrived(const std::vector<Stage>& expected, const std::vector<Stage>& arrived,
+                       const char* what) {
+    for (const Stage stage : expected) {
+      if (std::ranges::find(arrived, stage) == arrived.end()) {
+        report("starts before " + std::string(what) + " of stage " + std::to_string(stage) +
+               " have been received");
+      }
+    }
+  }
+
+  void forward(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (stage_of(task).reads_boundary(task.nodes)) {
+      require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
+    }
+    const NodeRange all = stage_of(task).nodes;
+    if (pass.forward == nobody) {
+      pass.forward = id_;
+      pass.nodes_made = all.begin;
+    } else if (pass.nodes_made == all.end) {
+      report("works on what " + label(pass.forward) + " has been through");
+    }
+    if (pass.nodes_made < all.end && task.nodes.begin != pass.nodes_made) {
+      report("goes on from node " + std::to_string(task.nodes.begin) +
+             "; forward has come up to node " + std::to_string(pass.nodes_made));
+    }
+    require_same_pass(task, pass);
+    pass.nodes_made = task.nodes.end;
+    pass.nodes_left = all.end;
+  }
+
+  /// Parts of one forward use the same weights, and all or none keep their activations.
+  void require_same_pass(const Task& task, const Pass& pass) {
+    const Task& first = task_of(pass.forward);
+    if (task.version != first.version || task.keeps != first.keeps) {
+      report("goes on with other weights, or keeps other activations, than " + label(pass.forward));
+    }
+  }
+
+  void loss(const Task& task) { require_whole_forward(task, pass_of(task)); }
+
+  void require_whole_forward(const Task& task, const Pass& pass) {
+    const std::int32_t end = stage_of(task).nodes.end;
+    if (pass.forward != nobody && pass.nodes_made < end) {
+      report("comes before forward of nodes " + text_of(NodeRange{pass.nodes_made, end}));
+    }
+  }
+
+  /// recompute and backward use the weights that forward used.
+  bool follows_forward(const Task& task, const Pass& pass) {
+    if (pass.forward == nobody) {
+      report("comes before any forward of its micro-batch");
+      return false;
+    }
+    require_whole_forward(task, pass);
+    if (const Version used = task_of(pass.forward).version; task.version != used) {
+      report("uses weights v" + std::to_string(task.version) + "; " + label(pass.forward) +
+             " used v" + std::to_string(used));
+    }
+    return true;
+  }
+
+  void recompute(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (!follows_forward(task, pass)) {
+      return;
+    }
+    if (pass.recompute != nobody || pass.backward != nobody) {
+      report("computes once more what " +
+             label(pass.recompute != nobody ? pass.recompute : pass.backward) + " has worked on");
+    }
+    pass.recompute = id_;
+  }
+
+  /// Of the node that the pass has reached: no other statistics are those of the batch.
+  void statistics(const Task& task) {
+    const Pass& pass = pass_of(task);
+    const NodeRange all = stage_of(task).nodes;
+    if (task.of_gradients) {
+      require_whole_forward(task, pass);
+      require_kept(task, pass);
+      require_gradients(task, pass);
+    } else {
+      require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
+    }
+    const std::int32_t made = pass.forward == nobody ? all.begin : pass.nodes_made;
+    const std::int32_t left = pass.backward == nobody ? all.end : pass.nodes_left;
+    const std::int32_t reached = task.of_gradients ? left : made;
+    const std::int32_t due = task.of_gradients ? task.nodes.end : task.nodes.begin;
+    if (reached != due) {
+      report(std::string("is due where ") + (task.of_gradients ? "backward" : "forward") +
+             " has reached node " + std::to_string(due) + "; it has reached node " +
+             std::to_string(reached));
+    }
+  }
+
+  void backward(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (!follows_forward(task, pass)) {
+      return;
+    }
+    require_kept(task, pass);
+    require_gradients(task, pass);
+    if (task.nodes.end != pass.nodes_left) {
+      report("goes on from node " + std::to_string(task.nodes.end) +
+             "; backward has come down to node " + std::to_string(pass.nodes_left));
+    }
+    pass.nodes_left = task.nodes.begin;
+    pass.backward = pass.backward == nobody ? id_ : pass.backward;
+  }
+
+  /// Activations of forward if it kept them, else of a recompute.
+  void require_kept(const Task& task, const Pass& pass) {
+    if (pass.forward == nobody) {
+      return report("comes before any forward of its micro-batch");
+    }
+    if (!task.recomputed && !task_of(pass.forward).keeps) {
+      report("reads activations that " + label(pass.forward) +
+             " did not keep; a recompute is missing");
+    }
+    if (task.recomputed && pass.recompute == nobody) {
+      report("reads activations that no recompute has made");
+    }
+  }
+
+  void require_gradients(const Task& task, const Pass& pass) {
+    std::vector<Stage> expected;
+    for (const GradientSource& source : stage_of(task).gradients_from) {
+      expected.push_back(source.stage);
+    }
+    require_arrived(expected, pass.gradients_from, "gradients");
+  }
+
+  void send(const Task& task) {
+    if (task.payload == Payload::activations) {
+      require_whole_forward(task, pass_of(task));
+    } else if (task.payload == Payload::activation_gradients) {
+      const Pass& pass = pass_of(task);
+      const std::int32_t begin = stage_of(task).first_reader;
+      if (pass.backward != nobody && pass.nodes_left > begin) {
+        report("sends gradients before backward of nodes " +
+               text_of(NodeRange{begin, pass.nodes_left}) + " has added to them");
+      }
+    }
+  }
+
+  void receive(const Task& task) {
+    if (task.payload == Payload::activations) {
+      Pass& pass = pass_of(task);
+      const bool used = pass.nodes_made > stage_of(task).first_reader;
+      arrive(task, pass.activations_from, used ? pass.forward : nobody);
+    } else if (task.payload == Payload::activation_gradients) {
+      Pass& pass = pass_of(task);
+      arrive(task, pass.gradients_from, pass.backward);
+    }
+  }
+
+  void arrive(const Task& task, std::vector<Stage>& arrived, TaskId user) {
+    const Stage from = schedule_.stage_of[static_cast<std::size_t>(task.peer)];
+    if (user != nobody) {
+      report("comes too late for " + label(user));
+    }
+    if (std::ranges::find(arrived, from) != arrived.end()) {
+      report("receives for the second time what stage " + std::to_string(from) + " made");
+    }
+    arrived.push_back(from);
+  }
+
+  const Schedule& schedule_;
+  PlaceFacts facts_;
+  std::unordered_map<std::uint64_t, Pass> passes_;
+  TaskId id_ = 0;
+  Findings findings_;
+};
+
+const std::array<ContentCheck::Follow, 7> ContentCheck::followed{
+    {{TaskKind::forward, &ContentCheck::forward},
+     {TaskKind::recompute, &ContentCheck::recompute},
+     {TaskKind::loss, &ContentCheck::loss},
+     {TaskKind::backward, &ContentCheck::backward},
+     {TaskKind::statistics, &ContentCheck::statistics},
+     {TaskKind::send, &ContentCheck::send},
+     {TaskKind::receive, &ContentCheck::receive}}};
+
+}  // namespace
+
+Findings check_contents(const Schedule& schedule, const RunOrder& order) {
+  ContentCheck check(schedule);
+  for (const std::size_t id : order) {
+    check.visit(id);
+  }
+  return check.take();
+}
+
+}  // namespace zygos::schedule

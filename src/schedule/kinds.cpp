@@ -1,0 +1,449 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/schedule/kinds.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <array>
+#include <string>
+
+namespace zygos::schedule {
+namespace {
+
+using memory::Category;
+using enum TaskKind;
+using enum Fact;
+
+template <class T, std::size_t N>
+using List = std::array<T, N>;
+
+// ---------------------------------------------------------------- operands of tasks, in order
+
+constexpr List<Operand, 1> load_reads{{{BufferKind::batch, Extent::caller}}};
+constexpr List<Operand, 2> load_writes{
+    {{BufferKind::inputs, Extent::micro_batch, 0, facts({host_accessible})},
+     {BufferKind::staging, Extent::micro_batch, 0, facts({staged})}}};
+
+constexpr List<Operand, 1> copy_reads{{{BufferKind::staging, Extent::micro_batch}}};
+constexpr List<Operand, 1> copy_writes{{{BufferKind::inputs, Extent::micro_batch}}};
+
+constexpr List<Operand, 6> forward_reads{
+    {{BufferKind::inputs, Extent::micro_batch},
+     {BufferKind::weights, Extent::parameters_of_nodes, slot_of_task},
+     {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
+     {BufferKind::activations, Extent::micro_batch, 0, facts({made})},
+     {BufferKind::outputs, Extent::micro_batch, 0, facts({made})},
+     {BufferKind::batch_statistics, Extent::divided_nodes}}};
+constexpr List<Operand, 3> forward_writes{{{BufferKind::activations, Extent::micro_batch},
+                                           {BufferKind::outputs, Extent::micro_batch},
+                                           {BufferKind::scratch, Extent::micro_batch, 1}}};
+constexpr List<Operand, 3> recompute_writes{{{BufferKind::activations, Extent::micro_batch, 1},
+                                             {BufferKind::outputs, Extent::micro_batch},
+                                             {BufferKind::scratch, Extent::micro_batch, 1}}};
+
+constexpr List<Operand, 2> loss_reads{
+    {{BufferKind::inputs, Extent::micro_batch}, {BufferKind::outputs, Extent::micro_batch}}};
+constexpr List<Operand, 1> loss_writes{{{BufferKind::output_gradients, Extent::micro_batch}}};
+
+constexpr List<Operand, 10> backward_reads{
+    {{BufferKind::inputs, Extent::micro_batch},
+     {BufferKind::weights, Extent::parameters_of_nodes, slot_of_task},
+     {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
+     {BufferKind::activations, Extent::micro_batch, slot_kept},
+     {BufferKind::outputs, Extent::micro_batch},
+     {BufferKind::output_gradients, Extent::micro_batch, 0, facts({own_gradients})},
+     {BufferKind::input_gradients, Extent::micro_batch, 0, facts({passing_gradients})},
+     {BufferKind::scratch, Extent::micro_batch, 0, facts({later_nodes})},
+     {BufferKind::gradients, Extent::parts_of_nodes, 0, facts({accumulates})},
+     {BufferKind::batch_statistics, Extent::divided_nodes, 1}}};
+constexpr List<Operand, 3> backward_writes{
+    {{BufferKind::gradients, Extent::parts_of_nodes},
+     {BufferKind::scratch, Extent::micro_batch},
+     {BufferKind::input_gradients, Extent::micro_batch, 0, facts({sends_gradients})}}};
+
+constexpr List<Operand, 1> all_reduce_reads{{{BufferKind::gradients, Extent::parts_of_task}}};
+constexpr List<Operand, 1> all_reduce_writes{
+    {{BufferKind::reduced_gradients, Extent::parts_of_task}}};
+
+constexpr List<Operand, 7> statistics_reads{
+    {{BufferKind::inputs, Extent::micro_batch},
+     {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
+     {BufferKind::activations, Extent::micro_batch, slot_kept, facts({made})},
+     {BufferKind::outputs, Extent::micro_batch, 0, facts({made})},
+     {BufferKind::output_gradients, Extent::micro_batch, 0, facts({of_gradients, own_gradients})},
+     {BufferKind::input_gradients, Extent::micro_batch, 0,
+      facts({of_gradients, passing_gradients})},
+     {BufferKind::scratch, Extent::micro_batch, 0, facts({of_gradients, later_nodes})}}};
+constexpr List<Operand, 1> statistics_writes{
+    {{BufferKind::statistics, Extent::node, slot_of_direction}}};
+
+constexpr List<Operand, 1> gathered_statistics{
+    {{BufferKind::statistics, Extent::gathered, slot_of_direction}}};
+constexpr List<Operand, 1> all_gather_writes{
+    {{BufferKind::batch_statistics, Extent::update_of_node, slot_of_direction}}};
+
+constexpr List<Operand, 2> squares_reads{
+    {{BufferKind::reduced_gradients, Extent::parts_of_task, 0, facts({reduced})},
+     {BufferKind::gradients, Extent::parts_of_task, 0, facts({unreduced})}}};
+constexpr List<Operand, 1> squares_writes{{{BufferKind::squares, Extent::parts_of_task}}};
+
+constexpr List<Operand, 1> owned_squares{{{BufferKind::squares, Extent::parts_owned}}};
+constexpr List<Operand, 1> norm_writes{{{BufferKind::norm, Extent::place}}};
+
+constexpr List<Operand, 5> update_reads{
+    {{BufferKind::reduced_gradients, Extent::parts_of_task, 0, facts({reduced})},
+     {BufferKind::gradients, Extent::parts_of_task, 0, facts({unreduced})},
+     {BufferKind::norm, Extent::place, 0, facts({clips})},
+     {BufferKind::weights, Extent::parameters_of_task},
+     {BufferKind::optimizer_state, Extent::parameters_of_task}}};
+constexpr List<Operand, 2> update_writes{
+    {{BufferKind::weights, Extent::parameters_of_task},
+     {BufferKind::optimizer_state, Extent::parameters_of_task}}};
+
+constexpr List<Operand, 1> current_weights{{{BufferKind::weights, Extent::parameters_of_task}}};
+constexpr List<Operand, 1> weights_in_slot{
+    {{BufferKind::weights, Extent::parameters_of_task, slot_of_task}}};
+constexpr List<Operand, 1> weights_at_rest{
+    {{BufferKind::stashed_weights, Extent::parameters_of_task, slot_of_task}}};
+constexpr List<Operand, 1> fetched_weights{{{BufferKind::weights, Extent::parameters_of_task, 1}}};
+constexpr List<Operand, 2> average_reads{{{BufferKind::weights, Extent::parameters_of_task},
+                                          {BufferKind::weights, Extent::kept_versions}}};
+
+// ---------------------------------------------------------------- operands of payloads
+
+constexpr List<Operand, 1> stage_outputs{{{BufferKind::outputs, Extent::micro_batch}}};
+constexpr List<Operand, 1> stage_inputs{{{BufferKind::boundary, Extent::micro_batch}}};
+constexpr List<Operand, 1> own_input_gradients{
+    {{BufferKind::input_gradients, Extent::micro_batch}}};
+constexpr List<Operand, 2> later_gradients{
+    {{BufferKind::output_gradients, Extent::micro_batch, 0, facts({peer_has_own})},
+     {BufferKind::input_gradients, Extent::micro_batch, 0, facts({peer_has_passing})}}};
+constexpr List<Operand, 1> own_gradient{{{BufferKind::gradients, Extent::parts_of_task}}};
+
+// ---------------------------------------------------------------- payloads and stand-ins of tasks
+
+constexpr List<Payload, 4> to_one{Payload::activations, Payload::activation_gradients,
+                                  Payload::gradients, Payload::weights};
+constexpr List<Payload, 6> to_all{Payload::activations, Payload::activation_gradients,
+                                  Payload::gradients,   Payload::weights,
+                                  Payload::statistics,  Payload::squares};
+constexpr List<Payload, 1> only_gradients{Payload::gradients};
+constexpr List<Payload, 1> only_statistics{Payload::statistics};
+constexpr List<Payload, 1> only_squares{Payload::squares};
+
+constexpr List<TaskKind, 3> like_send{broadcast, copy, send};
+constexpr List<TaskKind, 2> like_broadcast{send, copy};
+constexpr List<TaskKind, 3> like_receive{copy, send, receive};
+constexpr List<TaskKind, 1> like_reduce{all_reduce};
+constexpr List<TaskKind, 1> like_all_reduce{reduce};
+
+// ---------------------------------------------------------------- the table
+
+/// Rows as the table reads: what a field is called stands in TaskTraits.
+constexpr List<TaskTraits, task_kind_count> tasks{{
+    {.kind = load,
+     .name = "load",
+     .cost = CostFamily::staging,
+     .of_samples = true,
+     .evaluation = Evaluation::kept,
+     .reads = load_reads,
+     .writes = load_writes},
+    {.kind = copy,
+     .name = "copy",
+     .cost = CostFamily::staging,
+     .of_samples = true,
+     .evaluation = Evaluation::kept,
+     .reads = copy_reads,
+     .writes = copy_writes},
+    {.kind = forward,
+     .name = "forward",
+     .cost = CostFamily::pass,
+     .computes = true,
+     .of_samples = true,
+     .shows_version = true,
+     .evaluation = Evaluation::kept,
+     .nodes = Nodes::part_of_stage,
+     .reads = forward_reads,
+     .writes = forward_writes},
+    {.kind = recompute,
+     .name = "recompute",
+     .cost = CostFamily::pass,
+     .computes = true,
+     .of_samples = true,
+     .shows_version = true,
+     .nodes = Nodes::whole_stage,
+     .reads = forward_reads,
+     .writes = recompute_writes},
+    {.kind = loss,
+     .name = "loss",
+     .cost = CostFamily::samples,
+     .computes = true,
+     .of_samples = true,
+     .of_update = true,
+     .evaluation = Evaluation::kept,
+     .reads = loss_reads,
+     .writes = loss_writes},
+    {.kind = backward,
+     .name = "backward",
+     .cost = CostFamily::pass,
+     .computes = true,
+     .of_samples = true,
+     .shows_version = true,
+     .nodes = Nodes::part_of_stage,
+     .reads = backward_reads,
+     .writes = backward_writes},
+    {.kind = send,
+     .name = "send",
+     .queue = Queue::outgoing,
+     .cost = CostFamily::transfer,
+     .sends = true,
+     .names_peer = true,
+     .evaluation = Evaluation::kept_for_activations,
+     .elements = Elements::carried,
+     .payloads = to_one,
+     .priced_as = like_send},
+    {.kind = broadcast,
+     .name = "broadcast",
+     .queue = Queue::outgoing,
+     .cost = CostFamily::transfer,
+     .sends = true,
+     .elements = Elements::carried,
+     .payloads = to_all,
+     .priced_as = like_broadcast},
+    {.kind = receive,
+     .name = "receive",
+     .queue = Queue::incoming,
+     .cost = CostFamily::transfer,
+     .messages = Reads::one_message,
+     .names_peer = true,
+     .evaluation = Evaluation::kept_for_activations,
+     .elements = Elements::carried,
+     .payloads = to_one,
+     .priced_as = like_receive},
+    {.kind = reduce,
+     .name = "reduce",
+     .queue = Queue::incoming,
+     .cost = CostFamily::transfer,
+     .messages = Reads::one_message,
+     .names_peer = true,
+     .elements = Elements::carried,
+     .lands = true,
+     .payloads = only_gradients,
+     .priced_as = like_reduce,
+     .reads = own_gradient},
+    {.kind = all_reduce,
+     .name = "all_reduce",
+     .cost = CostFamily::transfer,
+     .messages = Reads::any_messages,
+     .elements = Elements::whole_stage,
+     .lands = true,
+     .payloads = only_gradients,
+     .priced_as = like_all_reduce,
+     .reads = all_reduce_reads,
+     .writes = all_reduce_writes},
+    {.kind = statistics,
+     .name = "statistics",
+     .cost = CostFamily::in_pass,
+     .computes = true,
+     .of_samples = true,
+     .of_update = true,
+     .nodes = Nodes::one_with_statistics,
+     .reads = statistics_reads,
+     .writes = statistics_writes},
+    {.kind = all_gather,
+     .name = "all_gather",
+     .cost = CostFamily::in_pass,
+     .messages = Reads::any_messages,
+     .payloads = only_statistics,
+     .reads = gathered_statistics,
+     .writes = all_gather_writes},
+    {.kind = squares,
+     .name = "squares",
+     .cost = CostFamily::elements,
+     .computes = true,
+     .of_update = true,
+     .elements = Elements::updated,
+     .reads = squares_reads,
+     .writes = squares_writes},
+    {.kind = norm,
+     .name = "norm",
+     .cost = CostFamily::transfer,
+     .messages = Reads::any_messages,
+     .payloads = only_squares,
+     .reads = owned_squares,
+     .writes = norm_writes},
+    {.kind = update,
+     .name = "update",
+     .cost = CostFamily::elements,
+     .computes = true,
+     .of_update = true,
+     .shows_version = true,
+     .elements = Elements::updated,
+     .reads = update_reads,
+     .writes = update_writes},
+    {.kind = stash,
+     .name = "stash",
+     .cost = CostFamily::duplicate,
+     .shows_version = true,
+     .elements = Elements::whole_stage,
+     .reads = current_weights,
+     .writes = weights_in_slot},
+    {.kind = offload,
+     .name = "offload",
+     .queue = Queue::outgoing,
+     .cost = CostFamily::transfer,
+     .shows_version = true,
+     .elements = Elements::whole_stage,
+     .priced_as = like_send,
+     .reads = current_weights,
+     .writes = weights_at_rest},
+    {.kind = fetch,
+     .name = "fetch",
+     .queue = Queue::incoming,
+     .cost = CostFamily::transfer,
+     .shows_version = true,
+     .elements = Elements::whole_stage,
+     .priced_as = like_receive,
+     .reads = weights_at_rest,
+     .writes = fetched_weights},
+    {.kind = average,
+     .name = "average",
+     .cost = CostFamily::elements,
+     .computes = true,
+     .shows_version = true,
+     .elements = Elements::whole_stage,
+     .reads = average_reads,
+     .writes = current_weights},
+}};
+
+using B = BufferTraits;
+constexpr auto per_task = Lifetime::task;
+constexpr auto per_step = Lifetime::step;
+constexpr auto per_run = Lifetime::run;
+constexpr auto on_lane = Tier::lane;
+constexpr auto on_host = Tier::host;
+
+constexpr B row(BufferKind kind, std::string_view name, Lifetime lifetime, Tier tier,
+                Category category, std::initializer_list<bool B::*> flags) {
+  B traits{.kind = kind, .name = name, .lifetime = lifetime, .tier = tier, .category = category};
+  for (bool B::*const flag : flags) {
+    traits.*flag = true;
+  }
+  return traits;
+}
+
+constexpr List<BufferTraits, buffer_kind_count> buffers{{
+    row(BufferKind::batch, "batch", per_run, on_host, Category::inputs, {&B::exists_before}),
+    row(BufferKind::staging, "staging", per_step, on_host, Category::communication,
+        {&B::of_samples}),
+    row(BufferKind::inputs, "inputs", per_step, on_lane, Category::inputs, {&B::of_samples}),
+    row(BufferKind::boundary, "boundary", per_step, on_lane, Category::activations,
+        {&B::of_samples}),
+    row(BufferKind::activations, "activations", per_step, on_lane, Category::activations,
+        {&B::of_samples}),
+    row(BufferKind::outputs, "outputs", per_step, on_lane, Category::activations, {&B::of_samples}),
+    row(BufferKind::scratch, "scratch", per_step, on_lane, Category::workspace, {&B::of_samples}),
+    row(BufferKind::output_gradients, "output_gradients", per_step, on_lane, Category::activations,
+        {&B::of_samples}),
+    row(BufferKind::input_gradients, "input_gradients", per_step, on_lane, Category::activations,
+        {&B::of_samples}),
+    row(BufferKind::message, "message", per_step, on_host, Category::communication,
+        {&B::written_once}),
+    row(BufferKind::gradients, "gradients", per_run, on_lane, Category::gradients,
+        {&B::of_elements, &B::slots_as_one, &B::by_part}),
+    row(BufferKind::reduced_gradients, "reduced_gradients", per_run, on_lane,
+        Category::communication, {&B::of_elements, &B::by_part}),
+    row(BufferKind::statistics, "statistics", per_run, on_lane, Category::workspace,
+        {&B::of_samples, &B::for_node, &B::written_once}),
+    row(BufferKind::batch_statistics, "batch_statistics", per_run, on_lane, Category::workspace,
+        {&B::for_node, &B::written_once}),
+    row(BufferKind::squares, "squares", per_run, on_lane, Category::workspace, {&B::by_part}),
+    row(BufferKind::norm, "norm", per_run, on_lane, Category::workspace, {}),
+    row(BufferKind::weights, "weights", per_run, on_lane, Category::weights,
+        {&B::of_elements, &B::by_owner, &B::exists_before}),
+    row(BufferKind::optimizer_state, "optimizer_state", per_run, on_lane, Category::optimizer_state,
+        {&B::of_elements, &B::slots_as_one, &B::by_owner, &B::exists_before}),
+    row(BufferKind::stashed_weights, "stashed_weights", per_run, on_host, Category::stash,
+        {&B::of_elements, &B::by_owner}),
+    row(BufferKind::constants, "constants", per_run, on_lane, Category::weights,
+        {&B::for_node, &B::exists_before}),
+    row(BufferKind::decay_mask, "decay_mask", per_run, on_lane, Category::optimizer_state,
+        {&B::of_elements, &B::by_owner, &B::exists_before}),
+    row(BufferKind::landing, "landing", per_task, on_lane, Category::communication, {}),
+    row(BufferKind::gradient_flag, "gradient_flag", per_run, on_lane, Category::workspace, {}),
+    row(BufferKind::loss_totals, "loss_totals", per_run, on_lane, Category::workspace, {}),
+    row(BufferKind::staged_flag, "staged_flag", per_run, on_host, Category::communication, {}),
+    row(BufferKind::staged_totals, "staged_totals", per_run, on_host, Category::communication, {}),
+}};
+
+constexpr List<PayloadTraits, payload_count> payloads{{
+    {.payload = Payload::none, .name = "none"},
+    {.payload = Payload::activations,
+     .name = "activations",
+     .of_samples = true,
+     .along_links = true,
+     .source = stage_outputs,
+     .target = stage_inputs},
+    {.payload = Payload::activation_gradients,
+     .name = "activation_gradients",
+     .of_samples = true,
+     .along_links = true,
+     .source = own_input_gradients,
+     .target = later_gradients},
+    {.payload = Payload::gradients,
+     .name = "gradients",
+     .of_elements = true,
+     .read_in_place = true,
+     .source = own_gradient,
+     .target = own_gradient},
+    {.payload = Payload::weights,
+     .name = "weights",
+     .of_elements = true,
+     .read_in_place = true,
+     .source = current_weights,
+     .target = current_weights},
+    {.payload = Payload::statistics,
+     .name = "statistics",
+     .of_update = true,
+     .source = gathered_statistics},
+    {.payload = Payload::squares,
+     .name = "squares",
+     .of_update = true,
+     .across_stages = true,
+     .source = owned_squares},
+}};
+
+template <class Rows, class Field>
+constexpr bool in_order(const Rows& rows, Field field) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (static_cast<std::size_t>(rows[i].*field) != i) {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(in_order(tasks, &TaskTraits::kind), "a row for each kind of task, in their order");
+static_assert(in_order(buffers, &BufferTraits::kind), "a row for each kind of buffer, likewise");
+static_assert(in_order(payloads, &PayloadTraits::payload), "a row for each payload, likewise");
+
+constexpr List<std::string_view, queue_count> queues{"compute", "outgoing", "incoming"};
+
+template <class Rows, class Kind>
+const auto& row_of(const Rows& rows, Kind kind, const char* what) {
+  const auto index = static_cast<std::size_t>(kind);
+  if (index >= rows.size()) {
+    throw InternalError(std::string("there is no ") + what + " number " + std::to_string(index));
+  }
+  return rows[index];
+}
+
+}  // namespace
+
+const TaskTraits& traits_of(TaskKind kind) { return row_of(tasks, kind, "kind of task"); }
+const BufferTraits& traits_of(BufferKind kind) { return row_of(buffers, kind, "kind of buffer"); }
+const PayloadTraits& traits_of(Payload payload) { return row_of(payloads, payload, "payload"); }
+std::string_view name_of(Queue queue) { return row_of(queues, queue, "queue"); }
+std::span<const TaskTraits> all_task_kinds() { return tasks; }
+std::span<const BufferTraits> all_buffer_kinds() { return buffers; }
+
+}  // namespace zygos::schedule

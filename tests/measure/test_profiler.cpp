@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/small_run.hpp"
+
+#include "zygos/measure/profiler.hpp"
+#include "zygos/plan/recommendation.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace zygos;
+
+measure::ProfileRequest request_for(test::SmallRun& run) {
+  train::EngineOptions options = run.options;
+  return {run.graph, *run.optimizer, run.lanes, {}, options, run.batch(), 0.005, {}, 0};
+}
+
+}  // namespace
+
+TEST_CASE("A profile knows every kind of task of a split and of each lane alone",
+          "[measure][profiler]") {
+  test::SmallRun run(test::host_and_device());
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  REQUIRE(profile.places.size() == 2);
+  for (const std::int64_t first : {0, 1, 20, 39, 40}) {
+    const schedule::Schedule schedule = run.split(first);
+    CHECK(plan::simulate(schedule, profile).makespan_s > 0.0);
+  }
+}
+
+TEST_CASE("A profile knows what policies take whose gradients are clipped", "[measure][profiler]") {
+  test::SmallRun run(test::host_and_device());
+  run.optimizer = nn::clipped(nn::adam({}), 1.0);
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  CHECK(plan::simulate(run.split(13), profile).makespan_s > 0.0);
+  for (const auto& policy :
+       {policies::single({}), policies::gpipe({.micro_batches = 4, .stages = {}}),
+        policies::data_parallel({.shares = {}})}) {
+    const auto schedule = policy->schedule(run.problem(), &profile);
+    CHECK(plan::simulate(schedule, profile).makespan_s > 0.0);
+  }
+  CHECK(measure::measure_gain(request_for(run), run.split(13)).step_s > 0.0);
+  for (const plan::PlaceProfile& place : profile.places) {
+    CHECK_FALSE(place.alone.others.at(schedule::TaskKind::squares).empty());
+    CHECK_FALSE(place.alone.others.at(schedule::TaskKind::norm).empty());
+  }
+}
+
+TEST_CASE("A profile takes a batch after the other where there are several",
+          "[measure][profiler]") {
+  test::SmallRun run(test::host_and_device());
+  measure::ProfileRequest request = request_for(run);
+  // Ids far beyond the data, as those of a file of which memory has but a batch.
+  std::vector<std::uint32_t> ids(run.ids.size());
+  std::vector<std::uint32_t> rows(run.ids.size());
+  std::uint32_t taken = 0;
+  request.next = [&]() -> train::Batch {
+    ++taken;
+    std::iota(ids.begin(), ids.end(), 100000 * taken);
+    std::iota(rows.begin(), rows.end(), taken % 100);
+    return {run.rows.inputs, run.rows.targets, ids, rows};
+  };
+
+  const plan::Profile profile = measure::measure_profile(request);
+
+  CHECK(taken > 50);  // five steps at least of more than ten engines
+  CHECK(plan::simulate(run.split(13), profile).makespan_s > 0.0);
+}
+
+TEST_CASE("Messages need cores, of which a profile says how much", "[measure][profiler]") {
+  auto specs = test::host_and_device();
+  specs[1].link.latency_s = 1e-3;
+  test::SmallRun run(specs);
+  run.options.cores = 64;  // some to spare, for threads that move messages
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  CHECK(profile.cores == 64);
+  CHECK(profile.message_handover_s > 0.0);
+  const auto policy = policies::gpipe({.micro_batches = 4, .stages = {}});
+  for (const schedule::Task& task : policy->schedule(run.problem(), &profile).tasks) {
+    const double share = profile.core_share(task);
+    CHECK((share >= 0.0 && share <= 1.0));
+    if (task.queue != schedule::Queue::compute && task.place == 1) {
+      CHECK(share < 0.9);  // its link works by itself while the thread sleeps
+    }
+  }
+}
+
+TEST_CASE("A profile says by node what a pass takes behind another one", "[measure][profiler]") {
+  test::SmallRun run(test::host_and_device());
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  for (const plan::PlaceProfile& place : profile.places) {
+    for (const auto* by_node : {&place.again.forward, &place.again.backward,
+                                &place.alternating.forward, &place.alternating.backward}) {
+      CHECK(by_node->size() == place.alone.forward.size());
+      CHECK(std::ranges::any_of(*by_node, [](double seconds) { return seconds != 0.0; }));
+    }
+  }
+}
+
+TEST_CASE("A profile is measured whatever the learning rate", "[measure][profiler]") {
+  test::SmallRun run(test::host_and_device());
+  run.optimizer = nn::sgd({.learning_rate = 1e300});
+  CHECK_NOTHROW(measure::measure_profile(request_for(run)));
+  CHECK_NOTHROW(measure::measure_gain(request_for(run), run.split(13)));
+}
+
+TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a single",
+          "[measure][profiler]") {
+  auto specs = test::host_and_device();
+  specs[1].budget_bytes = 36000;
+  test::SmallRun run(specs, DType::f64, 80);
+  REQUIRE_THROWS_AS(run.engine(run.split(0)), MemoryError);
+  REQUIRE_NOTHROW(run.engine(run.split(60)));
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  CHECK_FALSE(profile.places[0].alone.empty());
+  CHECK(profile.places[1].alone.empty());
+  CHECK(plan::simulate(run.split(60), profile).makespan_s > 0.0);
+  const measure::MeasuredGain gain = measure::measure_gain(request_for(run), run.split(60));
+  CHECK(gain.single_step_s[0] > 0.0);
+  CHECK(gain.single_step_s[1] == 0.0);
+  CHECK(gain.step_s > 0.0);
+}
+
+TEST_CASE("A profile is corrected by what a split takes, and not by one that does not fit",
+          "[measure][profiler]") {
+  auto specs = test::host_and_device();
+  specs[1].budget_bytes = 36000;
+  test::SmallRun run(specs, DType::f64, 80);
+  plan::Profile profile = measure::measure_profile(request_for(run));
+  for (auto& place : profile.places) {
+    place.together.others[schedule::TaskKind::update].set(run.graph.parameter_elements(), 99.0);
+  }
+  plan::Profile spared = profile;
+
+  CHECK(measure::refine_profile(request_for(run), run.split(60), profile));
+  CHECK_FALSE(measure::refine_profile(request_for(run), run.split(0), spared));
+
+  CHECK(plan::simulate(run.split(60), profile).makespan_s < 9.0);
+  CHECK(plan::simulate(run.split(60), spared).makespan_s > 9.0);
+}
+
+TEST_CASE("Budgets count for each way that is measured, not for all of them together",
+          "[measure][profiler]") {
+  auto specs = test::host_and_device();
+  test::SmallRun free_run(specs);
+  for (const train::LaneUsage& usage : free_run.engine(free_run.split(20))->memory()) {
+    for (lane::LaneSpec& spec : specs) {
+      spec.budget_bytes += usage.lane == spec.name ? 2 * usage.bytes - 1 : 0;
+    }
+  }
+  test::SmallRun run(specs);
+
+  const measure::MeasuredGain gain = measure::measure_gain(request_for(run), run.split(20));
+
+  CHECK(gain.step_s > 0.0);
+  CHECK(gain.speedup > 0.0);
+  CHECK((gain.idle >= 0.0 && gain.idle < 1.0));
+}
+
+TEST_CASE("Slower lanes are measured as slower", "[measure][profiler]") {
+  auto specs = test::host_and_device();
+  specs[0].slowdown = 20.0;
+  test::SmallRun run(specs);
+
+  const auto profile = measure::measure_profile(request_for(run));
+
+  const auto rates = plan::sample_rates(profile, 40);
+  CHECK(rates[1] > 3.0 * rates[0]);
+}

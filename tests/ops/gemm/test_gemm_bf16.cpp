@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gemm/device/team_gemm_bf16.hpp"
+#include "ops/gemm/gemm.hpp"
+#include "ops/gemm/host/bf16_gemm.hpp"
+#include "reference/activation.hpp"
+#include "reference/gemm.hpp"
+#include "support/kernel_case.hpp"
+#include "support/random_values.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace zygos::ops {
+namespace {
+
+using testing::Buffer;
+using testing::make_exec;
+using testing::random_values;
+using testing::rounded;
+
+struct Extents {
+  std::size_t m;
+  std::size_t n;
+  std::size_t k;
+};
+
+/// Zero, one, odd; blocks of rows, panels and their edges; several blocks of k; several tiles.
+const std::vector<Extents> shapes{{1, 1, 1},    {1, 1, 0},     {3, 2, 0},       {0, 4, 3},
+                                  {4, 0, 3},    {1, 7, 5},     {7, 1, 33},      {33, 35, 37},
+                                  {100, 10, 7}, {67, 129, 64}, {130, 70, 1101}, {530, 270, 301}};
+
+/// All elements lie within a rounding to T, and what K sums of floats err, of their references.
+template <class T>
+std::string difference(const std::vector<T>& found, const std::vector<double>& expected,
+                       std::size_t k) {
+  const double rounding = std::is_same_v<T, bf16> ? 1.0 / 256.0 : 0.0;
+  const double sums = (2.0 + static_cast<double>(k)) * 0.25 * std::pow(2.0, -23);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double bound =
+        1.01 * rounding * std::abs(expected[i]) + sums * std::max(1.0, std::abs(expected[i]));
+    if (!(std::abs(static_cast<double>(found.at(i)) - expected[i]) <= bound)) {
+      return "element " + std::to_string(i) + ": " + std::to_string(double{found[i]}) +
+             ", expected " + std::to_string(expected[i]);
+    }
+  }
+  return "";
+}
+
+/// Weights are not rounded: the products must do it.
+template <class Exec>
+struct Operands {
+  explicit Operands(const Extents& shape)
+      : a_values(rounded<bf16>(random_values(shape.m * shape.k, 1))),
+        b_values(random_values(shape.k * shape.n, 2)),
+        bias_values(rounded<float>(random_values(shape.n, 3))),
+        a(a_values),
+        b(b_values),
+        bias(bias_values),
+        c(std::vector<double>(shape.m * shape.n, 7.0)),
+        expected(reference::gemm(shape.m, shape.n, shape.k, a_values,
+                                 rounded<bf16>(rounded<float>(b_values)))) {}
+
+  std::vector<double> a_values;
+  std::vector<double> b_values;
+  std::vector<double> bias_values;
+  Buffer<Exec, bf16> a;
+  Buffer<Exec, float> b;
+  Buffer<Exec, float> bias;
+  Buffer<Exec, bf16> c;
+  std::vector<double> expected;
+};
+
+/// A product is computed as its lane does, or as a device does, on a host, too.
+enum class Way { own, tiled };
+const std::vector<Way> ways{Way::own, Way::tiled};
+const std::vector<Activation> activations{Activation::none, Activation::relu, Activation::tanh};
+const std::vector<Into> intos{Into::replaced, Into::added};
+
+using testing::AllSpaces;
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE("A small product of bf16 is what a pencil says", "", AllSpaces) {
+  using Exec = TestType;
+  const Exec exec = make_exec<Exec>();
+  const Buffer<Exec, bf16> a(std::vector<double>{1, 2, 3, 4, 5, 6});      // (2, 3)
+  const Buffer<Exec, float> b(std::vector<double>{1, 0, -1, 2, 0.5, 3});  // (3, 2)
+  const Buffer<Exec, float> bias(std::vector<double>{0.5, -20});
+  Buffer<Exec, bf16> c(4);
+
+  gemm<Exec, bf16>(exec, a.const_matrix(2, 3), b.const_matrix(3, 2), c.matrix(2, 2));
+  exec.fence("zygos::test");
+  CHECK(double{c.values()[0]} == 0.5);
+  CHECK(double{c.values()[1]} == 13.0);
+  CHECK(double{c.values()[2]} == 2.0);
+  CHECK(double{c.values()[3]} == 28.0);
+
+  gemm<Exec, bf16>(exec, a.const_matrix(2, 3), b.const_matrix(3, 2), c.matrix(2, 2),
+                   Epilogue<Exec, bf16>{bias.const_vector(), Activation::relu});
+  exec.fence("zygos::test");
+  CHECK(double{c.values()[0]} == 1.0);
+  CHECK(double{c.values()[1]} == 0.0);
+}
+
+TEMPLATE_LIST_TEST_CASE("Products of bf16 with bias and activation equal the reference", "",
+                        AllSpaces) {
+  using Exec = TestType;
+  const Exec exec = make_exec<Exec>();
+  for (const Extents& shape : shapes) {
+    for (const Way way : ways) {
+      for (const Activation which : activations) {
+        Operands<Exec> data(shape);
+        for (std::size_t i = 0; i < data.expected.size(); ++i) {
+          data.expected[i] =
+              reference::activated(which, data.expected[i] + data.bias_values[i % shape.n]);
+        }
+        const auto a = data.a.const_matrix(shape.m, shape.k);
+        const auto b = data.b.const_matrix(shape.k, shape.n);
+        const auto c = data.c.matrix(shape.m, shape.n);
+        const Epilogue<Exec, bf16> epilogue{data.bias.const_vector(), which};
+        if (way == Way::own) {
+          gemm<Exec, bf16>(exec, a, b, c, epilogue);
+        } else {
+          team_bf16_gemm<Exec>(exec, a, b, c, epilogue);
+        }
+        exec.fence("zygos::test");
+
+        CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(which), static_cast<int>(way));
+        CHECK(difference(data.c.values(), data.expected, shape.k) == "");
+        CHECK(data.c.guards_intact());
+      }
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, with column sums", "",
+                        AllSpaces) {
+  using Exec = TestType;
+  const Exec exec = make_exec<Exec>();
+  for (const Extents& shape : shapes) {
+    for (const Way way : ways) {
+      const auto left = rounded<bf16>(random_values(shape.k * shape.m, 1));
+      const auto right = rounded<bf16>(random_values(shape.k * shape.n, 2));
+      const Buffer<Exec, bf16> a(left);
+      const Buffer<Exec, bf16> b(right);
+      const Buffer<Exec, float> c(std::vector<double>(shape.m * shape.n, 7.0));
+      const Buffer<Exec, float> sums(std::vector<double>(shape.n, 7.0));
+      auto expected = reference::gemm(shape.m, shape.n, shape.k,
+                                      reference::transposed(shape.k, shape.m, left), right);
+      auto expected_sums = reference::column_sums(shape.k, shape.n, right);
+      for (const Into into : intos) {
+        const auto views = [&](const auto& product) {
+          product(exec, a.const_matrix(shape.k, shape.m), b.const_matrix(shape.k, shape.n),
+                  c.matrix(shape.m, shape.n), sums.vector(), into);
+        };
+        if (way == Way::own) {
+          views([](const auto&... all) { gemm_tn<Exec, bf16>(all...); });
+        } else {
+          views([](const auto&... all) { team_bf16_gemm_tn<Exec>(all...); });
+        }
+        exec.fence("zygos::test");
+
+        CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(into), static_cast<int>(way));
+        CHECK(difference(c.values(), expected, 2 * shape.k) == "");
+        CHECK(difference(sums.values(), expected_sums, 2) == "");
+        CHECK(c.guards_intact());
+        CHECK(sums.guards_intact());
+        for (double& value : expected) {
+          value *= 2.0;
+        }
+        for (double& value : expected_sums) {
+          value *= 2.0;
+        }
+      }
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Gradients of inputs are products of bf16 with transposed weights", "",
+                        AllSpaces) {
+  using Exec = TestType;
+  const Exec exec = make_exec<Exec>();
+  for (const Extents& shape : shapes) {
+    for (const Way way : ways) {
+      const Operands<Exec> data(shape);
+      const Buffer<Exec, float> b(reference::transposed(shape.k, shape.n, data.b_values));
+      const auto a = data.a.const_matrix(shape.m, shape.k);
+      if (way == Way::own) {
+        gemm_nt<Exec, bf16>(exec, a, b.const_matrix(shape.n, shape.k),
+                            data.c.matrix(shape.m, shape.n));
+      } else {
+        team_bf16_gemm_nt<Exec>(exec, a, b.const_matrix(shape.n, shape.k),
+                                data.c.matrix(shape.m, shape.n));
+      }
+      exec.fence("zygos::test");
+
+      CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(way));
+      CHECK(difference(data.c.values(), data.expected, shape.k) == "");
+      CHECK(data.c.guards_intact());
+    }
+  }
+}
+
+TEST_CASE("Pairs are summed by AMX, by VDPBF16PS and by floats to the same sums") {
+  for (const Extents& shape : shapes) {
+    const Operands<Kokkos::Serial> data(shape);
+    const auto m = static_cast<std::int64_t>(shape.m);
+    const auto n = static_cast<std::int64_t>(shape.n);
+    const Bf16Gemm<float> product{GemmForm::nn,
+                                  m,
+                                  n,
+                                  static_cast<std::int64_t>(shape.k),
+                                  data.a.const_vector().data(),
+                                  data.b.const_vector().data()};
+    const GemmTiling tiling = product.tiling();
+    for (const GemmAlgorithm algorithm :
+         {GemmAlgorithm::bf16_amx, GemmAlgorithm::bf16_pairs, GemmAlgorithm::bf16_widened}) {
+      std::vector<float> all(shape.m * shape.n);
+      for (std::int64_t i = 0; i < tiling.count(); ++i) {
+        const GemmTile tile = tiling[i];
+        const std::int64_t stride = Bf16Gemm<float>::padded_columns(tile.columns);
+        std::vector<float> sums(static_cast<std::size_t>(tile.rows * stride), 7.0F);
+        REQUIRE(static_cast<std::int64_t>(sums.size()) <= Bf16Gemm<float>::max_results);
+        product.compute(tile, sums.data(), stride, false, algorithm);
+        for (std::int64_t row = 0; row < tile.rows; ++row) {
+          for (std::int64_t j = 0; j < tile.columns; ++j) {
+            all[static_cast<std::size_t>((tile.row + row) * n + tile.column + j)] =
+                sums[static_cast<std::size_t>(row * stride + j)];
+          }
+        }
+      }
+      CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(algorithm));
+      CHECK(difference(all, data.expected, 2 * shape.k) == "");
+    }
+  }
+}
+
+TEST_CASE("What lies behind a row of odd length does not count") {
+  using Exec = Kokkos::Serial;
+  const double infinite = std::numeric_limits<double>::infinity();
+  const Buffer<Exec, bf16> a(std::vector<double>{1, 2, 3, infinite, 0, 0});  // (2, 3)
+  const Buffer<Exec, float> b(std::vector<double>{1, 1, 1});                 // (3, 1)
+  const Buffer<Exec, bf16> c(2);
+
+  gemm<Exec, bf16>(Exec(), a.const_matrix(2, 3), b.const_matrix(3, 1), c.matrix(2, 1));
+
+  CHECK(double{c.values()[0]} == 6.0);
+  CHECK(double{c.values()[1]} == infinite);
+}
+
+TEST_CASE("Products of bf16 have the same bits for any number of threads and of rows") {
+  using Exec = Kokkos::OpenMP;
+  for (const Extents& shape : shapes) {
+    const Operands<Exec> data(shape);
+    const auto product = [&](int threads, std::size_t rows) {
+      const Buffer<Exec, bf16> c(rows * shape.n);
+      gemm<Exec, bf16>(make_exec<Exec>(threads), data.a.const_matrix(rows, shape.k),
+                       data.b.const_matrix(shape.k, shape.n), c.matrix(rows, shape.n),
+                       {data.bias.const_vector(), Activation::sigmoid});
+      std::vector<std::uint16_t> bits;
+      for (const bf16 value : c.values()) {
+        bits.push_back(value.bits);
+      }
+      return bits;
+    };
+    const auto one = product(1, shape.m);
+
+    CHECK(product(2, shape.m) == one);
+    CHECK(product(3, shape.m) == one);
+    CHECK(product(4, shape.m) == one);
+    if (shape.m > 1) {
+      const std::size_t rows = shape.m / 2;
+      CHECK(product(1, rows) ==
+            std::vector<std::uint16_t>(one.begin(),
+                                       one.begin() + static_cast<std::ptrdiff_t>(rows * shape.n)));
+    }
+  }
+}
+
+}  // namespace zygos::ops

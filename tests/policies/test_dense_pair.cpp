@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/golden.hpp"
+#include "policies/pipeline_checks.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/nn/layers.hpp"
+#include "zygos/nn/losses.hpp"
+#include "zygos/plan/stage_tensors.hpp"
+#include "zygos/policies/policies.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace zygos::policies {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using schedule::NodeRange;
+using Layers = std::vector<std::pair<std::string, nn::LayerPtr>>;
+
+plan::Problem problem_of(const Layers& layers, std::size_t lanes = 2, std::int64_t batch = 100) {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  for (const auto& [name, layer] : layers) {
+    graph.add(name, layer);
+  }
+  return test::lanes_problem(lanes, batch, plan::outline_of(graph, DType::f32, {}));
+}
+
+Layers mlp() {
+  return {{"fc1", nn::dense({.units = 32})},
+          {"gelu", nn::activation(nn::Activation::gelu)},
+          {"fc2", nn::dense({.units = 12, .activation = nn::Activation::relu})},
+          {"drop", nn::dropout(0.5)},
+          {"out", nn::dense({.units = 3})}};
+}
+
+schedule::Schedule made(const plan::Problem& problem, DensePairOptions options = {}) {
+  return dense_pair(std::move(options))->schedule(problem, nullptr);
+}
+
+TEST_CASE("A pair of dense layers between two lanes makes the golden schedule") {
+  CHECK(made(problem_of(mlp())).text() == test::golden("dense_pair"));
+}
+
+TEST_CASE("Units are cut in proportion to the shares, on the lanes in the order that is named") {
+  const auto schedule =
+      made(problem_of(mlp(), 4), {.shares = {3.0, 1.0, 4.0}, .lanes = {"l2", "l0", "l3"}});
+
+  CHECK(schedule.stages == std::vector<NodeRange>{{0, 3}, {3, 6}, {6, 13}});
+  CHECK(schedule.stage_of == std::vector<schedule::Stage>{0, -1, 2, 1});
+  std::vector<std::int64_t> widths;
+  for (const ModelSlice& slice : schedule.slices) {
+    if (slice.kind == SliceKind::inputs) {
+      widths.push_back(slice.end - slice.begin);
+    }
+  }
+  CHECK(widths == std::vector<std::int64_t>{4, 16, 12});
+}
+
+TEST_CASE("Every schedule of a pair is valid, trains and evaluates") {
+  for (const bool clips : {false, true}) {
+    for (std::size_t lanes = 2; lanes <= 4; ++lanes) {
+      plan::Problem problem = problem_of(mlp(), lanes);
+      problem.clips = clips;
+      const auto schedule = made(problem);
+      CAPTURE(lanes, clips);
+
+      CHECK(schedule::validate(schedule).empty());
+      CHECK(schedule::validate(schedule.for_evaluation()).empty());
+      CHECK(schedule.active_places().size() == lanes);
+    }
+  }
+}
+
+TEST_CASE("Partial sums and their gradients are all that crosses the link") {
+  const auto schedule = made(problem_of(mlp(), 3));
+
+  CHECK(test::payload_bytes(schedule, schedule::Payload::activations) == 2 * 100 * 12 * 4);
+  CHECK(test::payload_bytes(schedule, schedule::Payload::activation_gradients) == 2 * 100 * 12 * 4);
+  CHECK(schedule.traffic_messages() == 4);
+}
+
+TEST_CASE("Lanes compute their slices side by side, forward and backward") {
+  const auto schedule = made(problem_of(mlp()));
+  const auto simulation = test::unit_times(schedule);
+  // forward of the slices, then of the rest; backward of the rest, then of the slices
+  CHECK(simulation.makespan_s == 1.0 + 1.0 + 2.0 + 2.0);
+  CHECK(simulation.busy_s == std::vector<double>{6.0, 3.0});
+}
+
+TEST_CASE("A pair that is the whole model ends with the sum") {
+  const auto schedule =
+      made(problem_of({{"fc1", nn::dense({.units = 8, .activation = nn::Activation::tanh})},
+                       {"fc2", nn::dense({.units = 3, .bias = false})}}));
+
+  CHECK(schedule.slices.back() == ModelSlice{"fc2", 1, SliceKind::sum, 0, 0, 0});
+  CHECK(schedule::validate(schedule).empty());
+}
+
+TEST_CASE("Models that do not begin with such a pair are refused by layer and reason") {
+  const auto refused = [](const Layers& layers, const std::string& layer, const std::string& why) {
+    CHECK_THROWS_MATCHES(made(problem_of(layers)), UsageError,
+                         MessageMatches(ContainsSubstring("policy 'dense_pair'") &&
+                                        ContainsSubstring(layer) && ContainsSubstring(why)));
+  };
+  const auto fc = nn::dense({.units = 8});
+  refused({{"normal", nn::batch_norm()}, {"fc1", fc}, {"fc2", fc}}, "'normal'", "by columns");
+  refused({{"drop", nn::dropout(0.5)}, {"fc1", fc}, {"fc2", fc}}, "'fc1'", "model's input");
+  refused({{"fc1", fc}, {"drop", nn::dropout(0.5)}, {"fc2", fc}}, "'drop'", "by rows");
+  refused({{"fc1", fc}}, "'fc1'", "read by 0 layers");
+  refused({{"relu", nn::activation(nn::Activation::relu)}}, "", "parameters");
+  graph::Graph skip(Shape{10}, nn::cross_entropy());
+  skip.add("fc1", fc);
+  skip.add("fc2", fc);
+  skip.add("sum", nn::add(), std::vector<std::string>{"fc1", "fc2"});
+  CHECK_THROWS_MATCHES(
+      made(test::lanes_problem(2, 100, plan::outline_of(skip, DType::f32, {}))), UsageError,
+      MessageMatches(ContainsSubstring("'fc1'") && ContainsSubstring("read by 2 layers")));
+}
+
+TEST_CASE("Shares, lanes and strict mode that do not fit are refused with what does") {
+  const plan::Problem problem = problem_of(mlp());
+
+  CHECK_THROWS_MATCHES(made(problem, {.shares = {1.0}, .lanes = {}}), UsageError,
+                       MessageMatches(ContainsSubstring("1 numbers for 2 lanes")));
+  CHECK_THROWS_MATCHES(made(problem, {.shares = {1000.0, 1.0}, .lanes = {}}), UsageError,
+                       MessageMatches(ContainsSubstring("32 units") && ContainsSubstring("'fc1'")));
+  CHECK_THROWS_AS(made(problem_of(mlp(), 1)), UsageError);
+  plan::Problem strict = problem;
+  strict.chunk = 10;
+  CHECK_THROWS_MATCHES(made(strict), UsageError, MessageMatches(ContainsSubstring("strict")));
+}
+
+}  // namespace
+}  // namespace zygos::policies

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/golden.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/policies/policies.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace zygos::policies {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using schedule::Payload;
+using schedule::Task;
+using schedule::TaskKind;
+
+schedule::Schedule offloaded(const plan::Problem& problem, ZeroOffloadOptions options = {}) {
+  return zero_offload(std::move(options))->schedule(problem, nullptr);
+}
+
+/// Bytes of what the place sends, or the others send to it.
+std::int64_t sent_bytes(const schedule::Schedule& schedule, schedule::Place from, Payload payload) {
+  std::int64_t bytes = 0;
+  for (const Task& task : schedule.tasks) {
+    const bool counts = task.place == from && task.payload == payload && writes_messages(task.kind);
+    bytes += counts ? task.bytes : 0;
+  }
+  return bytes;
+}
+
+TEST_CASE("A host that updates for a device makes the golden schedule") {
+  CHECK(offloaded(test::host_and_device(), {.owner = "host", .bucket_bytes = 64}).text() ==
+        test::golden("zero_offload"));
+}
+
+TEST_CASE("Updates that clip wait for the squares of all buckets") {
+  plan::Problem problem = test::host_and_device();
+  problem.clips = true;
+  CHECK(offloaded(problem, {.owner = "host", .bucket_bytes = 64}).text() ==
+        test::golden("zero_offload_clipped"));
+}
+
+TEST_CASE("Every update is the owner's, which computes nothing") {
+  const plan::Problem problem = test::lanes_problem(3, 12, test::chain_of(4));
+  const schedule::Schedule made = offloaded(problem, {.owner = "", .bucket_bytes = 1});
+
+  CHECK(made.stage_of == std::vector<schedule::Stage>{-1, 0, 0});
+  for (const Task& task : made.tasks) {
+    if (task.kind == TaskKind::update) {
+      CHECK(task.place == 0);
+    }
+    if (task.place == 0) {
+      CHECK(task.samples.count() == 0);
+    }
+  }
+  CHECK(made.sample_count(0) == 0);
+  CHECK(made.sample_count(1) + made.sample_count(2) == 12);
+}
+
+TEST_CASE("A step moves the gradient out of each worker once and the weights in once") {
+  const plan::Problem problem = test::lanes_problem(3, 12, test::chain_of(4));
+  const std::int64_t model =
+      problem.model.parameters_of(problem.model.all_nodes()).count() * problem.model.element_bytes;
+  for (const std::int64_t bucket : {std::int64_t{1}, std::int64_t{1} << 30}) {
+    const schedule::Schedule made = offloaded(problem, {.owner = "", .bucket_bytes = bucket});
+    CHECK(sent_bytes(made, 1, Payload::gradients) == model);
+    CHECK(sent_bytes(made, 2, Payload::gradients) == model);
+    CHECK(sent_bytes(made, 0, Payload::weights) == model);
+    CHECK(made.traffic_bytes() == 4 * model);  // each of two workers reads the weights
+  }
+}
+
+TEST_CASE("An owner that is no lane, a lane alone and strict mode with two workers are refused") {
+  CHECK_THROWS_MATCHES(offloaded(test::host_and_device(), {.owner = "gpu", .bucket_bytes = 1}),
+                       UsageError, MessageMatches(ContainsSubstring("owner names lane 'gpu'")));
+  CHECK_THROWS_AS(offloaded(test::lanes_problem(1, 12, test::chain_of(2))), UsageError);
+  CHECK_THROWS_MATCHES(zero_offload({.owner = "", .bucket_bytes = 0}), UsageError,
+                       MessageMatches(ContainsSubstring("it must be above 0")));
+  plan::Problem strict = test::lanes_problem(3, 12, test::chain_of(2));
+  strict.chunk = 2;
+  CHECK_THROWS_MATCHES(offloaded(strict), UsageError,
+                       MessageMatches(ContainsSubstring("name one worker")));
+  strict.places.pop_back();
+  CHECK_NOTHROW(offloaded(strict));
+}
+
+}  // namespace
+}  // namespace zygos::policies

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where weights, gradients and states rest under policies that keep them away from the lane that
+// computes: what was planned, and what the tasks really used.
+#include "small_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace zygos;
+using memory::Category;
+using test::SmallRun;
+
+constexpr std::size_t alignment = 256;
+
+std::map<std::string, train::LaneUsage> by_lane(const train::Engine& engine) {
+  std::map<std::string, train::LaneUsage> lanes;
+  for (const train::LaneUsage& usage : engine.memory()) {
+    lanes[usage.lane] = usage;
+  }
+  return lanes;
+}
+
+graph::Graph four_layers() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  for (const std::string name : {"fc1", "fc2", "fc3"}) {
+    graph.add(name, test::tanh_layer(24));
+  }
+  graph.add("fc4", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
+  return graph;
+}
+
+std::vector<lane::LaneSpec> emulated(int count) {
+  std::vector<lane::LaneSpec> specs;
+  for (int i = 0; i < count; ++i) {
+    specs.push_back(test::emulated_lane());
+    specs.back().name = "lane" + std::to_string(i);
+  }
+  return specs;
+}
+
+/// Memory after a step of PipeDream in four stages.
+std::map<std::string, train::LaneUsage> piped(schedule::Tier stash) {
+  SmallRun run(emulated(4));
+  run.use(four_layers());
+  const auto engine = run.engine(
+      run.schedule_of(policies::pipedream({.micro_batches = 8,
+                                           .replicas = {},
+                                           .stages = {.cuts = {"fc2", "fc3", "fc4"}, .lanes = {}},
+                                           .stash = stash})));
+  engine->step(run.batch(), 1);
+  return by_lane(*engine);
+}
+
+TEST_CASE("With zero_offload a device has neither optimizer states nor a host activations",
+          "[train][memory]") {
+  SmallRun run(test::host_and_device());
+  run.optimizer = nn::adam({});
+  const auto engine = run.engine(
+      run.schedule_of(policies::zero_offload({.owner = "host", .bucket_bytes = 1'000'000})));
+  engine->step(run.batch(), 1);
+
+  auto lanes = by_lane(*engine);
+  const auto& device = lanes.at("device");
+  const auto& host = lanes.at("host");
+  CHECK(device.usage[Category::optimizer_state] == 0);
+  CHECK(device.used[Category::optimizer_state] == 0);
+  CHECK(device.used[Category::activations] > 0);
+  CHECK(device.used[Category::gradients] > 0);
+  CHECK(host.usage[Category::activations] == 0);
+  CHECK(host.used[Category::activations] == 0);
+  CHECK(host.used[Category::optimizer_state] >= 2 * host.used[Category::weights]);
+  CHECK(host.used[Category::gradients] > 0);
+}
+
+TEST_CASE("Weights stashed in host memory leave a lane one version beside the current one",
+          "[train][memory]") {
+  const auto on_lane = piped(schedule::Tier::lane);
+  const auto on_host = piped(schedule::Tier::host);
+  for (int stage = 0; stage < 4; ++stage) {
+    const std::string lane = "lane" + std::to_string(stage);
+    const std::size_t weights = on_lane.at(lane).usage[Category::weights];
+    const auto versions = [&](const train::LaneUsage& usage) {
+      return (usage.usage[Category::stash] + alignment) / weights;
+    };
+    CAPTURE(lane, weights);
+    // Stage s of four stashes 3 - s versions.
+    const auto stashed = static_cast<std::size_t>(3 - stage);
+    CHECK(versions(on_lane.at(lane)) == stashed);
+    CHECK(versions(on_host.at(lane)) == (stashed > 0 ? 1U : 0U));
+    CHECK(versions(on_host.at(lane + "/staging")) == stashed);
+    CHECK(on_host.at(lane).used[Category::stash] == on_host.at(lane).usage[Category::stash]);
+  }
+}
+
+}  // namespace
