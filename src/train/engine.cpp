@@ -3,6 +3,7 @@
 #include "zygos/train/engine.hpp"
 
 #include "train/engine_impl.hpp"
+#include "train/tasks/pass.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +55,7 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
       graph(shards ? *shards : whole_model),
       options(options_),
       target(target_),
-      runners(lanes_.size()),
+      states(lanes_.size()),
       signals(schedule.tasks.size(), lanes_.size() * schedule::queue_count),
       trace(lanes_.size() * schedule::queue_count, options_.trace_capacity),
       failures(lanes_.size() * schedule::queue_count) {
@@ -66,12 +67,12 @@ Engine::Impl::Impl(const graph::Graph& graph_, const nn::Optimizer& optimizer_,
   graph.require_precision(options.dtype);
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
   totals.resize(totals_of_place * lanes.size());
-  make_runners();
+  make_places();
   announce_messages();
   make_jobs();
 }
 
-void Engine::Impl::make_runners() {
+void Engine::Impl::make_places() {
   plan::MemoryRequest request{whole_model, optimizer, options.dtype, target, {}};
   for (std::size_t place = 0; place < lanes.size(); ++place) {
     request.host_accessible.push_back(lanes[place].host_accessible());
@@ -90,7 +91,7 @@ void Engine::Impl::make_runners() {
     active.push_back(place);
     const PlaceSetup setup{graph,        optimizer, schedule,      lanes[place],
                            active_place, target,    options.dtype, options.seed};
-    runners[place] = std::make_unique<PlaceRunner>(setup, std::move(memory[place]));
+    states[place] = std::make_unique<PlaceState>(setup, std::move(memory[place]));
   }
 }
 
@@ -100,7 +101,7 @@ void Engine::Impl::announce_messages() {
     const auto place = static_cast<std::size_t>(task.place);
     for (const schedule::Buffer& buffer : task.writes) {
       if (buffer.kind == schedule::BufferKind::message && is_here(place)) {
-        board.set(buffer, runners[place]->message_memory(static_cast<schedule::TaskId>(id)));
+        board.set(buffer, message_memory(*states[place], static_cast<schedule::TaskId>(id)));
       }
     }
   }
@@ -134,10 +135,8 @@ void Engine::Impl::add_totals(StepReport& report) {
   std::ranges::fill(totals, 0.0);
   for (const std::size_t place : active) {
     double* const of_place = totals.data() + totals_of_place * place;
-    of_place[0] = runners[place]->loss_sum();
-    of_place[1] = runners[place]->hit_sum();
-    of_place[2] = runners[place]->valid_sum();
-    of_place[3] = runners[place]->has_bad_gradient() ? 1.0 : 0.0;
+    std::ranges::copy(sums_of_loss(*states[place]), of_place);
+    of_place[3] = train::has_bad_gradient(*states[place]) ? 1.0 : 0.0;
   }
   if (rank_messages != nullptr) {
     // Each place's sums are those of one rank, and zeros change no bit.

@@ -106,7 +106,7 @@ std::string Engine::Impl::first_bad_output() {
   again.measures = false;
   run_round(again);
   const std::string found =
-      first_of_all(true, [&](std::size_t place) { return runners[place]->first_bad(); });
+      first_of_all(true, [&](std::size_t place) { return states[place]->first_bad; });
   return found.empty() ? "; every layer's output is finite, so it arose in the loss"
                        : "; the first layer with a value that is not finite is " + found;
 }
@@ -121,8 +121,8 @@ std::string Engine::Impl::first_bad_gradient() {
 }
 
 std::int32_t Engine::Impl::last_bad_gradient(std::size_t place) {
-  const PlaceRunner& runner = *runners[place];
-  const std::vector<Elements> held = runner.buffers().held(runner.gradient_kind());
+  const PlaceState& state = *states[place];
+  const std::vector<Elements> held = state.buffers.held(gradient_kind(state));
   const schedule::NodeRange nodes = schedule.nodes_of(static_cast<schedule::Place>(place));
   for (auto node = nodes.end; node-- > nodes.begin;) {
     for (const graph::Parameter& parameter : graph.parameters_of(node)) {

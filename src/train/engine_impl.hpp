@@ -4,7 +4,7 @@
 
 #include "train/messages/message_board.hpp"
 #include "train/messages/rank_messages.hpp"
-#include "train/place/place_runner.hpp"
+#include "train/place/place_state.hpp"
 #include "train/queues/task_queues.hpp"
 #include "train/queues/task_signals.hpp"
 
@@ -31,7 +31,7 @@ struct Engine::Impl {
   Impl(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
        schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options);
 
-  void make_runners();
+  void make_places();
   void make_jobs();
   void announce_messages();
   /// Whose lane a place is: a rank's, -1 where there is only this process.
@@ -142,7 +142,7 @@ struct Engine::Impl {
   template <class T>
   void share(const Held& held, std::vector<T>& flat);
   /// Throws UsageError for a place that takes no part.
-  const PlaceRunner& runner_of(std::size_t place) const;
+  const PlaceState& state_of(std::size_t place) const;
   std::size_t flat_bytes() const;
   std::size_t whole_bytes() const;  ///< the same of the whole model
   /// Type of weights, gradients and optimizer states.
@@ -180,9 +180,9 @@ struct Engine::Impl {
   std::chrono::microseconds spin_timeout{};  ///< see lane::LaneSet::spin_timeout
   plan::TargetSpec target;
 
-  std::vector<std::size_t> active;                    ///< places of this process that take part
-  std::vector<std::unique_ptr<PlaceRunner>> runners;  ///< by place; null if idle or not here
-  std::vector<LaneUsage> usage;                       ///< of all places, of other ranks included
+  std::vector<std::size_t> active;                  ///< places of this process that take part
+  std::vector<std::unique_ptr<PlaceState>> states;  ///< by place; null if idle or not here
+  std::vector<LaneUsage> usage;                     ///< of all places, of other ranks included
   /// Samples of the largest call that was measured: evaluating, training.
   std::array<std::int64_t, 2> measured_samples{-1, -1};
   MessageBoard board;

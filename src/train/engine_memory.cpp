@@ -26,12 +26,12 @@ void Engine::Impl::measure_memory() {
   constexpr std::size_t categories = memory::all_categories.size();
   std::vector<double> used(usage.size() * categories, 0.0);  // exact: far below 2^53
   for (const std::size_t place : active) {
-    runners[place]->end();
+    states[place]->use.end();
     const std::string& name = lanes[place].name();
     for (std::size_t i = 0; i < usage.size(); ++i) {
       const bool staging = usage[i].lane == name + "/staging";
       if (staging || usage[i].lane == name) {
-        const PlaceUse& use = runners[place]->use();
+        const PlaceUse& use = states[place]->use;
         for (std::size_t k = 0; k < categories; ++k) {
           const auto category = memory::all_categories[k];
           used[i * categories + k] =

@@ -92,7 +92,7 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
                                const std::vector<std::vector<std::byte>>& flat_states) {
   for (const std::size_t place : active) {
     const lane::Lane& lane = lanes[place];
-    const PlaceRunner& runner = *runners[place];
+    const PlaceState& state = *states[place];
     lanes[place].run_and_wait([&] {
       const auto put = [&](const Elements& held, const std::vector<std::byte>& from) {
         const auto first = static_cast<std::size_t>(held.range.begin) * size_of(parameters());
@@ -103,12 +103,12 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
                             "zygos::train::write_state");
         }
       };
-      for (const Elements& held : runner.buffers().held(BufferKind::weights)) {
+      for (const Elements& held : state.buffers.held(BufferKind::weights)) {
         put(held, flat_weights);
       }
       for (std::size_t i = 0; i < flat_states.size(); ++i) {
         for (const Elements& held :
-             runner.buffers().held(BufferKind::optimizer_state, static_cast<std::int32_t>(i))) {
+             state.buffers.held(BufferKind::optimizer_state, static_cast<std::int32_t>(i))) {
           if (!flat_states[i].empty()) {
             put(held, flat_states[i]);
           } else if (held.tier == schedule::Tier::host) {
@@ -118,10 +118,11 @@ void Engine::Impl::write_state(const std::vector<std::byte>& flat_weights,
           }
         }
       }
-      runner.write_decay_mask();
-      runner.write_norm_plan();
-      runner.write_constants();
-      runner.zero_gradients();
+      write_decay_mask(state);
+      write_norm_plan(state);
+      write_constants(state);
+      zero_gradients(state);
+      clear_bad_gradient(state);
       lane.fence("zygos::train::write_state");
     });
   }
@@ -262,19 +263,20 @@ void Engine::restore(const io::Checkpoint& checkpoint) {
 
 std::vector<Tensor> Engine::Impl::gather_state() {
   const std::vector<Held>& weights = weight_holders;
-  const std::vector<Held>& states = state_holders;
-  const bool lies_here = weights.size() == 1 && states.size() == 1 && rank_messages == nullptr &&
-                         states.front().place == weights.front().place &&
+  const std::vector<Held>& held_states = state_holders;
+  const bool lies_here = weights.size() == 1 && held_states.size() == 1 &&
+                         rank_messages == nullptr &&
+                         held_states.front().place == weights.front().place &&
                          weights.front().elements.count() == graph.parameter_elements() &&
                          lanes[weights.front().place].host_accessible();
   const auto states_in = static_cast<std::int32_t>(optimizer.state_names().size());
   const auto tensor_of = [&](const Held& held, BufferKind kind, std::int32_t slot) {
-    return runners[held.place]->buffers().held(kind, slot, held.elements);
+    return states[held.place]->buffers.held(kind, slot, held.elements);
   };
   if (lies_here) {
     std::vector<Tensor> buffers{tensor_of(weights.front(), BufferKind::weights, 0)};
     for (std::int32_t i = 0; i < states_in; ++i) {
-      buffers.push_back(tensor_of(states.front(), BufferKind::optimizer_state, i));
+      buffers.push_back(tensor_of(held_states.front(), BufferKind::optimizer_state, i));
     }
     return buffers;
   }
@@ -291,7 +293,7 @@ std::vector<Tensor> Engine::Impl::gather_state() {
   for (const Held& held : weights) {
     gather(held, 0, BufferKind::weights, 0);
   }
-  for (const Held& held : states) {
+  for (const Held& held : held_states) {
     for (std::int32_t i = 0; i < states_in; ++i) {
       gather(held, 1 + static_cast<std::size_t>(i), BufferKind::optimizer_state, i);
     }
@@ -332,13 +334,13 @@ std::string Engine::weights_hash() {
   return hasher.hex();
 }
 
-const PlaceRunner& Engine::Impl::runner_of(std::size_t place) const {
+const PlaceState& Engine::Impl::state_of(std::size_t place) const {
   if (std::ranges::find(active, place) == active.end()) {
     throw UsageError("place " + std::to_string(place) +
                      " takes no part in this schedule here and holds nothing; ask one of "
                      "schedule().active_places()");
   }
-  return *runners[place];
+  return *states[place];
 }
 
 std::vector<double> Engine::Impl::flat_zeros() const {
@@ -346,7 +348,7 @@ std::vector<double> Engine::Impl::flat_zeros() const {
 }
 
 void Engine::Impl::add_doubles(const Held& held, BufferKind kind, std::vector<double>& flat) {
-  const Tensor tensor = runners[held.place]->buffers().held(kind, 0, held.elements);
+  const Tensor tensor = states[held.place]->buffers.held(kind, 0, held.elements);
   std::ranges::copy(to_doubles(held.place, tensor), flat.begin() + held.elements.begin);
 }
 
@@ -354,8 +356,7 @@ std::vector<double> Engine::Impl::all_doubles(const std::vector<Held>& holders, 
   auto flat = flat_zeros();
   for (const Held& held : holders) {
     if (is_here(held.place)) {
-      add_doubles(held, gradients ? runners[held.place]->gradient_kind() : BufferKind::weights,
-                  flat);
+      add_doubles(held, gradients ? gradient_kind(*states[held.place]) : BufferKind::weights, flat);
     }
     share(held, flat);
   }
@@ -364,9 +365,9 @@ std::vector<double> Engine::Impl::all_doubles(const std::vector<Held>& holders, 
 
 std::vector<double> Engine::Impl::doubles_of(std::size_t place, bool gradients) {
   auto flat = flat_zeros();
-  const PlaceRunner& runner = runner_of(place);
-  const BufferKind kind = gradients ? runner.gradient_kind() : BufferKind::weights;
-  for (const Elements& elements : runner.buffers().held(kind)) {
+  const PlaceState& state = state_of(place);
+  const BufferKind kind = gradients ? gradient_kind(state) : BufferKind::weights;
+  for (const Elements& elements : state.buffers.held(kind)) {
     add_doubles({place, elements.range}, kind, flat);
   }
   return to_whole(std::move(flat));
@@ -388,7 +389,7 @@ std::vector<double> Engine::weights(std::size_t place) { return impl_->doubles_o
 
 std::vector<double> Engine::prediction(std::size_t place) {
   std::vector<double> all;
-  for (const Tensor& part : impl_->runner_of(place).predictions()) {
+  for (const Tensor& part : predictions(impl_->state_of(place))) {
     const std::vector<double> values = impl_->to_doubles(place, part);
     all.insert(all.end(), values.begin(), values.end());
   }

@@ -4,6 +4,7 @@
 // What the threads of lanes do in a round: go through their queues, each task as soon as those
 // before it have ended.
 #include "train/engine_impl.hpp"
+#include "train/tasks/run_task.hpp"
 
 #include "zygos/lane/await_change.hpp"
 
@@ -80,7 +81,7 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   inputs = round_inputs;
   ++round_number;
   for (const std::size_t place : active) {
-    runners[place]->begin(inputs);
+    begin_call(*states[place], inputs);
   }
   handed_out.store(false);
   for (const Worker& worker : workers) {
@@ -237,7 +238,7 @@ void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
   failures[head.line].task = queued.id;
   const double start = now();
   const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  runners[worker.place]->run(queued.id, board);
+  run_task(*states[worker.place], queued.id, board);
   if (queued.signals || options.time_every_task) {
     lane.fence("zygos::train::task");
   }

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/place/place_state.hpp"
+
+#include "train/flat_ops.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zygos::train {
+namespace {
+
+using schedule::BufferKind;
+using schedule::Task;
+using NodeTensors = PlaceState::NodeTensors;
+
+void bind_tasks(PlaceState& state) {
+  for (std::size_t id = 0; id < state.operands.size(); ++id) {
+    const Task& one = state.setup.schedule.tasks[id];
+    if (one.place != state.setup.place) {
+      continue;
+    }
+    if (one.kind == schedule::TaskKind::load) {
+      state.mine[static_cast<std::size_t>(one.micro_batch)] = true;
+    }
+    state.operands[id] = find_operands(one, state.buffers);
+  }
+}
+
+/// The parameters of each node in a kind and slot of buffers.
+NodeTensors parameters_in(const PlaceState& state, BufferKind kind, std::int32_t slot) {
+  const std::vector<Elements> held = state.buffers.held(kind, slot);
+  const schedule::NodeRange& nodes = state.plan().stage.nodes;
+  NodeTensors parameters;
+  for (auto node = nodes.begin; node < nodes.end; ++node) {
+    auto& of_node = parameters.emplace_back();
+    for (const graph::Parameter& parameter : state.setup.graph.parameters_of(node)) {
+      const schedule::ElementRange elements{parameter.offset,
+                                            parameter.offset + parameter.shape.size()};
+      const auto found = std::ranges::find_if(held, [&](const Elements& one) {
+        return one.range.begin <= elements.begin && elements.end <= one.range.end;
+      });
+      of_node.push_back(found == held.end() ? Tensor()
+                                            : found->part(elements).reshaped(parameter.shape));
+    }
+  }
+  return parameters;
+}
+
+void bind_parameters(PlaceState& state) {
+  // A stage without parameters has no such buffers, and its tasks have slots all the same.
+  std::int32_t versions = state.buffers.slots_of(BufferKind::weights);
+  for (const Task& one : state.setup.schedule.tasks) {
+    versions = one.place == state.setup.place ? std::max(versions, one.slot + 1) : versions;
+  }
+  for (std::int32_t slot = 0; slot < versions; ++slot) {
+    state.parameters.push_back(parameters_in(state, BufferKind::weights, slot));
+  }
+  for (std::int32_t slot = 0; slot < state.plan().tree.slots; ++slot) {
+    state.d_parameters.push_back(parameters_in(state, BufferKind::gradients, slot));
+  }
+}
+
+void bind_constants(PlaceState& state) {
+  const schedule::NodeRange& nodes = state.plan().stage.nodes;
+  for (auto id = nodes.begin; id < nodes.end; ++id) {
+    const graph::Node& node = state.setup.graph.nodes()[static_cast<std::size_t>(id)];
+    auto& of_node = state.constants.emplace_back();
+    for (const auto& spec : node.layer->constants(node.input_shapes, state.setup.parameters())) {
+      of_node.push_back(state.buffers.whole(BufferKind::constants, spec.dtype, spec.shape,
+                                            static_cast<std::int32_t>(of_node.size()), id));
+    }
+  }
+}
+
+void bind_samples(PlaceState& state, std::int64_t given) {
+  state.given = given;
+  const PlaceSetup& setup = state.setup;
+  const BindingSource source{setup.graph, state.buffers, setup.target, setup.dtype,
+                             setup.schedule.chunk};
+  for (std::size_t i = 0; i < state.micro_batches.size(); ++i) {
+    if (state.mine[i]) {
+      const schedule::SampleRange& planned = setup.schedule.micro_batches[i];
+      state.micro_batches[i] =
+          bind_micro_batch(source, static_cast<schedule::MicroBatch>(i),
+                           {std::min(planned.begin, given), std::min(planned.end, given)});
+    }
+  }
+}
+
+}  // namespace
+
+PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
+    : setup(setup_),
+      buffers(std::move(memory), setup.lane, setup.place, setup.parameters()),
+      use(buffers.arena(schedule::Tier::lane), buffers.arena(schedule::Tier::host)),
+      operands(setup.schedule.tasks.size()),
+      micro_batches(setup.schedule.micro_batches.size()),
+      mine(setup.schedule.micro_batches.size(), false) {
+  bind_tasks(*this);
+  bind_parameters(*this);
+  updates = bind_updates(*this);
+  norm = bind_norm(*this);
+  gathers = bind_gathers(*this);
+  bind_constants(*this);
+  bind_samples(*this, setup.schedule.batch);
+  transfers = bind_transfers(*this);
+}
+
+nn::Context PlaceState::context(graph::NodeId node, const Tensor& ids) const {
+  return {setup.lane.execution(),
+          inputs.mode,
+          setup.seed,
+          inputs.step,
+          setup.graph.nodes()[static_cast<std::size_t>(node)].stream,
+          ids};
+}
+
+std::int64_t PlaceState::averaged_samples(std::int32_t update) const {
+  if (inputs.mode == nn::Mode::evaluate) {
+    return given;
+  }
+  const schedule::SampleRange& all = setup.schedule.updates[static_cast<std::size_t>(update)];
+  return std::min(all.end, given) - std::min(all.begin, given);
+}
+
+void begin_call(PlaceState& state, const StepInputs& inputs) {
+  state.inputs = inputs;
+  state.first_bad = -1;
+  state.use.begin(inputs.measures);
+  if (inputs.batch->samples() != state.given) {
+    bind_samples(state, inputs.batch->samples());
+  }
+}
+
+void write_constants(const PlaceState& state) {
+  std::vector<std::byte> host;
+  const schedule::NodeRange& nodes = state.plan().stage.nodes;
+  for (auto id = nodes.begin; id < nodes.end; ++id) {
+    const graph::Node& node = state.setup.graph.nodes()[static_cast<std::size_t>(id)];
+    auto target = state.constants[state.index_of(id)].begin();
+    for (const auto& spec : node.layer->constants(node.input_shapes, state.setup.parameters())) {
+      host.resize(target->bytes());
+      spec.fill(host.data());
+      state.lane().copy_to_lane(target->raw(), host.data(), host.size(), "zygos::train::constants");
+      state.lane().fence("zygos::train::constants");
+      ++target;
+    }
+  }
+}
+
+void zero_gradients(const PlaceState& state) {
+  for (std::int32_t slot = 0; slot < state.buffers.slots_of(BufferKind::gradients); ++slot) {
+    for (const Elements& elements : state.buffers.held(BufferKind::gradients, slot)) {
+      fill_with_zeros(state.lane().execution(), elements.tensor);
+    }
+  }
+}
+
+BufferKind gradient_kind(const PlaceState& state) {
+  return state.buffers.slots_of(BufferKind::reduced_gradients) > 0 ? BufferKind::reduced_gradients
+                                                                   : BufferKind::gradients;
+}
+
+std::vector<Tensor> predictions(const PlaceState& state) {
+  std::vector<Tensor> out;
+  for (std::size_t i = 0; i < state.micro_batches.size() && state.plan().stage.is_last; ++i) {
+    if (state.mine[i]) {
+      out.push_back(state.micro_batches[i].outputs.back());
+    }
+  }
+  return out;
+}
+
+}  // namespace zygos::train

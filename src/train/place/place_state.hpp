@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// All that one place has: the tasks of src/train/tasks work on it.
+#pragma once
+
+#include "train/place/place_buffers.hpp"
+#include "train/place/place_use.hpp"
+#include "train/place/stage_binding.hpp"
+#include "train/place/task_operands.hpp"
+#include "train/tasks/norm.hpp"
+#include "train/tasks/statistics.hpp"
+#include "train/tasks/transfer.hpp"
+#include "train/tasks/update.hpp"
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/lane/lane.hpp"
+#include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/memory_plan.hpp"
+#include "zygos/schedule/schedule.hpp"
+#include "zygos/train/batch.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace zygos::train {
+
+/// What one call of step() or evaluate() is about; the same for every place.
+struct StepInputs {
+  const Batch* batch = nullptr;
+  std::uint64_t step = 0;
+  nn::Mode mode = nn::Mode::train;
+  double rate_factor = 1.0;
+  bool measures = false;  ///< tasks note the memory that they use
+  bool examines = false;  ///< forward of a training step once more, to look at every output
+
+  bool trains() const { return mode == nn::Mode::train && !examines; }
+};
+
+/// The model as one place needs it; everything that a place does not own.
+struct PlaceSetup {
+  const graph::Graph& graph;
+  const nn::Optimizer& optimizer;
+  const schedule::Schedule& schedule;
+  lane::Lane& lane;
+  schedule::Place place = 0;
+  plan::TargetSpec target;
+  DType dtype = DType::f32;  ///< of activations
+  std::uint64_t seed = 1;
+
+  /// Type of weights, gradients and optimizer states.
+  DType parameters() const { return wide(dtype); }
+};
+
+/// Memory and tensors of one place. Everything is bound once, so tasks allocate nothing; they run
+/// on the driver threads of the lane, all else belongs to the caller of the engine.
+struct PlaceState {
+  /// By node of the stage: its tensors of one kind.
+  using NodeTensors = std::vector<std::vector<Tensor>>;
+
+  PlaceState(const PlaceSetup& setup, plan::PlaceMemory memory);
+  PlaceState(const PlaceState&) = delete;
+  PlaceState& operator=(const PlaceState&) = delete;
+
+  const plan::PlaceMemory& plan() const noexcept { return buffers.plan(); }
+  const lane::Lane& lane() const noexcept { return setup.lane; }
+  const schedule::Task& task(schedule::TaskId id) const {
+    return setup.schedule.tasks[static_cast<std::size_t>(id)];
+  }
+  const TaskOperands& operands_of(schedule::TaskId id) const {
+    return operands[static_cast<std::size_t>(id)];
+  }
+  const MicroBatchTensors& tensors_of(const schedule::Task& task) const {
+    return micro_batches[static_cast<std::size_t>(task.micro_batch)];
+  }
+  /// Where the stage's lists have a node.
+  std::size_t index_of(graph::NodeId node) const {
+    return static_cast<std::size_t>(node - plan().stage.nodes.begin);
+  }
+  const nn::Layer& layer(graph::NodeId node) const {
+    return *setup.graph.nodes()[static_cast<std::size_t>(node)].layer;
+  }
+  /// Version of the weights that a pass uses.
+  std::int32_t slot_of(const schedule::Task& task) const { return inputs.trains() ? task.slot : 0; }
+  const NodeTensors& parameters_of(const schedule::Task& task) const {
+    return parameters[static_cast<std::size_t>(slot_of(task))];
+  }
+  nn::Context context(graph::NodeId node, const Tensor& ids) const;
+  /// Samples of this call that an update averages over.
+  std::int64_t averaged_samples(std::int32_t update) const;
+
+  PlaceSetup setup;
+  PlaceBuffers buffers;
+  PlaceUse use;                                  ///< memory that tasks have used so far
+  std::vector<TaskOperands> operands;            ///< by task; of other places' tasks: none
+  std::vector<MicroBatchTensors> micro_batches;  ///< empty for those of other places
+  std::vector<bool> mine;                        ///< by micro-batch: this place loads it
+  std::vector<NodeTensors> parameters;           ///< by slot
+  std::vector<NodeTensors> d_parameters;         ///< by slot
+  NodeTensors constants;
+  Updates updates;
+  Norm norm;
+  Gathers gathers;
+  Transfers transfers;
+
+  StepInputs inputs;             ///< of the call
+  std::int64_t given = -1;       ///< samples of its batch
+  graph::NodeId first_bad = -1;  ///< first node whose output was not finite when it was examined
+};
+
+/// Adapts all tensors to the samples of this call; cheap when their number is the same as before.
+void begin_call(PlaceState& state, const StepInputs& inputs);
+
+/// Fills the constants of layers; part of putting state on a place.
+void write_constants(const PlaceState& state);
+/// No layer writes the gaps between parameters, and they must never hold anything but zeros.
+void zero_gradients(const PlaceState& state);
+
+/// Kind of the gradients of the last step: reduced ones if the schedule reduces.
+schedule::BufferKind gradient_kind(const PlaceState& state);
+/// The model's output for the samples of the last call, micro-batch by micro-batch.
+std::vector<Tensor> predictions(const PlaceState& state);
+
+}  // namespace zygos::train

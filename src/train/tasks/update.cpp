@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/tasks/update.hpp"
+
+#include "train/place/place_state.hpp"
+
+#include "zygos/nn/optimizers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zygos::train {
+namespace {
+
+using schedule::BufferKind;
+using schedule::Task;
+using schedule::TaskId;
+
+void add_update(const PlaceState& state, TaskId id, schedule::ElementRange elements,
+                const Tensor& bad, std::vector<nn::UpdateArgs>& to) {
+  if (elements.count() <= 0) {
+    return;
+  }
+  const TaskOperands& named = state.operands_of(id);
+  nn::UpdateArgs args{.weights = named.write(BufferKind::weights).part(elements),
+                      .gradient = {},
+                      .states = {},
+                      .decay_mask = {},
+                      .gradient_factor = {},
+                      .bad = bad};
+  const BufferKind gradient =
+      state.task(id).reduced ? BufferKind::reduced_gradients : BufferKind::gradients;
+  args.gradient = named.read(gradient).part(elements);
+  for (const Elements& operand : named.writes) {
+    if (operand.kind == BufferKind::optimizer_state) {
+      args.states.push_back(operand.part(elements));
+    }
+  }
+  if (state.setup.optimizer.uses_decay()) {
+    args.decay_mask = state.buffers.held(BufferKind::decay_mask, 0, elements);
+  }
+  to.push_back(std::move(args));
+}
+
+/// Cuts what the task updates into what is trained of it and the statistics of layers.
+Update bind_update(const PlaceState& state, TaskId id, const Tensor& bad) {
+  Update update;
+  const schedule::ElementRange& all = state.task(id).elements;
+  std::int64_t begin = all.begin;
+  for (const graph::Parameter& parameter : state.setup.graph.parameters()) {
+    const schedule::ElementRange elements{
+        std::max(parameter.offset, begin),
+        std::min(parameter.offset + parameter.shape.size(), all.end)};
+    if (parameter.statistic && elements.count() > 0) {
+      add_update(state, id, {begin, elements.begin}, bad, update.trained);
+      add_update(state, id, elements, bad, update.statistics);
+      begin = elements.end;
+    }
+  }
+  add_update(state, id, {begin, all.end}, bad, update.trained);
+  return update;
+}
+
+/// Where a host sees what the flag of bad gradients says.
+std::int32_t* staged_bad(const PlaceState& state) {
+  const plan::PlannedBuffer* staged = state.buffers.find(BufferKind::staged_flag);
+  return reinterpret_cast<std::int32_t*>(state.buffers.at(
+      staged == nullptr ? *state.buffers.find(BufferKind::gradient_flag) : *staged));
+}
+
+}  // namespace
+
+Updates bind_updates(const PlaceState& state) {
+  Updates updates;
+  updates.statistics = nn::sgd({.learning_rate = 1.0, .momentum = 0.0, .weight_decay = 0.0});
+  updates.bad = state.buffers.whole(BufferKind::gradient_flag, DType::i32, Shape{1});
+  for (std::size_t index = 0; index < state.setup.schedule.tasks.size(); ++index) {
+    const Task& one = state.setup.schedule.tasks[index];
+    if (one.place == state.setup.place && one.kind == schedule::TaskKind::update) {
+      updates.last = static_cast<TaskId>(index);
+      updates.by_task[updates.last] = bind_update(state, updates.last, updates.bad);
+    }
+  }
+  return updates;
+}
+
+void write_decay_mask(const PlaceState& state) {
+  if (!state.setup.optimizer.uses_decay()) {
+    return;
+  }
+  for (const Elements& held : state.buffers.held(BufferKind::decay_mask)) {
+    std::vector<std::uint8_t> mask(static_cast<std::size_t>(held.range.count()), 0);
+    for (const graph::Parameter& parameter : state.setup.graph.parameters()) {
+      const std::int64_t begin = std::max(parameter.offset, held.range.begin);
+      const std::int64_t end = std::min(parameter.offset + parameter.shape.size(), held.range.end);
+      if (parameter.decay && begin < end) {
+        std::fill_n(mask.begin() + (begin - held.range.begin), end - begin, std::uint8_t{1});
+      }
+    }
+    state.lane().copy_to_lane(held.tensor.raw(), mask.data(), held.tensor.bytes(),
+                              "zygos::train::decay_mask");
+    state.lane().fence("zygos::train::decay_mask");
+  }
+}
+
+void clear_bad_gradient(const PlaceState& state) {
+  if (state.updates.bad) {
+    const std::int32_t none = 0;
+    state.lane().copy_to_lane(state.updates.bad.raw(), &none, sizeof(none),
+                              "zygos::train::clear_bad");
+    state.lane().fence("zygos::train::clear_bad");
+    *staged_bad(state) = none;
+  }
+}
+
+bool has_bad_gradient(const PlaceState& state) {
+  return state.updates.bad && *staged_bad(state) != 0;
+}
+
+namespace {
+
+void apply(PlaceState& state, TaskId id) {
+  const Task& one = state.task(id);
+  const auto updates = static_cast<std::uint64_t>(state.setup.schedule.updates.size());
+  const auto with = [&](const nn::Optimizer& optimizer, double rate_factor,
+                        const Tensor& gradient_factor, std::vector<nn::UpdateArgs>& all) {
+    for (nn::UpdateArgs& args : all) {
+      args.rate_factor = rate_factor;
+      args.gradient_factor = gradient_factor;
+      args.step = (state.inputs.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
+      state.use.note(one, args.weights, args.gradient, args.states, args.decay_mask,
+                     args.gradient_factor, args.bad);
+      optimizer.update(state.lane().execution(), args);
+    }
+  };
+  Update& update = state.updates.by_task.at(id);
+  with(state.setup.optimizer, state.inputs.rate_factor, one.clips ? state.norm.factor : Tensor(),
+       update.trained);
+  with(*state.updates.statistics, 1.0, Tensor(), update.statistics);
+}
+
+}  // namespace
+
+void run_update(PlaceState& state, TaskId id) {
+  const Task& one = state.task(id);
+  if (state.averaged_samples(one.update) > 0) {  // else of an incomplete batch: nothing was learnt
+    apply(state, id);
+  }
+  if (id == state.updates.last && !state.lane().host_accessible()) {
+    const Tensor& bad = state.updates.bad;
+    state.use.note_bytes(one, staged_bad(state), bad.bytes());
+    state.lane().copy_to_host(staged_bad(state), bad.raw(), bad.bytes(), "zygos::train::copy_bad");
+  }
+}
+
+}  // namespace zygos::train
