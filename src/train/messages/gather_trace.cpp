@@ -24,30 +24,31 @@ std::span<std::byte> bytes_of(T& list) {
   return std::as_writable_bytes(std::span(list));
 }
 
-}  // namespace
-
-double Engine::Impl::ahead_of_first() {
+/// Seconds that this rank's clock is ahead of rank 0's.
+double ahead_of_first(comm::Communicator& ranks, const Workers& workers) {
   std::array<double, attempts> ahead{};
   for (double& difference : ahead) {
-    options.communicator->barrier();
-    const double mine = now();
+    ranks.barrier();
+    const double mine = workers.now();
     std::array<double, 1> first{mine};
-    options.communicator->broadcast(bytes_of(first), 0);
+    ranks.broadcast(bytes_of(first), 0);
     difference = mine - first[0];
   }
   std::ranges::sort(ahead);
   return ahead[attempts / 2];
 }
 
+}  // namespace
+
 void Engine::gather_trace() {
   Impl& impl = *impl_;
-  if (impl.rank_messages == nullptr) {
+  if (impl.places.ranks == nullptr) {
     return;
   }
-  comm::Communicator& ranks = *impl.options.communicator;
-  const double ahead = impl.ahead_of_first();
+  comm::Communicator& ranks = *impl.places.ranks;
+  const double ahead = ahead_of_first(ranks, impl.workers);
   std::vector<LineRecord> mine;
-  for (const auto& worker : impl.workers) {
+  for (const auto& worker : impl.workers.all) {
     for (const auto& head : worker.heads) {
       for (TaskRecord record : impl.trace.of(head.line)) {
         record.start_s -= ahead;

@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/engine_impl.hpp"
+
+#include "train/check_batch.hpp"
+#include "train/state/not_finite.hpp"
+#include "train/tasks/pass.hpp"
+#include "train/tasks/run_task.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace zygos::train {
+namespace {
+
+using schedule::TaskKind;
+
+void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
+  const auto findings = schedule::validate(schedule);
+  if (!findings.empty()) {
+    throw UsageError("the schedule of policy '" + schedule.policy +
+                     "' can't run: " + findings.front());
+  }
+  if (schedule.places.size() != lanes) {
+    throw UsageError("the schedule is for " + std::to_string(schedule.places.size()) +
+                     " lanes, the run has " + std::to_string(lanes));
+  }
+}
+
+/// Who builds a schedule knows it from the problem; this is for those that did not look.
+void require_norms(const schedule::Schedule& schedule, bool clips) {
+  for (const schedule::Task& task : schedule.tasks) {
+    if (task.kind == TaskKind::update && task.elements.count() > 0 && task.clips != clips) {
+      throw UsageError("the schedule of policy '" + schedule.policy + "' was made for gradients " +
+                       (clips ? "as they are, and the optimizer clips them by their norm"
+                              : "clipped by their norm, and the optimizer does not clip") +
+                       "; set schedule::Outline::clips as the optimizer has it");
+    }
+  }
+}
+
+/// Their number as it is now: threads of lanes may be bound to fewer.
+EngineOptions with_cores(EngineOptions options) {
+  options.cores = cores_of(options);
+  return options;
+}
+
+/// Null if this process has all lanes.
+comm::Communicator* ranks_of(const EngineOptions& options) {
+  const bool several = options.communicator != nullptr && options.communicator->size() > 1;
+  return several ? options.communicator : nullptr;
+}
+
+}  // namespace
+
+Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, lane::LaneSet& lanes,
+                   schedule::Schedule schedule_, const plan::TargetSpec& target_,
+                   EngineOptions options_)
+    : optimizer(optimizer_),
+      schedule(std::move(schedule_)),
+      model(graph, schedule),
+      options(with_cores(std::move(options_))),
+      target(target_),
+      places{.lanes = lanes, .ranks = ranks_of(options), .owners = options.owners},
+      state{.model = model,
+            .places = places,
+            .parameters = wide(options.dtype),
+            .optimizer_states = optimizer.state_names().size()},
+      workers(lanes, schedule, options.cores),
+      trace(lanes.size() * schedule::queue_count, options.trace_capacity),
+      failures(lanes.size() * schedule::queue_count),
+      totals(totals_of_place * lanes.size()) {
+  require_valid(schedule, lanes.size());
+  require_norms(schedule, optimizer.clip_norm().has_value());
+  model.graph.require_precision(options.dtype);
+  static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
+  make_places();
+  announce_messages();
+  make_jobs();
+}
+
+void Engine::Impl::make_places() {
+  lane::LaneSet& lanes = places.lanes;
+  plan::MemoryRequest request{model.whole, optimizer, options.dtype, target, {}};
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    request.host_accessible.push_back(lanes[place].host_accessible());
+  }
+  auto planned = options.plan_memory ? options.plan_memory(request, schedule)
+                                     : plan::plan_memory(request, schedule);
+  state.holders = find_holders(schedule, planned);
+  workers.training = training_queues(schedule);
+  workers.evaluation = evaluation_queues(schedule, planned);
+  places.here.resize(lanes.size());
+  for (const schedule::Place active_place : schedule.active_places()) {
+    const auto place = static_cast<std::size_t>(active_place);
+    add_place(memory, lanes[place].name(), planned[place]);
+    if (!places.is_here(place)) {
+      continue;
+    }
+    places.active.push_back(place);
+    const PlaceSetup setup{model.graph,  optimizer, schedule,      lanes[place],
+                           active_place, target,    options.dtype, options.seed};
+    places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
+  }
+}
+
+void Engine::Impl::announce_messages() {
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    const schedule::Task& task = schedule.tasks[id];
+    const auto place = static_cast<std::size_t>(task.place);
+    for (const schedule::Buffer& buffer : task.writes) {
+      if (buffer.kind == schedule::BufferKind::message && places.is_here(place)) {
+        board.set(buffer, message_memory(*places.here[place], static_cast<schedule::TaskId>(id)));
+      }
+    }
+  }
+}
+
+void Engine::Impl::make_jobs() {
+  if (places.ranks != nullptr) {
+    rank_messages = std::make_unique<RankMessages>(*places.ranks, options.owners, schedule, board);
+    wait_for_arrivals(schedule, options.owners, workers.training);
+    wait_for_arrivals(schedule, options.owners, workers.evaluation);
+  }
+  make_workers(workers);
+  for (Worker& worker : workers.all) {
+    worker.job = [this, &worker] { work(worker); };
+  }
+}
+
+void Engine::Impl::require_training() const {
+  if (std::ranges::none_of(schedule.tasks,
+                           [](const auto& task) { return task.kind == TaskKind::backward; })) {
+    throw UsageError(
+        "this schedule has no backward pass: it evaluates, and has neither steps nor gradients");
+  }
+}
+
+double Engine::Impl::rate_factor(std::uint64_t step) const {
+  return options.rates == nullptr
+             ? 1.0
+             : options.rates->factor({.done = static_cast<std::int64_t>(step) - 1,
+                                      .steps_per_epoch = options.steps_per_epoch});
+}
+
+StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_inputs) {
+  check_batch(batch, {schedule.batch, model.graph.input_shape(), target.shape});
+  if (!whole) {
+    throw InternalError(
+        "the engine holds no consistent state; call initialise() or restore() first");
+  }
+  const double start = workers.now();
+  StepInputs measured = round_inputs;
+  measured.measures = is_to_measure(memory, round_inputs);
+  run_round(measured);
+  if (measured.measures) {
+    measure_memory(memory, places);
+  }
+  StepReport report;
+  report.samples = batch.samples();
+  add_totals(report);
+  report.seconds = workers.now() - start;
+  return report;
+}
+
+void Engine::Impl::run_round(const StepInputs& round_inputs) {
+  inputs = round_inputs;
+  begin_round(workers, inputs.trains());
+  for (const std::size_t place : places.active) {
+    begin_call(*places.here[place], inputs);
+  }
+  hand_out(workers);
+  move_messages();
+  lane::LaneSet& lanes = places.lanes;
+  for (const Worker& worker : workers.all) {
+    lanes[worker.place].wait(worker.driver);
+  }
+  if (places.ranks == nullptr && !workers.all.empty()) {
+    const Worker& last = workers.all.back();
+    if (workers.one_driver(last.place)) {
+      // Nothing was left to do here, and nothing will be until all have ended again.
+      lanes[last.place].follow(last.driver);
+    }
+  }
+  rethrow_failure();
+}
+
+void Engine::Impl::move_messages() {
+  if (rank_messages == nullptr) {
+    return;
+  }
+  try {
+    rank_messages->begin(inputs.trains());
+    while (!workers.abort.load() &&
+           !rank_messages->progress(workers.signals, workers.round, workers.now())) {
+      std::this_thread::yield();  // ranks may share cores with the lanes
+    }
+  } catch (...) {
+    peer_failure = std::current_exception();
+    stop_round(workers);
+    return;
+  }
+  if (workers.abort.load()) {
+    places.ranks->abort("a lane of rank " + std::to_string(places.ranks->rank()) + " has failed");
+  }
+}
+
+void Engine::Impl::rethrow_failure() {
+  if (!workers.abort.load()) {
+    return;
+  }
+  workers.abort.store(false);
+  whole = false;
+  const auto lost_peer = std::exchange(peer_failure, nullptr);
+  for (std::size_t line = 0; line < failures.size(); ++line) {
+    Failure& failure = failures[line];
+    if (failure.cause == nullptr) {
+      continue;
+    }
+    const std::size_t place = place_of_line(line);
+    const auto cause = std::exchange(failure.cause, nullptr);
+    const std::string task = schedule.name_of(failure.task);
+    try {
+      std::rethrow_exception(cause);
+    } catch (const Error& error) {
+      throw LaneError(error.code(), places.lanes[place].name(), task, error.what());
+    } catch (const std::bad_alloc&) {
+      throw LaneError(ExitCode::memory, places.lanes[place].name(), task, "out of memory");
+    } catch (const std::exception& error) {
+      throw LaneError(ExitCode::bug, places.lanes[place].name(), task, error.what());
+    }
+  }
+  if (lost_peer != nullptr) {
+    std::rethrow_exception(lost_peer);
+  }
+}
+
+void Engine::Impl::add_totals(StepReport& report) {
+  std::ranges::fill(totals, 0.0);
+  for (const std::size_t place : places.active) {
+    double* const of_place = totals.data() + totals_of_place * place;
+    std::ranges::copy(sums_of_loss(*places.here[place]), of_place);
+    of_place[3] = train::has_bad_gradient(*places.here[place]) ? 1.0 : 0.0;
+  }
+  if (places.ranks != nullptr) {
+    // Each place's sums are those of one rank, and zeros change no bit.
+    places.ranks->sum(totals);
+  }
+  double loss_sum = 0.0;
+  std::int64_t valid = 0;
+  for (std::size_t place = 0; place < places.lanes.size(); ++place) {
+    const double* const of_place = totals.data() + totals_of_place * place;
+    loss_sum += of_place[0];
+    report.hits += std::llround(of_place[1]);
+    valid += std::llround(of_place[2]);
+  }
+  if (const auto score = model.graph.loss().score()) {
+    report.best_hits = valid * score->best;
+  }
+  report.loss = loss_sum / static_cast<double>(report.samples);
+}
+
+bool Engine::Impl::has_bad_gradient() const {
+  for (std::size_t place = 0; place < places.lanes.size(); ++place) {
+    if (totals[totals_of_place * place + 3] > 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Engine::Impl::fail_numerically(double loss) {
+  std::string found;
+  if (std::isfinite(loss)) {
+    found = first_bad_gradient(places, model.graph);
+  } else {
+    // The update has left alone whatever had a bad gradient, so the step's forward can be gone
+    // through once more, with a look at every output. Before that nobody looks: it would cost a
+    // pass over all activations in every step.
+    StepInputs again = inputs;
+    again.examines = true;
+    again.measures = false;
+    run_round(again);
+    found = first_bad_output(places, model.graph);
+  }
+  throw NumericError("step " + std::to_string(inputs.step) + ": the loss is " +
+                     std::to_string(loss) + found +
+                     ". Lower the learning rate, or look for bad values in the data; the last "
+                     "checkpoint is untouched");
+}
+
+void Engine::Impl::work(Worker& worker) {
+  const lane::Lane& lane = places.lanes[worker.place];
+  lane.defer_waits(true);
+  try {
+    work_through(worker);
+  } catch (...) {
+    failures[worker.line].cause = std::current_exception();
+    stop_round(workers);
+  }
+  lane.defer_waits(false);
+}
+
+void Engine::Impl::work_through(Worker& worker) {
+  std::size_t left = 0;
+  for (Head& head : worker.heads) {
+    head = {.line = head.line};
+    left += workers.queue_of(head.line).size();
+  }
+  // Nothing here blocks while there is a task that can run. So the first in the schedule's list
+  // that has not run, which waits for none behind it, is always about to: no deadlock.
+  while (left > 0) {
+    const std::uint32_t seen = workers.signals.news(worker.number).load(std::memory_order_acquire);
+    if (workers.abort.load()) {
+      return;
+    }
+    const Choice choice = choose(workers, worker);
+    if (choice.head == nullptr) {
+      wait_for_work(workers, worker, choice, seen);
+      continue;
+    }
+    worker.line = choice.head->line;
+    run_next(worker, choice);
+    --left;
+  }
+  const double end_s = std::ranges::max(worker.heads, {}, &Head::free_s).free_s;
+  lane::wait_precisely(end_s - workers.now());
+  places.lanes[worker.place].fence("zygos::train::end_of_step");
+}
+
+void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
+  Head& head = *choice.head;
+  const QueuedTask& queued = workers.queue_of(head.line)[head.next];
+  const lane::Lane& lane = places.lanes[worker.place];
+  failures[head.line].task = queued.id;
+  const double start = workers.now();
+  const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
+  run_task(*places.here[worker.place], queued.id, board);
+  if (queued.signals || options.time_every_task) {
+    lane.fence("zygos::train::task");
+  }
+  if (schedule::traits_of(schedule.tasks[static_cast<std::size_t>(queued.id)].kind).computes) {
+    lane.hold_back(workers.now() - start);
+  }
+  const double core_end = options.time_cores ? lane::thread_core_seconds() : 0.0;
+  const double ran = workers.now();
+  // A link sets out as soon as it can, whatever this thread was at, and takes its time besides.
+  const bool on_link = lane_line(head.line) != lane::Line::compute;
+  const double begin = on_link ? choice.begin_s : start;
+  const double length = ran - start + lane.take_waits();
+  head.free_s = std::max(ran, begin + length);
+  trace.record(head.line, {inputs.step, queued.id, std::max(begin, head.free_s - length),
+                           head.free_s, core_end - core_start});
+  ++head.next;
+  if (queued.signals) {
+    workers.signals.set(static_cast<std::size_t>(queued.id), workers.round, head.free_s);
+  }
+}
+
+}  // namespace zygos::train

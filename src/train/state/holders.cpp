@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/state/holders.hpp"
+
+#include "zygos/plan/element_windows.hpp"
+
+#include <algorithm>
+
+namespace zygos::train {
+namespace {
+
+/// Elements that a place updates, in the order of its updates.
+std::vector<schedule::ElementRange> updated_elements(const schedule::Schedule &schedule,
+                                                     schedule::Place place) {
+  std::vector<schedule::ElementRange> updated;
+  for (const schedule::Task &task : schedule.tasks) {
+    if (task.place == place && task.kind == schedule::TaskKind::update &&
+        std::ranges::find(updated, task.elements) == updated.end()) {
+      updated.push_back(task.elements);
+    }
+  }
+  return updated;
+}
+
+/// What is left of `elements` in front of and behind `taken`.
+std::vector<schedule::ElementRange> without(const std::vector<schedule::ElementRange> &elements,
+                                            schedule::ElementRange taken) {
+  std::vector<schedule::ElementRange> left;
+  for (const schedule::ElementRange &one : elements) {
+    const std::int64_t begin = std::clamp(taken.begin, one.begin, one.end);
+    const std::int64_t end = std::clamp(taken.end, begin, one.end);
+    for (const schedule::ElementRange &side :
+         {schedule::ElementRange{one.begin, begin}, schedule::ElementRange{end, one.end}}) {
+      if (side.count() > 0) {
+        left.push_back(side);
+      }
+    }
+  }
+  return left;
+}
+
+}  // namespace
+
+Holders find_holders(const schedule::Schedule &schedule,
+                     const std::vector<plan::PlaceMemory> &memory) {
+  Holders holders;
+  for (const schedule::Place place : schedule.active_places()) {
+    for (const schedule::ElementRange &elements : updated_elements(schedule, place)) {
+      if (elements.count() > 0 &&
+          std::ranges::find(holders.states, elements, &Held::elements) == holders.states.end()) {
+        holders.states.push_back({static_cast<std::size_t>(place), elements});
+      }
+    }
+  }
+  holders.weights = holders.states;
+  for (const schedule::Place place : schedule.active_places()) {
+    const auto index = static_cast<std::size_t>(place);
+    for (const auto &window : plan::windows_of(memory[index], schedule::BufferKind::weights)) {
+      std::vector<schedule::ElementRange> left{window.elements};
+      for (const Held &held : holders.weights) {
+        left = without(left, held.elements);
+      }
+      for (const schedule::ElementRange &elements : left) {
+        holders.weights.push_back({index, elements});
+      }
+    }
+  }
+  return holders;
+}
+
+}  // namespace zygos::train

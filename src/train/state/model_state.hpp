@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights, optimizer states and gradients of the model, wherever places have
+// them.
+#pragma once
+
+#include "train/place/places.hpp"
+#include "train/state/holders.hpp"
+#include "train/state/running_model.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace zygos::train {
+
+struct ModelState {
+  const RunningModel &model;
+  const Places &places;
+  DType parameters = DType::f32;     ///< of weights, gradients and optimizer states
+  std::size_t optimizer_states = 0;  ///< kinds of them
+  Holders holders{};
+  std::vector<std::vector<std::byte>> gathered{};  ///< in host memory, until the next time
+};
+
+/// Puts flat buffers of the model that runs on all places, and all else that a
+/// place starts with. A state without bytes is zero.
+void write_state(const ModelState &state, const std::vector<std::byte> &flat_weights,
+                 const std::vector<std::vector<std::byte>> &flat_states);
+/// Weights, then the optimizer's states, as flat buffers of the whole model in
+/// host memory. Collective.
+std::vector<Tensor> gather_state(ModelState &state);
+
+enum class Flat { weights, gradients };
+/// Of the whole model, collective; of one place, zeros where its stage has no
+/// parameters.
+std::vector<double> doubles_of(const ModelState &state, Flat what);
+std::vector<double> doubles_of(const ModelState &state, Flat what, std::size_t place);
+
+}  // namespace zygos::train

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "train/state/snapshot.hpp"
+
+#include "train/finite.hpp"
+
+#include "zygos/tensor/initialiser.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace zygos::train {
+namespace {
+
+void require_finite(const Tensor &tensor, const std::string &name) {
+  if (!all_finite(tensor)) {
+    throw NumericError("weight '" + name +
+                       "' holds a value that is not finite; it is not written over a good "
+                       "checkpoint. Lower the learning rate, or look for bad values in the "
+                       "data");
+  }
+}
+
+const io::StoredTensor &stored_as(const io::Checkpoint &checkpoint, const std::string &name,
+                                  DType dtype, const Shape &shape) {
+  const io::StoredTensor &stored = checkpoint.tensor(name);
+  if (stored.dtype != dtype || stored.shape != shape) {
+    throw CheckpointError(checkpoint.path.filename().string() + ": tensor '" + name + "' is " +
+                          std::string(name_of(stored.dtype)) + " " + stored.shape.text() +
+                          ", the model has " + std::string(name_of(dtype)) + " " + shape.text());
+  }
+  return stored;
+}
+
+/// "weights", then the optimizer's states: the flat buffers of a place, by
+/// name.
+std::vector<std::string> buffer_names(const nn::Optimizer &optimizer) {
+  std::vector<std::string> names{"weights"};
+  for (const std::string &state : optimizer.state_names()) {
+    names.push_back(state);
+  }
+  return names;
+}
+
+/// Of one flat buffer of the whole model.
+std::size_t whole_bytes(const ModelState &state) {
+  return static_cast<std::size_t>(state.model.whole.parameter_elements()) *
+         size_of(state.parameters);
+}
+
+std::size_t offset_of(const ModelState &state, const graph::Parameter &parameter) {
+  return static_cast<std::size_t>(parameter.offset) * size_of(state.parameters);
+}
+
+}  // namespace
+
+void begin_state(const ModelState &state, std::uint64_t seed) {
+  std::vector<std::byte> weights(whole_bytes(state));
+  for (const graph::Parameter &parameter : state.model.whole.parameters()) {
+    auto *begin = weights.data() + offset_of(state, parameter);
+    zygos::initialise(Tensor(begin, state.parameters, parameter.shape), parameter.init, seed,
+                      parameter.name);
+  }
+  write_state(state, from_whole(state.model, std::move(weights), size_of(state.parameters)),
+              std::vector<std::vector<std::byte>>(state.optimizer_states));
+}
+
+void restore_state(const ModelState &state, const nn::Optimizer &optimizer,
+                   const io::Checkpoint &checkpoint) {
+  const auto names = buffer_names(optimizer);
+  std::vector<std::vector<std::byte>> buffers(names.size(),
+                                              std::vector<std::byte>(whole_bytes(state)));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const graph::Parameter &parameter : state.model.whole.parameters()) {
+      const auto &stored =
+          stored_as(checkpoint, names[i] + "/" + parameter.name, state.parameters, parameter.shape);
+      std::ranges::copy(stored.bytes, buffers[i].begin() +
+                                          static_cast<std::ptrdiff_t>(offset_of(state, parameter)));
+    }
+  }
+  for (std::vector<std::byte> &buffer : buffers) {
+    buffer = from_whole(state.model, std::move(buffer), size_of(state.parameters));
+  }
+  const std::vector<std::byte> weights = std::move(buffers.front());
+  buffers.erase(buffers.begin());
+  write_state(state, weights, buffers);
+}
+
+std::vector<io::TensorRef> snapshot_of(ModelState &state, const nn::Optimizer &optimizer) {
+  const std::vector<Tensor> buffers = gather_state(state);
+  const auto names = buffer_names(optimizer);
+  std::vector<io::TensorRef> refs;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    for (const graph::Parameter &parameter : state.model.whole.parameters()) {
+      auto *begin = static_cast<std::byte *>(buffers[i].raw()) + offset_of(state, parameter);
+      if (i == 0) {
+        require_finite(Tensor(begin, buffers[i].dtype(), parameter.shape), parameter.name);
+      }
+      refs.push_back({names[i] + "/" + parameter.name, buffers[i].dtype(), parameter.shape, begin});
+    }
+  }
+  return refs;
+}
+
+}  // namespace zygos::train
