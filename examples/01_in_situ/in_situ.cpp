@@ -10,6 +10,7 @@
 
 #include "zygos/graph/graph.hpp"
 #include "zygos/lane/lane_set.hpp"
+#include "zygos/lane/spaces.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/nn/losses.hpp"
 #include "zygos/nn/optimizers.hpp"

@@ -5,6 +5,8 @@
 #include "zygos/core/error.hpp"
 #include "zygos/lane/lane_set.hpp"
 
+#include <Kokkos_Core.hpp>
+
 #include <cmath>
 
 namespace zygos::lane {

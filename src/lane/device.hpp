@@ -6,6 +6,7 @@
 #pragma once
 
 #include "zygos/lane/lane.hpp"
+#include "zygos/lane/spaces.hpp"
 
 #include <cstddef>
 #include <string>

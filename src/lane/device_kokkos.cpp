@@ -18,7 +18,7 @@
 namespace zygos::lane::device {
 namespace {
 
-using Device = std::variant_alternative_t<2, Execution>;
+using Device = std::variant_alternative_t<2, Spaces>;
 using DeviceMemory = Device::memory_space;
 using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
 
@@ -57,7 +57,7 @@ Execution make(const LaneSpec& spec) {
                      "; start with --kokkos-device-id=" + std::to_string(spec.device_id));
   }
   // A stream of its own, destroyed with the last copy of the instance.
-  return Kokkos::Experimental::partition_space(Device{}, 1)[0];
+  return Execution(Kokkos::Experimental::partition_space(Device{}, 1)[0]);
 }
 
 bool is_device(const Execution& execution) noexcept {

@@ -4,7 +4,7 @@
 // The few things the engine itself does with numbers, on tensors of either type as flat vectors.
 #pragma once
 
-#include "zygos/lane/spaces.hpp"
+#include "zygos/lane/execution.hpp"
 #include "zygos/tensor/tensor.hpp"
 
 namespace zygos::train {

@@ -3,6 +3,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/lane/await_change.hpp"
 #include "zygos/lane/lane_set.hpp"
+#include "zygos/lane/spaces.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -79,5 +80,5 @@ TEST_CASE("lanes spin for long only where no other thread wants their cores", "[
 
 TEST_CASE("the machine is described without a lane", "[lane]") {
   CHECK(device_count() >= 0);
-  CHECK((device_space_name() == "none") == (std::variant_size_v<Execution> == 2));
+  CHECK((device_space_name() == "none") == (std::variant_size_v<Spaces> == 2));
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/core/error.hpp"
 #include "zygos/lane/lane_set.hpp"
+#include "zygos/lane/spaces.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

@@ -7,6 +7,7 @@
 
 #include "support/random_values.hpp"
 
+#include "zygos/lane/spaces.hpp"
 #include "zygos/nn/layer.hpp"
 #include "zygos/nn/loss.hpp"
 

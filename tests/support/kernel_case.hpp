@@ -26,7 +26,7 @@ struct Case {
   using T = Element;
 };
 
-template <class Execution>
+template <class Spaces>
 struct CasesOf;
 template <class... Execs>
 struct CasesOf<std::variant<Execs...>> {
@@ -35,8 +35,8 @@ struct CasesOf<std::variant<Execs...>> {
 };
 
 /// For TEMPLATE_LIST_TEST_CASE.
-using KernelCases = CasesOf<lane::Execution>::type;
-using AllSpaces = CasesOf<lane::Execution>::spaces;
+using KernelCases = CasesOf<lane::Spaces>::type;
+using AllSpaces = CasesOf<lane::Spaces>::spaces;
 
 /// An instance; OpenMP with three threads, so that work does not divide evenly.
 template <class Exec>

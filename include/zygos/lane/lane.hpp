@@ -6,7 +6,7 @@
 // its driver threads (inside run()), because an OpenMP instance has one pool per calling thread.
 #pragma once
 
-#include "zygos/lane/spaces.hpp"
+#include "zygos/lane/execution.hpp"
 #include "zygos/memory/arena.hpp"
 
 #include <cstddef>

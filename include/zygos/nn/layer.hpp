@@ -7,7 +7,7 @@
 #include "zygos/core/philox.hpp"
 #include "zygos/core/shape.hpp"
 #include "zygos/core/slice.hpp"
-#include "zygos/lane/spaces.hpp"
+#include "zygos/lane/execution.hpp"
 #include "zygos/tensor/initialiser.hpp"
 #include "zygos/tensor/tensor.hpp"
 
