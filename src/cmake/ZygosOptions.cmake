@@ -11,6 +11,8 @@ endif()
 
 option(ZYGOS_ENABLE_APP "Build the command line, zygos" ${PROJECT_IS_TOP_LEVEL})
 option(ZYGOS_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(ZYGOS_ENABLE_HOST_TESTS
+       "In a build for a device, build all tests: a program each, not only the one of what runs on the device" OFF)
 option(ZYGOS_ENABLE_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(ZYGOS_ENABLE_PERF "Build the benchmarks" OFF)
 foreach(kind IN ITEMS MPI NCCL)

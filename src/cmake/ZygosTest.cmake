@@ -3,12 +3,41 @@
 
 add_custom_target(zygos_thread_tests)
 
-# zygos_add_test(<name> SOURCES <file>... [LINK <target>...] [LABELS <label>...] [ARGS <argument>...] [KOKKOS])
+# In a build for a device nvcc compiles every test that includes Kokkos, so there is one program, of the tests that
+# launch kernels on the device; all others test the same code as a build for the host alone does.
+set(zygos_one_test_program OFF)
+if(NOT zygos_device STREQUAL none AND NOT ZYGOS_ENABLE_HOST_TESTS)
+  set(zygos_one_test_program ON)
+endif()
+
+# zygos_add_test(<name> SOURCES <file>... [LINK <target>...] [LABELS <label>...] [ARGS <argument>...] [KOKKOS] [DEVICE])
 # A Catch2 executable and its ctest entry, run in the root of the source tree.
 # KOKKOS: Kokkos is initialised, with four threads, around the whole run.
+# DEVICE: runs kernels on every execution space of the build; part of zygos_device_tests.
 # The label threads: runs under ThreadSanitizer, too (preset tsan).
 function(zygos_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS" "" "SOURCES;LINK;LABELS;ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS;DEVICE" "" "SOURCES;LINK;LABELS;ARGS")
+  if(zygos_one_test_program)
+    if(test_DEVICE)
+      list(TRANSFORM test_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+      set_property(GLOBAL APPEND PROPERTY zygos_device_test_sources ${test_SOURCES})
+      set_property(GLOBAL APPEND PROPERTY zygos_device_test_links ${test_LINK})
+    endif()
+    return()
+  endif()
+  zygos_add_test_program(${name} ${ARGN})
+endfunction()
+
+# The program of all tests with DEVICE.
+function(zygos_add_device_tests)
+  get_property(sources GLOBAL PROPERTY zygos_device_test_sources)
+  get_property(links GLOBAL PROPERTY zygos_device_test_links)
+  list(REMOVE_DUPLICATES links)
+  zygos_add_test_program(zygos_device_tests SOURCES ${sources} LINK ${links} KOKKOS)
+endfunction()
+
+function(zygos_add_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS;DEVICE" "" "SOURCES;LINK;LABELS;ARGS")
   if(test_KOKKOS)
     list(APPEND test_SOURCES $<TARGET_OBJECTS:zygos_test_kokkos_session>)
   endif()

@@ -140,7 +140,7 @@ constexpr List<TaskKind, 1> like_all_reduce{reduce};
 // ---------------------------------------------------------------- the table
 
 /// Rows as the table reads: what a field is called stands in TaskTraits.
-constexpr List<TaskTraits, task_kind_count> tasks{{
+constexpr List<TaskTraits, task_kind_count> task_rows{{
     {.kind = load,
      .name = "load",
      .cost = CostFamily::staging,
@@ -332,7 +332,7 @@ constexpr B row(BufferKind kind, std::string_view name, Lifetime lifetime, Tier 
   return traits;
 }
 
-constexpr List<BufferTraits, buffer_kind_count> buffers{{
+constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
     row(BufferKind::batch, "batch", per_run, on_host, Category::inputs, {&B::exists_before}),
     row(BufferKind::staging, "staging", per_step, on_host, Category::communication,
         {&B::of_samples}),
@@ -376,7 +376,7 @@ constexpr List<BufferTraits, buffer_kind_count> buffers{{
     row(BufferKind::staged_totals, "staged_totals", per_run, on_host, Category::communication, {}),
 }};
 
-constexpr List<PayloadTraits, payload_count> payloads{{
+constexpr List<PayloadTraits, payload_count> payload_rows{{
     {.payload = Payload::none, .name = "none"},
     {.payload = Payload::activations,
      .name = "activations",
@@ -422,9 +422,11 @@ constexpr bool in_order(const Rows& rows, Field field) {
   }
   return true;
 }
-static_assert(in_order(tasks, &TaskTraits::kind), "a row for each kind of task, in their order");
-static_assert(in_order(buffers, &BufferTraits::kind), "a row for each kind of buffer, likewise");
-static_assert(in_order(payloads, &PayloadTraits::payload), "a row for each payload, likewise");
+static_assert(in_order(task_rows, &TaskTraits::kind),
+              "a row for each kind of task, in their order");
+static_assert(in_order(buffer_rows, &BufferTraits::kind),
+              "a row for each kind of buffer, likewise");
+static_assert(in_order(payload_rows, &PayloadTraits::payload), "a row for each payload, likewise");
 
 constexpr List<std::string_view, queue_count> queues{"compute", "outgoing", "incoming"};
 
@@ -439,11 +441,13 @@ const auto& row_of(const Rows& rows, Kind kind, const char* what) {
 
 }  // namespace
 
-const TaskTraits& traits_of(TaskKind kind) { return row_of(tasks, kind, "kind of task"); }
-const BufferTraits& traits_of(BufferKind kind) { return row_of(buffers, kind, "kind of buffer"); }
-const PayloadTraits& traits_of(Payload payload) { return row_of(payloads, payload, "payload"); }
+const TaskTraits& traits_of(TaskKind kind) { return row_of(task_rows, kind, "kind of task"); }
+const BufferTraits& traits_of(BufferKind kind) {
+  return row_of(buffer_rows, kind, "kind of buffer");
+}
+const PayloadTraits& traits_of(Payload payload) { return row_of(payload_rows, payload, "payload"); }
 std::string_view name_of(Queue queue) { return row_of(queues, queue, "queue"); }
-std::span<const TaskTraits> all_task_kinds() { return tasks; }
-std::span<const BufferTraits> all_buffer_kinds() { return buffers; }
+std::span<const TaskTraits> all_task_kinds() { return task_rows; }
+std::span<const BufferTraits> all_buffer_kinds() { return buffer_rows; }
 
 }  // namespace zygos::schedule
