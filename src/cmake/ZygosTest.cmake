@@ -34,6 +34,8 @@ function(zygos_add_device_tests)
   get_property(links GLOBAL PROPERTY zygos_device_test_links)
   list(REMOVE_DUPLICATES links)
   zygos_add_test_program(zygos_device_tests SOURCES ${sources} LINK ${links} KOKKOS)
+  # Test files use the same names in their unnamed namespaces.
+  set_target_properties(zygos_device_tests PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
 function(zygos_add_test_program name)
