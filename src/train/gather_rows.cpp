@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/gather_rows.hpp"
 
+#include "zygos/lane/spaces.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
