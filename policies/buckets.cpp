@@ -19,9 +19,10 @@ std::int64_t gradient_bytes(const schedule::ModelOutline& model, NodeRange nodes
   return model.parameters_of(nodes).count() * model.element_bytes;
 }
 
-std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, std::int64_t bytes) {
-  std::vector<Bucket> buckets{{{model.node_count(), model.node_count()}, {}}};
-  for (std::int32_t node = model.node_count() - 1; node >= 0; --node) {
+std::vector<Bucket> buckets_of(const schedule::ModelOutline& model, NodeRange nodes,
+                               std::int64_t bytes) {
+  std::vector<Bucket> buckets{{{nodes.end, nodes.end}, {}}};
+  for (std::int32_t node = nodes.end - 1; node >= nodes.begin; --node) {
     NodeRange& open = buckets.back().nodes;
     const std::int64_t held = gradient_bytes(model, open);
     const std::int64_t more = gradient_bytes(model, {node, node + 1});
@@ -75,10 +76,15 @@ void add_parts(Bucket& bucket, std::size_t chunks, schedule::Outline& outline) {
 
 }  // namespace
 
-std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes,
-                                std::size_t chunks) {
-  auto buckets = buckets_of(outline.model, bytes);
-  if (bytes != all_in_one) {
+std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks,
+                                std::optional<NodeRange> nodes) {
+  const NodeRange range = nodes.value_or(outline.model.all_nodes());
+  if (range.begin == range.end) {
+    return {};
+  }
+  auto buckets = buckets_of(outline.model, range, bytes);
+  // A bucket in front of the range hides the exchange of the range's last.
+  if (bytes != all_in_one && range.begin == 0) {
     divide_last(outline.model, buckets);
   }
   for (Bucket& bucket : buckets) {

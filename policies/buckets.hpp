@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace zygos::policies {
@@ -25,7 +26,9 @@ constexpr std::int64_t all_in_one = std::numeric_limits<std::int64_t>::max();
 /// From the last layer to the first, as backward makes the gradients; their parts, `chunks` a
 /// bucket, are added to the outline. A bucket is full when the next layer would take it beyond
 /// `bytes`; a layer is never divided, and none without parameters makes a bucket of its own. The
-/// last bucket, whose exchange no backward hides, is cut down to 4 MiB or one layer.
-std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks);
+/// last bucket, whose exchange no backward hides, is cut down to 4 MiB or one layer. Of `nodes`
+/// only, if they are given; none if they are empty.
+std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks,
+                                std::optional<schedule::NodeRange> nodes = {});
 
 }  // namespace zygos::policies

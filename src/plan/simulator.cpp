@@ -361,6 +361,13 @@ Simulation simulate(const Schedule& schedule, const TaskSeconds& seconds) {
   return out;
 }
 
+bool can_predict(const Profile& profile, const Schedule& schedule) {
+  return std::ranges::all_of(schedule.active_places(), [&](schedule::Place place) {
+    const PlaceProfile& costs = profile.places[static_cast<std::size_t>(place)];
+    return !costs.alone.forward.empty() || !costs.together.forward.empty();
+  });
+}
+
 Simulation simulate(const Schedule& schedule, const Profile& whole) {
   const Profile shards =
       schedule.slices.empty() ? Profile() : sharded_profile(whole, schedule.slices);

@@ -5,23 +5,36 @@
 #include "schedule/builder/stage_facts.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
 namespace zygos::schedule {
 
 namespace {
 
-/// One place owns all parts, and none ends within a node: then its sums are those of any place that
-/// updates the whole model, to the bit.
-bool one_owner_of_whole_nodes(const Schedule& schedule) {
-  const auto& owners = schedule.part_owners;
+std::vector<std::size_t> sorted_parts(const Schedule& schedule) {
+  std::vector<std::size_t> parts(schedule.parts.size());
+  std::iota(parts.begin(), parts.end(), std::size_t{0});
+  std::ranges::sort(parts, {}, [&](std::size_t part) { return schedule.parts[part].begin; });
+  return parts;
+}
+
+/// No part ends within a node, and between two parts of an owner lies no other's: then sums by
+/// node, in the model's order, are runs of each owner, and the norm is that of a place that updates
+/// the whole model, to the bit.
+bool owners_have_runs_of_nodes(const Schedule& schedule) {
   const auto is_whole = [&](const ElementRange& part) {
     return std::ranges::any_of(schedule.parameters, [&](const ElementRange& node) {
       return node.begin == part.begin && node.count() > 0;
     });
   };
-  return std::ranges::adjacent_find(owners, std::not_equal_to<>{}) == owners.end() &&
+  std::vector<Place> runs;
+  for (const std::size_t part : sorted_parts(schedule)) {
+    if (runs.empty() || runs.back() != schedule.part_owners[part]) {
+      runs.push_back(schedule.part_owners[part]);
+    }
+  }
+  std::ranges::sort(runs);
+  return std::ranges::adjacent_find(runs) == runs.end() &&
          std::ranges::all_of(schedule.parts, is_whole);
 }
 
@@ -29,7 +42,7 @@ bool one_owner_of_whole_nodes(const Schedule& schedule) {
 
 std::vector<ElementRange> square_sums(const Schedule& schedule) {
   std::vector<ElementRange> sums = schedule.parameters;
-  if (!schedule.part_owners.empty() && !one_owner_of_whole_nodes(schedule)) {
+  if (!schedule.part_owners.empty() && !owners_have_runs_of_nodes(schedule)) {
     std::vector<std::size_t> parts(schedule.parts.size());
     std::iota(parts.begin(), parts.end(), std::size_t{0});
     std::ranges::stable_sort(parts, {},

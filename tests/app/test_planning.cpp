@@ -44,7 +44,7 @@ TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
   CHECK(keywords_of(plan["rows"]) ==
         std::set<std::string>{"single", "coarse_split", "layer_placement", "gpipe", "one_f_one_b",
                               "data_parallel", "dense_pair", "pipedream", "pipedream_2bw",
-                              "zero_offload"});
+                              "zero_offload", "cotrain"});
   double last = 0.0;
   std::set<std::string> names;
   for (const auto& row : plan["rows"]) {

@@ -68,6 +68,9 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
     cases.push_back({"zero_offload", lanes,
                      policies::zero_offload({.owner = {}, .bucket_bytes = 500}),
                      /*has_strict_mode=*/lanes == 2});
+    cases.push_back({"cotrain", lanes,
+                     policies::cotrain({.owner = {}, .bucket_bytes = 500, .device_layers = 1}),
+                     /*has_strict_mode=*/lanes == 2});
   }
   for (const auto recompute : {Recompute::never, Recompute::except_last, Recompute::always}) {
     cases.push_back({"gpipe, 2 lanes", 2,
@@ -127,6 +130,28 @@ nn::OptimizerPtr clipping_sgd() {
 }
 
 }  // namespace
+
+TEST_CASE("However many layers the device updates, cotrain gives the bits of one lane",
+          "[train][policies]") {
+  for (const CutModel& model : test::cut_models()) {
+    for (const auto& optimizer : {nn::adam({}), clipping_sgd()}) {
+      for (const std::int64_t chunk : {0, 5}) {
+        const auto by = [&](const train::PolicyPtr& policy, int lanes) {
+          return three_steps(model, policy, lanes, chunk, 35, optimizer);
+        };
+        const Result one = by(policies::single({}), 1);
+        for (const std::int64_t layers : {0, 1, 2, 3}) {
+          CAPTURE(model.name, chunk, layers);
+          const Result both =
+              by(policies::cotrain({.owner = {}, .bucket_bytes = 500, .device_layers = layers}), 2);
+          CHECK(both.gradient == one.gradient);
+          CHECK(both.weights == one.weights);
+          CHECK(both.loss == one.loss);
+        }
+      }
+    }
+  }
+}
 
 TEST_CASE("A worker that updates a shard of the weights gives the bits of one that updates all",
           "[train][policies]") {

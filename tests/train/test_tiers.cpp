@@ -79,6 +79,33 @@ TEST_CASE("With zero_offload a device has neither optimizer states nor a host ac
   CHECK(host.used[Category::gradients] > 0);
 }
 
+TEST_CASE("With cotrain a device has the optimizer states of the layers that it updates",
+          "[train][memory]") {
+  const auto states = [](std::int64_t layers) {
+    SmallRun run(test::host_and_device());
+    run.use(four_layers());
+    run.optimizer = nn::adam({});
+    const auto engine = run.engine(run.schedule_of(
+        policies::cotrain({.owner = "host", .bucket_bytes = 1'000'000, .device_layers = layers})));
+    engine->step(run.batch(), 1);
+    auto lanes = by_lane(*engine);
+    for (const auto& [name, usage] : lanes) {
+      CHECK(usage.used[Category::optimizer_state] == usage.usage[Category::optimizer_state]);
+    }
+    return std::pair(lanes.at("device").used[Category::optimizer_state],
+                     lanes["host"].used[Category::optimizer_state]);
+  };
+  const auto none = states(0);
+  const auto some = states(2);
+  const auto all = states(4);
+  CHECK(none.first == 0);
+  CHECK(all.second == 0);
+  CHECK(0 < some.first);
+  CHECK(some.first < all.first);
+  CHECK(0 < some.second);
+  CHECK(some.second < none.second);
+}
+
 TEST_CASE("Weights stashed in host memory leave a lane one version beside the current one",
           "[train][memory]") {
   const auto on_lane = piped(schedule::Tier::lane);

@@ -43,4 +43,8 @@ Simulation simulate(const schedule::Schedule& schedule, const TaskSeconds& secon
 /// dependencies for a given number of places.
 Simulation simulate(const schedule::Schedule& schedule, const Profile& profile);
 
+/// False if a place that works is one whose costs could not be measured, being too small for the
+/// model: then there is nothing to simulate() with.
+bool can_predict(const Profile& profile, const schedule::Schedule& schedule);
+
 }  // namespace zygos::plan

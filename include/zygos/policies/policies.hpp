@@ -117,6 +117,14 @@ struct ZeroOffloadOptions {
 };
 train::PolicyPtr zero_offload(ZeroOffloadOptions options);
 
+/// zero_offload() of which the first layers are updated where they are computed (policies.md 3.14).
+struct CoTrainOptions {
+  std::string owner;  ///< as in ZeroOffloadOptions
+  std::int64_t bucket_bytes = 25'000'000;
+  std::optional<std::int64_t> device_layers;  ///< with parameters; empty: found from a profile
+};
+train::PolicyPtr cotrain(CoTrainOptions options);
+
 std::vector<train::PolicyEntry> registry();
 
 }  // namespace zygos::policies

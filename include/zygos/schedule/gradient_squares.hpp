@@ -13,7 +13,8 @@ namespace zygos::schedule {
 
 /// Elements whose squares are summed by themselves, in the order in which these sums are added
 /// up: those of every node with parameters, so that no cut between nodes changes a bit of the
-/// norm; where parts have owners, those of every part, by owner.
+/// norm; where owners have parts of nodes, or theirs lie between another's, those of every part, by
+/// owner.
 std::vector<ElementRange> square_sums(const Schedule& schedule);
 
 /// The sums that a place's squares tasks make, out of square_sums(): from `begin` to before `end`.

@@ -11,6 +11,7 @@
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/simulator.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,7 +34,7 @@ Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
   contender.way = {choice, policy->decisions(problem, schedule)};
   const std::string label =
       PolicyChoice{choice.keyword, merged(choice.options, contender.way.decisions)}.label();
-  contender.is_predicted = can_predict(profile, schedule);
+  contender.is_predicted = plan::can_predict(profile, schedule);
   if (contender.is_predicted) {
     contender.predicted = plan::candidate(label, std::move(schedule), profile);
   } else {

@@ -10,6 +10,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
 #include "zygos/plan/formulas.hpp"
+#include "zygos/plan/simulator.hpp"
 #include "zygos/plan/staleness.hpp"
 #include "zygos/policies/policies.hpp"
 
@@ -82,7 +83,7 @@ class WayFinder {
     if (!seen_.insert(schedule.text()).second) {
       return;
     }
-    if (!can_predict(profile_, schedule)) {
+    if (!plan::can_predict(profile_, schedule)) {
       throw UsageError(
           "a lane can't hold the model alone, so the times of its layers are not known");
     }

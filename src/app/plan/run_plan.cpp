@@ -8,6 +8,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/plan/assumed_profile.hpp"
+#include "zygos/plan/simulator.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <fmt/format.h>
@@ -121,13 +122,6 @@ bool decides(const RunSetup& setup, const schedule::Schedule& unmeasured) {
 
 }  // namespace
 
-bool can_predict(const plan::Profile& profile, const schedule::Schedule& schedule) {
-  return std::ranges::all_of(schedule.active_places(), [&](schedule::Place place) {
-    const plan::PlaceProfile& costs = profile.places[static_cast<std::size_t>(place)];
-    return !costs.alone.forward.empty() || !costs.together.forward.empty();
-  });
-}
-
 std::vector<plan::Candidate> lanes_alone(const plan::Problem& problem,
                                          const plan::Profile& profile) {
   std::vector<plan::Candidate> found;
@@ -155,7 +149,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
   const plan::Profile profile = profile_of(setup, fresh_profile, console);
   result.schedule = setup.policy->schedule(problem, &profile);
   result.decisions = setup.policy->decisions(problem, result.schedule);
-  if (!can_predict(profile, result.schedule)) {
+  if (!plan::can_predict(profile, result.schedule)) {
     console.note(
         "no prediction: a lane can't hold the model alone, so its layers' times are not "
         "known");
@@ -192,7 +186,7 @@ RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Con
   }
   if (result.prediction && !setup.on_several_ranks()) {
     const auto profile = kept_profile(setup, console);
-    if (profile && can_predict(*profile, result.schedule)) {
+    if (profile && plan::can_predict(*profile, result.schedule)) {
       result.simulation = plan::simulate(result.schedule, *profile);
     }
   }

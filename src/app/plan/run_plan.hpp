@@ -50,10 +50,6 @@ RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Con
 /// What recall_plan() needs, as facts of a checkpoint.
 io::Facts facts_of(const RunPlan& plan);
 
-/// False if a lane that works is one whose costs could not be measured, being too small for the
-/// model.
-bool can_predict(const plan::Profile& profile, const schedule::Schedule& schedule);
-
 /// Every lane that can hold the batch alone.
 std::vector<plan::Candidate> lanes_alone(const plan::Problem& problem,
                                          const plan::Profile& profile);

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "offload.hpp"
+
+#include "buckets.hpp"
+#include "policy_files.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zygos::policies {
+namespace {
+
+using schedule::MicroBatch;
+using schedule::NodeRange;
+using schedule::Place;
+using schedule::ScheduleBuilder;
+
+[[noreturn]] void refuse(const Offload& offload, const std::string& why) {
+  throw UsageError("policy '" + offload.policy + "': " + why);
+}
+
+/// The lane that is named, or else the first that reads host memory itself.
+Place owner_of(const plan::Problem& problem, const Offload& offload) {
+  const auto& places = problem.places;
+  const auto found = offload.owner.empty()
+                         ? std::ranges::find(places, true, &plan::PlaceInfo::host_accessible)
+                         : std::ranges::find(places, offload.owner, &plan::PlaceInfo::name);
+  if (found == places.end()) {
+    refuse(offload,
+           (offload.owner.empty() ? "no lane reads host memory itself, and none is named as owner"
+                                  : "owner names lane '" + offload.owner + "'") +
+               "; the run has " + lanes_text(problem));
+  }
+  return static_cast<Place>(found - places.begin());
+}
+
+std::vector<Place> workers_beside(const plan::Problem& problem, Place owner,
+                                  const Offload& offload) {
+  std::vector<Place> workers;
+  for (Place place = 0; place < static_cast<Place>(problem.places.size()); ++place) {
+    if (place != owner) {
+      workers.push_back(place);
+    }
+  }
+  if (problem.chunk > 0 && workers.size() > 1) {
+    refuse(offload,
+           "strict mode sums the gradient in one tree over all samples, and " +
+               std::to_string(workers.size()) +
+               " workers sum buckets in the order of lanes; name one worker, or leave strict mode");
+  }
+  return workers;
+}
+
+/// Buckets from the last layer to the first, and who updates each of their parts.
+std::vector<Bucket> add_owned_buckets(schedule::Outline& outline, std::int64_t bytes,
+                                      std::int32_t device_nodes, Place owner,
+                                      const std::vector<Place>& workers) {
+  auto buckets =
+      add_buckets(outline, bytes, 1, NodeRange{device_nodes, outline.model.node_count()});
+  outline.part_owners.assign(outline.parts.size(), owner);
+  for (Bucket& bucket :
+       add_buckets(outline, all_in_one, workers.size(), NodeRange{0, device_nodes})) {
+    for (std::size_t chunk = 0; chunk < workers.size(); ++chunk) {
+      if (bucket.parts[chunk] >= 0) {
+        outline.part_owners.push_back(workers[chunk]);
+      }
+    }
+    buckets.push_back(std::move(bucket));
+  }
+  return buckets;
+}
+
+/// Adds the tasks of one step.
+class OffloadedStep {
+ public:
+  OffloadedStep(schedule::Outline outline, std::vector<Place> workers)
+      : owners_(outline.part_owners),
+        workers_(std::move(workers)),
+        clips_(outline.clips),
+        builder_(std::move(outline)) {}
+
+  schedule::Schedule build(const std::vector<Bucket>& buckets) && {
+    add_forward();
+    for (const Bucket& bucket : buckets) {
+      add_backward(bucket.nodes);
+      // One bucket late in the list: by then the gradients have come.
+      if (!clips_) {
+        end_waiting_parts();
+      }
+      gather(bucket);
+    }
+    if (clips_) {
+      exchange_squares();
+    }
+    end_waiting_parts();
+    return std::move(builder_).build();
+  }
+
+ private:
+  Place owner_of(std::int32_t part) const { return owners_[static_cast<std::size_t>(part)]; }
+
+  void add_forward() {
+    MicroBatch micro_batch = 0;
+    for (const Place worker : workers_) {
+      builder_.load(worker, micro_batch);
+      builder_.forward(worker, micro_batch);
+      builder_.loss(worker, micro_batch);
+      ++micro_batch;
+    }
+  }
+
+  void add_backward(NodeRange nodes) {
+    MicroBatch micro_batch = 0;
+    for (const Place worker : workers_) {
+      builder_.backward(worker, micro_batch++, nodes);
+    }
+  }
+
+  /// Gradients of all workers are summed where they are taken: an owner that computes adds the
+  /// others' to its own, one that does not begins with the first worker's.
+  void gather(const Bucket& bucket) {
+    for (const std::int32_t part : bucket.parts) {
+      if (part < 0) {
+        continue;
+      }
+      const Place owner = owner_of(part);
+      bool holds_sum = std::ranges::find(workers_, owner) != workers_.end();
+      for (const Place worker : workers_) {
+        if (worker != owner) {
+          holds_sum ? builder_.reduce(worker, owner, part) : builder_.replace(worker, owner, part);
+          holds_sum = true;
+        }
+      }
+      waiting_.push_back(part);
+    }
+  }
+
+  void exchange_squares() {
+    std::vector<Place> owners;
+    for (const std::int32_t part : waiting_) {
+      builder_.squares(owner_of(part), part);
+      if (std::ranges::find(owners, owner_of(part)) == owners.end()) {
+        owners.push_back(owner_of(part));
+      }
+    }
+    builder_.exchange_squares(owners);
+  }
+
+  void end_waiting_parts() {
+    for (const std::int32_t part : waiting_) {
+      const Place owner = owner_of(part);
+      builder_.update(owner, part);
+      std::vector<Place> others = workers_;
+      std::erase(others, owner);
+      if (!others.empty()) {
+        builder_.broadcast_weights(owner, others, part);
+      }
+    }
+    waiting_.clear();
+  }
+
+  std::vector<Place> owners_;  ///< by part
+  std::vector<Place> workers_;
+  bool clips_;
+  ScheduleBuilder builder_;
+  std::vector<std::int32_t> waiting_;  ///< parts that are gathered and not yet updated
+};
+
+}  // namespace
+
+void require_bucket(const Offload& offload) {
+  if (offload.bucket_bytes < 1) {
+    refuse(offload,
+           "bucket is " + std::to_string(offload.bucket_bytes) + " bytes; it must be above 0");
+  }
+}
+
+schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload& offload,
+                                    std::int32_t device_nodes) {
+  static_cast<void>(lanes_for(offload.policy, problem, {}));  // there are at least two
+  const Place owner = owner_of(problem, offload);
+  const auto workers = workers_beside(problem, owner, offload);
+  schedule::Outline outline = outline_of(offload.policy, problem);
+  for (const Place worker : workers) {
+    outline.places[static_cast<std::size_t>(worker)].stage = 0;
+  }
+  outline.micro_batches = divide(offload.policy, problem, {0, problem.batch},
+                                 static_cast<std::int64_t>(workers.size()), "number of workers");
+  const auto buckets =
+      add_owned_buckets(outline, offload.bucket_bytes, device_nodes, owner, workers);
+  return OffloadedStep(std::move(outline), workers).build(buckets);
+}
+
+void add_offload_keys(deck::Schema& schema) {
+  schema.text("owner", "Lane that updates; the first that reads host memory itself if not given.")
+      .optional()
+      .example("host");
+  schema
+      .quantity("bucket", deck::Unit::bytes,
+                "Gradients that go to the owner, and weights that come back, at once. A layer is "
+                "not divided.")
+      .above(0.0)
+      .fallback("25 MB");
+}
+
+Offload offload_of(std::string policy, const deck::Section& section) {
+  Offload offload{.policy = std::move(policy), .owner = {}};
+  if (section.has("owner")) {
+    offload.owner = section.text("owner");
+  }
+  offload.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
+  return offload;
+}
+
+}  // namespace zygos::policies
