@@ -119,6 +119,8 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   outline.batch = problem.batch;
   outline.chunk = problem.chunk;
   outline.clips = problem.clips;
+  outline.activations = problem.activations;
+  outline.prefetch = problem.prefetch;
   outline.model = problem.model;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});

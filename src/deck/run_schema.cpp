@@ -335,6 +335,34 @@ Schema checkpoint_schema() {
   return schema;
 }
 
+Schema memory_plan_schema() {
+  Schema schema("memory_plan",
+                "What becomes of activations between forward and backward. No choice changes a bit "
+                "of the result.");
+  schema
+      .choice("activations", {"keep", "recompute", "offload", "auto"},
+              "All layers alike: kept in the lane's memory; recomputed, but for about every "
+              "sqrt(layers)-th; copied to host memory and fetched back (on lanes that read host "
+              "memory themselves: kept); auto: kept where the lanes' budgets allow, else whatever "
+              "is predicted to be fastest.")
+      .fallback("keep");
+  schema
+      .texts("recompute",
+             "Layers whose activations are dropped and recomputed, by name; the name of a repeated "
+             "or composed layer stands for all in it.")
+      .optional()
+      .example("[conv1, block.2]");
+  schema.texts("offload", "Layers whose activations are copied to host memory, likewise.")
+      .optional()
+      .example("[conv1]");
+  schema
+      .integer("prefetch",
+               "How many layers' activations are on their way while another is computed.")
+      .in_range(1, 64)
+      .fallback(1);
+  return schema;
+}
+
 void add_run_keys(Schema& schema) {
   schema.integer("deck_version", "Version of the deck's format.")
       .required()
@@ -381,6 +409,7 @@ Schema run_schema(const RunTables& tables) {
     policy.required();
   }
   schema.section("train", train_schema()).example("{epochs: 10, batch: 100}");
+  schema.section("memory_plan", memory_plan_schema()).example("{activations: auto}");
   schema.section("checkpoint", checkpoint_schema());
   schema.path("run_dir", "Folder of the run; default: runs/<name> in the working directory.")
       .optional()

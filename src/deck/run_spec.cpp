@@ -329,6 +329,32 @@ TrainSpec train_of(const Section& section, Findings& findings) {
   return train;
 }
 
+MemoryPlanSpec memory_plan_of(const Section& section, Findings& findings) {
+  using Activations = MemoryPlanSpec::Activations;
+  MemoryPlanSpec plan;
+  const std::string& word = section.text("activations");
+  plan.activations = word == "recompute" ? Activations::recompute
+                     : word == "offload" ? Activations::offload
+                     : word == "auto"    ? Activations::automatic
+                                         : Activations::keep;
+  plan.prefetch = static_cast<int>(section.integer("prefetch"));
+  for (const bool offload : {false, true}) {
+    const char* key = offload ? "offload" : "recompute";
+    if (!section.has(key)) {
+      continue;
+    }
+    (offload ? plan.offload : plan.recompute) = section.texts(key);
+    (offload ? plan.offload_position : plan.recompute_position) = section.position(key);
+    if (plan.activations != Activations::keep) {
+      findings.error(section.position(key),
+                     "'memory_plan' names layers in '" + std::string(key) +
+                         "' and says what becomes of all in 'activations: " + word + "'",
+                     "keep one of them");
+    }
+  }
+  return plan;
+}
+
 void check_name(const Section& root, Findings& findings) {
   const std::string& name = root.text("name");
   const bool fine = !name.empty() && name.front() != '.' && name.size() <= 200 &&
@@ -375,6 +401,7 @@ RunSpec run_spec(const Deck& deck) {
   run.lanes = lanes_of(root, findings);
   check_policy_lane(run.policy, run.lanes, findings);
   run.train = train_of(root.section("train"), findings);
+  run.memory_plan = memory_plan_of(root.section("memory_plan"), findings);
   const Section checkpoint = root.section("checkpoint");
   run.checkpoint = {every_of(checkpoint, "every"), static_cast<int>(checkpoint.integer("keep"))};
   if (root.has("run_dir")) {

@@ -68,6 +68,8 @@ std::vector<Contender> single_lane_contenders(const ProfileRequest& request) {
   plan::Problem problem = train::problem_of(request.graph, request.lanes, request.options.dtype,
                                             request.target, request.batch.samples(), request.chunk);
   problem.clips = request.optimizer.clip_norm().has_value();
+  problem.activations = request.activations;
+  problem.prefetch = request.prefetch;
   std::vector<Contender> contenders;
   for (std::size_t place = 0; place < problem.places.size(); ++place) {
     contenders.push_back({single_lane_schedule(problem, static_cast<schedule::Place>(place), false),

@@ -24,6 +24,8 @@ schedule::Outline outline_of(const plan::Problem& problem) {
     node.statistics = 0;
   }
   outline.clips = problem.clips;
+  outline.activations = problem.activations;
+  outline.prefetch = problem.prefetch;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});
   }

@@ -37,9 +37,12 @@ constexpr std::int64_t cut_micro_batches = 8;
 constexpr double max_repeats = 16.0;
 
 /// Of a place alone. What belongs to the batch and not to samples of it, such as an update, finds
-/// its memory in L2 behind a part of the batch than behind all of it, where a run has it.
+/// its memory in L2 behind a part of the batch than behind all of it, where a run has it. Copies of
+/// activations have all of their buffer, whatever the samples.
 bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
-  return task.samples.count() == 0 && samples < schedule.batch;
+  const bool whole_buffer =
+      task.kind == TaskKind::offload_activations || task.kind == TaskKind::fetch_activations;
+  return (whole_buffer || task.samples.count() == 0) && samples < schedule.batch;
 }
 
 bool is_transfer(TaskKind kind) {
@@ -55,6 +58,8 @@ class Profiler {
         base_(problem_.places.size()),
         largest_(problem_.places.size(), 0) {
     problem_.clips = request.optimizer.clip_norm().has_value();
+    problem_.activations = request.activations;
+    problem_.prefetch = request.prefetch;
     profile_.places.resize(problem_.places.size());
   }
 
@@ -166,7 +171,7 @@ class Profiler {
       for (std::size_t id = 0; id < tasks.size(); ++id) {
         (tasks[id].kind == TaskKind::forward    ? pass.first.whole_s
          : tasks[id].kind == TaskKind::backward ? pass.second.whole_s
-                                                : ignored_) = point.task_s[id];
+                                                : ignored_) += point.task_s[id];
       }
       add_others(costs, engine->schedule(), point, count);
     }

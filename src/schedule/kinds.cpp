@@ -27,17 +27,25 @@ constexpr List<Operand, 2> load_writes{
 constexpr List<Operand, 1> copy_reads{{{BufferKind::staging, Extent::micro_batch}}};
 constexpr List<Operand, 1> copy_writes{{{BufferKind::inputs, Extent::micro_batch}}};
 
-constexpr List<Operand, 6> forward_reads{
+constexpr List<Operand, 7> forward_reads{
     {{BufferKind::inputs, Extent::micro_batch},
      {BufferKind::weights, Extent::parameters_of_nodes, slot_of_task},
      {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
-     {BufferKind::activations, Extent::micro_batch, 0, facts({made})},
+     {BufferKind::activations, Extent::segment, 0, facts({segment_made})},
+     {BufferKind::activations, Extent::sources},
      {BufferKind::outputs, Extent::micro_batch, 0, facts({made})},
      {BufferKind::batch_statistics, Extent::divided_nodes}}};
-constexpr List<Operand, 3> forward_writes{{{BufferKind::activations, Extent::micro_batch},
+constexpr List<Operand, 3> forward_writes{{{BufferKind::activations, Extent::segment},
                                            {BufferKind::outputs, Extent::micro_batch},
                                            {BufferKind::scratch, Extent::micro_batch, 1}}};
-constexpr List<Operand, 3> recompute_writes{{{BufferKind::activations, Extent::micro_batch, 1},
+constexpr List<Operand, 6> recompute_reads{
+    {{BufferKind::inputs, Extent::micro_batch},
+     {BufferKind::weights, Extent::parameters_of_nodes, slot_of_task},
+     {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
+     {BufferKind::activations, Extent::sources, slot_kept},
+     {BufferKind::outputs, Extent::micro_batch, 0, facts({made})},
+     {BufferKind::batch_statistics, Extent::divided_nodes}}};
+constexpr List<Operand, 3> recompute_writes{{{BufferKind::activations, Extent::segment, 1},
                                              {BufferKind::outputs, Extent::micro_batch},
                                              {BufferKind::scratch, Extent::micro_batch, 1}}};
 
@@ -45,11 +53,12 @@ constexpr List<Operand, 2> loss_reads{
     {{BufferKind::inputs, Extent::micro_batch}, {BufferKind::outputs, Extent::micro_batch}}};
 constexpr List<Operand, 1> loss_writes{{{BufferKind::output_gradients, Extent::micro_batch}}};
 
-constexpr List<Operand, 10> backward_reads{
+constexpr List<Operand, 11> backward_reads{
     {{BufferKind::inputs, Extent::micro_batch},
      {BufferKind::weights, Extent::parameters_of_nodes, slot_of_task},
      {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
-     {BufferKind::activations, Extent::micro_batch, slot_kept},
+     {BufferKind::activations, Extent::segment, slot_kept},
+     {BufferKind::activations, Extent::sources, slot_kept},
      {BufferKind::outputs, Extent::micro_batch},
      {BufferKind::output_gradients, Extent::micro_batch, 0, facts({own_gradients})},
      {BufferKind::input_gradients, Extent::micro_batch, 0, facts({passing_gradients})},
@@ -65,10 +74,11 @@ constexpr List<Operand, 1> all_reduce_reads{{{BufferKind::gradients, Extent::par
 constexpr List<Operand, 1> all_reduce_writes{
     {{BufferKind::reduced_gradients, Extent::parts_of_task}}};
 
-constexpr List<Operand, 7> statistics_reads{
+constexpr List<Operand, 8> statistics_reads{
     {{BufferKind::inputs, Extent::micro_batch},
      {BufferKind::boundary, Extent::micro_batch, 0, facts({has_boundary})},
-     {BufferKind::activations, Extent::micro_batch, slot_kept, facts({made})},
+     {BufferKind::activations, Extent::segment, slot_kept, facts({segment_made})},
+     {BufferKind::activations, Extent::sources, slot_kept},
      {BufferKind::outputs, Extent::micro_batch, 0, facts({made})},
      {BufferKind::output_gradients, Extent::micro_batch, 0, facts({of_gradients, own_gradients})},
      {BufferKind::input_gradients, Extent::micro_batch, 0,
@@ -106,6 +116,9 @@ constexpr List<Operand, 1> weights_in_slot{
 constexpr List<Operand, 1> weights_at_rest{
     {{BufferKind::stashed_weights, Extent::parameters_of_task, slot_of_task}}};
 constexpr List<Operand, 1> fetched_weights{{{BufferKind::weights, Extent::parameters_of_task, 1}}};
+constexpr List<Operand, 1> segment_on_lane{{{BufferKind::activations, Extent::segment}}};
+constexpr List<Operand, 1> segment_at_rest{{{BufferKind::resting_activations, Extent::segment}}};
+constexpr List<Operand, 1> segment_fetched{{{BufferKind::activations, Extent::segment, 1}}};
 constexpr List<Operand, 2> average_reads{{{BufferKind::weights, Extent::parameters_of_task},
                                           {BufferKind::weights, Extent::kept_versions}}};
 
@@ -162,7 +175,7 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .of_samples = true,
      .shows_version = true,
      .evaluation = Evaluation::kept,
-     .nodes = Nodes::part_of_stage,
+     .nodes = Nodes::part_of_segment,
      .reads = forward_reads,
      .writes = forward_writes},
     {.kind = recompute,
@@ -171,8 +184,8 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .computes = true,
      .of_samples = true,
      .shows_version = true,
-     .nodes = Nodes::whole_stage,
-     .reads = forward_reads,
+     .nodes = Nodes::whole_segment,
+     .reads = recompute_reads,
      .writes = recompute_writes},
     {.kind = loss,
      .name = "loss",
@@ -189,7 +202,7 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .computes = true,
      .of_samples = true,
      .shows_version = true,
-     .nodes = Nodes::part_of_stage,
+     .nodes = Nodes::part_of_segment,
      .reads = backward_reads,
      .writes = backward_writes},
     {.kind = send,
@@ -306,6 +319,24 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .priced_as = like_receive,
      .reads = weights_at_rest,
      .writes = fetched_weights},
+    {.kind = offload_activations,
+     .name = "offload_activations",
+     .queue = Queue::outgoing,
+     .cost = CostFamily::transfer,
+     .of_samples = true,
+     .nodes = Nodes::whole_segment,
+     .priced_as = like_send,
+     .reads = segment_on_lane,
+     .writes = segment_at_rest},
+    {.kind = fetch_activations,
+     .name = "fetch_activations",
+     .queue = Queue::incoming,
+     .cost = CostFamily::transfer,
+     .of_samples = true,
+     .nodes = Nodes::whole_segment,
+     .priced_as = like_receive,
+     .reads = segment_at_rest,
+     .writes = segment_fetched},
     {.kind = average,
      .name = "average",
      .cost = CostFamily::elements,
@@ -340,7 +371,7 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
     row(BufferKind::boundary, "boundary", per_step, on_lane, Category::activations,
         {&B::of_samples}),
     row(BufferKind::activations, "activations", per_step, on_lane, Category::activations,
-        {&B::of_samples}),
+        {&B::of_samples, &B::by_segment}),
     row(BufferKind::outputs, "outputs", per_step, on_lane, Category::activations, {&B::of_samples}),
     row(BufferKind::scratch, "scratch", per_step, on_lane, Category::workspace, {&B::of_samples}),
     row(BufferKind::output_gradients, "output_gradients", per_step, on_lane, Category::activations,
@@ -363,6 +394,8 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
         {&B::of_elements, &B::by_owner, &B::exists_before}),
     row(BufferKind::optimizer_state, "optimizer_state", per_run, on_lane, Category::optimizer_state,
         {&B::of_elements, &B::slots_as_one, &B::by_owner, &B::exists_before}),
+    row(BufferKind::resting_activations, "resting_activations", per_step, on_host,
+        Category::activations, {&B::of_samples, &B::by_segment}),
     row(BufferKind::stashed_weights, "stashed_weights", per_run, on_host, Category::stash,
         {&B::of_elements, &B::by_owner}),
     row(BufferKind::constants, "constants", per_run, on_lane, Category::weights,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/schedule/schedule.hpp"
 
+#include "schedule/builder/buffer_uses.hpp"
 #include "schedule/builder/stage_facts.hpp"
 #include "schedule/order/order.hpp"
 
@@ -13,7 +14,9 @@
 namespace zygos::schedule {
 namespace {
 
-bool names_nodes(const Task& task) { return is_pass(task.kind) || is_of_statistics(task); }
+bool names_nodes(const Task& task) {
+  return traits_of(task.kind).nodes != Nodes::none || is_of_statistics(task);
+}
 
 template <class Range, class Text>
 std::string joined(const Range& range, const char* separator, Text text) {
@@ -88,6 +91,17 @@ std::string slices_text(const Schedule& schedule) {
                                     [](const ModelSlice& slice) { return zygos::text_of(slice); });
 }
 
+std::string segments_text(const Schedule& schedule) {
+  return schedule.segments.empty()
+             ? std::string()
+             : "\nsegments of nodes " + joined(schedule.segments, ", ", [](const Segment& segment) {
+                 return text_of(segment.nodes) +
+                        (segment.keeping == Keeping::kept
+                             ? std::string()
+                             : " (" + std::string(name_of(segment.keeping)) + ")");
+               });
+}
+
 std::string head_text(const Schedule& schedule) {
   const auto ranges = [](const auto& all) {
     return joined(all, ", ", [](const auto& range) { return text_of(range); });
@@ -96,7 +110,7 @@ std::string head_text(const Schedule& schedule) {
       schedule.chunk > 0 ? ", chunks of " + std::to_string(schedule.chunk) : std::string();
   return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + chunk +
          "\nplaces " + places_text(schedule) + slices_text(schedule) + "\nstages of nodes " +
-         ranges(schedule.stages) + "\nactivations from stage " +
+         ranges(schedule.stages) + segments_text(schedule) + "\nactivations from stage " +
          links_text(schedule.activation_links) + "\ngradients from stage " +
          links_text(schedule.gradient_links) + "\nmicro-batches of samples " +
          ranges(schedule.micro_batches) + "\nparts of elements " + ranges(schedule.parts) +
@@ -230,6 +244,7 @@ Schedule Schedule::for_evaluation() const {
     // Nothing is updated in between, so all passes see the current weights.
     task.version = 0;
     task.slot = 0;
+    task.not_before = nobody;
     for (Buffer& buffer : task.reads) {
       buffer.slot = buffer.kind == BufferKind::weights ? 0 : buffer.slot;
     }

@@ -26,7 +26,7 @@ std::string text_of(const Buffer& buffer, const std::vector<std::string>& places
   if (buffer.slot != 0) {
     out += " slot " + std::to_string(buffer.slot);
   }
-  if (kind.by_part || (kind.by_owner && buffer.part > 0)) {
+  if (kind.by_part || ((kind.by_owner || kind.by_segment) && buffer.part > 0)) {
     out += " part " + std::to_string(buffer.part);
   }
   return out;

@@ -15,14 +15,27 @@ using schedule::Schedule;
 using schedule::Task;
 using schedule::TaskId;
 
+namespace {
+
+/// Of the tasks that this one waits for.
+template <class F>
+void for_each_id(Task& task, F&& f) {
+  for (TaskId& id : task.after) {
+    f(id);
+  }
+  if (task.not_before >= 0) {
+    f(task.not_before);
+  }
+}
+
+}  // namespace
+
 Schedule without_task(Schedule schedule, std::size_t task) {
   const auto gone = static_cast<TaskId>(task);
   schedule.tasks.erase(schedule.tasks.begin() + static_cast<std::ptrdiff_t>(task));
   for (Task& each : schedule.tasks) {
     std::erase(each.after, gone);
-    for (TaskId& id : each.after) {
-      id -= id > gone ? 1 : 0;
-    }
+    for_each_id(each, [&](TaskId& id) { id = id == gone ? -1 : id > gone ? id - 1 : id; });
   }
   return schedule;
 }
@@ -31,14 +44,11 @@ Schedule with_twin(const Schedule& schedule, std::size_t task) {
   Schedule out = schedule;
   const auto one = static_cast<TaskId>(task);
   for (Task& each : out.tasks) {
-    for (TaskId& id : each.after) {
-      id += id >= one ? 1 : 0;  // who waits for the task waits for both
-    }
+    // Who waits for the task waits for both.
+    for_each_id(each, [&](TaskId& id) { id += id >= one ? 1 : 0; });
   }
   Task twin = out.tasks[task];
-  for (TaskId& id : twin.after) {
-    id -= id > one ? 1 : 0;
-  }
+  for_each_id(twin, [&](TaskId& id) { id -= id > one ? 1 : 0; });
   out.tasks.insert(out.tasks.begin() + static_cast<std::ptrdiff_t>(task), std::move(twin));
   return out;
 }
@@ -48,9 +58,7 @@ Schedule swapped(Schedule schedule, std::size_t one, std::size_t other) {
   const auto first = static_cast<TaskId>(one);
   const auto second = static_cast<TaskId>(other);
   for (Task& each : schedule.tasks) {
-    for (TaskId& id : each.after) {
-      id = id == first ? second : id == second ? first : id;
-    }
+    for_each_id(each, [&](TaskId& id) { id = id == first ? second : id == second ? first : id; });
   }
   return schedule;
 }

@@ -49,6 +49,10 @@ schedule::Schedule gpipe_with_statistics(std::int32_t micro_batches);
 schedule::Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages = false,
                              schedule::Tier tier = schedule::Tier::lane);
 
+/// GPipe of two stages of four nodes whose activations are kept, recomputed and offloaded, with a
+/// skip from an offloaded node over a recomputed one.
+schedule::Schedule gpipe_with_segments(std::int32_t micro_batches);
+
 /// Replicas whose gradients go round in as many parts as there are places.
 schedule::Schedule ring(std::int32_t places);
 

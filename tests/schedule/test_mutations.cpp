@@ -19,7 +19,8 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using enum TaskKind;
 
-/// Every two tasks of `original` that meet in a buffer are ordered in `changed` as they were.
+/// Every two tasks of `original` that meet in a buffer are ordered in `changed` as they were, and
+/// no copy runs further ahead.
 /// `now[id]`: where the task is in `changed`.
 bool means_the_same(const Schedule& original, const Schedule& changed,
                     const std::vector<std::size_t>& now) {
@@ -33,6 +34,10 @@ bool means_the_same(const Schedule& original, const Schedule& changed,
           !reach.before(now[first], now[second])) {
         return false;
       }
+    }
+    const TaskId first = original.tasks[second].not_before;
+    if (first >= 0 && !reach.before(now[static_cast<std::size_t>(first)], now[second])) {
+      return false;
     }
   }
   return true;
@@ -52,7 +57,10 @@ bool commute(const Task& one, const Task& other) {
   const auto adds = [](const Task& task) {
     return task.kind == reduce || (task.kind == backward && task.accumulates);
   };
-  return (one.kind == loss && other.kind == recompute) || (adds(one) && adds(other)) ||
+  const auto are = [&](TaskKind first, TaskKind second) {
+    return one.kind == first && other.kind == second;
+  };
+  return are(loss, recompute) || are(recompute, loss) || (adds(one) && adds(other)) ||
          (one.kind == receive && other.kind == receive);
 }
 

@@ -26,12 +26,13 @@ TEST_CASE("The page about schedules shows one as it is printed") {
   CHECK_THAT(page.str(), ContainsSubstring("```text\n" + test::gpipe(2, 1, false).text() + "```"));
 }
 
-TEST_CASE("The text has eight lines and one per task") {
+TEST_CASE("The text has eight lines, one per task, and one for segments") {
   for (const test::Sample& sample : test::all_samples()) {
     const std::string text = sample.schedule.text();
     CAPTURE(sample.name, text);
     CHECK(std::ranges::count(text, '\n') ==
-          static_cast<std::ptrdiff_t>(sample.schedule.tasks.size()) + 8);
+          static_cast<std::ptrdiff_t>(sample.schedule.tasks.size()) +
+              (sample.schedule.segments.empty() ? 8 : 9));
   }
 }
 

@@ -176,6 +176,17 @@ struct TrainSpec {
   Position batch_position;
 };
 
+/// What becomes of activations: all alike, or layers by name.
+struct MemoryPlanSpec {
+  enum class Activations : std::uint8_t { keep, recompute, offload, automatic };
+  Activations activations = Activations::keep;
+  std::vector<std::string> recompute;
+  std::vector<std::string> offload;
+  int prefetch = 1;
+  Position recompute_position;
+  Position offload_position;
+};
+
 struct CheckpointSpec {
   Every every;
   int keep = 3;
@@ -193,6 +204,7 @@ struct RunSpec {
   Section policy;     ///< text("type") is the keyword in the policy table
   std::vector<LaneSpec> lanes;
   TrainSpec train;
+  MemoryPlanSpec memory_plan;
   CheckpointSpec checkpoint;
   std::optional<std::filesystem::path> run_dir;
 };

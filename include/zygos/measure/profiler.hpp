@@ -27,6 +27,10 @@ struct ProfileRequest {
   /// Full batches as training takes them, each valid until the next call: samples of a step lie
   /// where no cache has them yet. Empty: `batch` in every step.
   std::function<train::Batch()> next{};
+  /// What becomes of activations: see plan::Problem. Lanes that can't keep all of them are measured
+  /// with it.
+  std::vector<schedule::KeptNodes> activations{};
+  std::int32_t prefetch = 1;
 };
 
 /// Runs the real tasks through the real engine: every place alone, layer by layer, at several

@@ -4,6 +4,7 @@
 
 #include "zygos/lane/lane.hpp"
 #include "zygos/schedule/model_outline.hpp"
+#include "zygos/schedule/segments.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,10 @@ struct Problem {
   /// Updates clip the gradient by its norm over the model, so a place that updates a part of it
   /// needs the squares of all others first: see ScheduleBuilder::exchange_squares().
   bool clips = false;
+  /// Nodes whose activations are not simply kept, and how many segments are copied ahead: see
+  /// schedule::Outline.
+  std::vector<schedule::KeptNodes> activations{};
+  std::int32_t prefetch = 1;
 
   /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
   /// must see together.

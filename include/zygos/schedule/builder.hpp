@@ -4,6 +4,7 @@
 
 #include "zygos/schedule/schedule.hpp"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -38,16 +39,22 @@ struct Outline {
   std::vector<ElementRange> parts;
   std::vector<Place> part_owners;  ///< see Schedule::part_owners
   std::vector<SampleRange> updates;
-  std::int64_t chunk = 0;            ///< strict mode: see Schedule::chunk
-  bool clips = false;                ///< updates scale the gradient by its norm over the model
-  std::vector<ModelSlice> slices{};  ///< see Schedule::slices
+  std::int64_t chunk = 0;                ///< strict mode: see Schedule::chunk
+  bool clips = false;                    ///< updates scale the gradient by its norm over the model
+  std::vector<ModelSlice> slices{};      ///< see Schedule::slices
+  std::vector<KeptNodes> activations{};  ///< nodes whose activations are not simply kept
+  std::int32_t prefetch = 1;             ///< segments that are copied while another is computed
 };
 
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
 /// follows from reads and writes, so a policy states none of these: it adds the tasks in an order
 /// in which they could run one by one. Everything a policy does wrong is an InternalError.
 ///
-/// Nor does a policy know of layers that need statistics of more samples than one pass has
+/// Nor does a policy know what becomes of activations (Outline::activations): passes are cut where
+/// segments end, offloaded segments are copied to host memory and fetched before backward needs
+/// them, and dropped ones are recomputed.
+///
+/// Nor of layers that need statistics of more samples than one pass has
 /// (NodeOutline::statistics): passes are cut in front of them, and build() puts in between what
 /// gathers the statistics, and moves to later what has to wait for them. A UsageError says so where
 /// updates come in between.
@@ -131,6 +138,14 @@ class ScheduleBuilder {
   Schedule build() &&;
 
  private:
+  /// Segments that come back to a lane for backward of a micro-batch.
+  struct Returning {
+    std::vector<std::int32_t> order;  ///< as backward needs them
+    /// By segment of the schedule: how many of these its backward needs.
+    std::map<std::int32_t, std::size_t> needed;
+    std::size_t next = 0;  ///< of `order`, that has not been brought
+  };
+
   struct PlaceState {
     Version version = 0;
     std::int32_t stash_slots = 0;
@@ -145,6 +160,7 @@ class ScheduleBuilder {
     std::set<std::int32_t> renewed;                           ///< parts of the next version
     std::map<MicroBatch, std::pair<Version, bool>> forwards;  ///< version used, whether it kept
     TaskId sent = -1;                                         ///< the last send_gradients()
+    std::map<MicroBatch, Returning> returning;
   };
 
   PlaceState& state(Place place);
@@ -167,6 +183,18 @@ class ScheduleBuilder {
   TaskId backward_part(Place place, MicroBatch micro_batch, NodeRange nodes);
   /// Version that the forward pass used, and whether its activations are kept.
   const std::pair<Version, bool>& forward_of(Place place, MicroBatch micro_batch) const;
+
+  // builder_activations.cpp
+  void require_no_other_recompute() const;
+  /// Sets Task::not_before, so that copies run no further ahead than Outline::prefetch says.
+  void limit_copies();
+  /// After forward of the whole segment.
+  void leave(Place place, MicroBatch micro_batch, std::int32_t segment);
+  /// Before backward of the segment: what it needs, and what is to be copied meanwhile.
+  void bring_segments(Place place, MicroBatch micro_batch, std::int32_t segment);
+  void bring_segment(Place place, MicroBatch micro_batch, std::int32_t segment);
+  Returning returning_order(Place place) const;
+  Task on_segment(TaskKind kind, Place place, MicroBatch micro_batch, std::int32_t segment) const;
 
   // builder_statistics.cpp
   using StatisticsKey = std::tuple<std::int32_t, std::int32_t, bool>;

@@ -44,7 +44,9 @@ enum class TaskKind : std::uint8_t {
   stash,       ///< keeps a copy of the current weights for backward passes still to come
   offload,     ///< copies the current weights to host memory, where they rest
   fetch,       ///< copies weights from where they rest into slot 1 of the lane
-  average,     ///< current weights become the mean of all versions that are kept
+  offload_activations,  ///< copies activations of a segment to host memory
+  fetch_activations,    ///< copies them back into slot 1 of the lane
+  average,              ///< current weights become the mean of all versions that are kept
 };
 inline constexpr std::size_t task_kind_count = static_cast<std::size_t>(TaskKind::average) + 1;
 
@@ -67,15 +69,16 @@ enum class BufferKind : std::uint8_t {
   squares,           ///< sums of the squares of a gradient, by part
   norm,              ///< of the gradient of the whole model, as an update takes it
   weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
-  optimizer_state,  ///< by part where parts have owners
-  stashed_weights,  ///< a version of the weights that rests in host memory, by slot
-  constants,        ///< what layers read, not trained; part: the node
-  decay_mask,       ///< which parameters decay
-  landing,          ///< where a peer's part of the gradient arrives before it is added
-  gradient_flag,    ///< (1) i32: an update's gradient was not finite
-  loss_totals,      ///< (micro-batches, nn::loss_totals) f64
-  staged_flag,      ///< copy of gradient_flag in host memory
-  staged_totals,    ///< copy of loss_totals in host memory
+  optimizer_state,      ///< by part where parts have owners
+  resting_activations,  ///< activations of a segment in host memory, between forward and backward
+  stashed_weights,      ///< a version of the weights that rests in host memory, by slot
+  constants,            ///< what layers read, not trained; part: the node
+  decay_mask,           ///< which parameters decay
+  landing,              ///< where a peer's part of the gradient arrives before it is added
+  gradient_flag,        ///< (1) i32: an update's gradient was not finite
+  loss_totals,          ///< (micro-batches, nn::loss_totals) f64
+  staged_flag,          ///< copy of gradient_flag in host memory
+  staged_totals,        ///< copy of loss_totals in host memory
 };
 inline constexpr std::size_t buffer_kind_count =
     static_cast<std::size_t>(BufferKind::staged_totals) + 1;
@@ -99,6 +102,8 @@ enum class Extent : std::uint8_t {
   caller,               ///< the one that belongs to nobody
   place,                ///< the place's only one
   micro_batch,          ///< of the task's micro-batch
+  segment,              ///< of the micro-batch, of the segment that has the task's nodes
+  sources,              ///< of the micro-batch, of the segments that this one reads from
   node,                 ///< of the task's node and micro-batch
   update_of_node,       ///< of the task's node and update
   divided_nodes,        ///< of the update, for each of the task's nodes with divided statistics
@@ -117,6 +122,7 @@ enum class Fact : std::uint16_t {
   staged = 1U << 1U,             ///< it does not
   has_boundary = 1U << 2U,       ///< its stage reads outputs of earlier ones
   made = 1U << 3U,               ///< earlier nodes of the stage have been computed
+  segment_made = 1U << 15U,      ///< earlier nodes of the segment have been
   of_gradients = 1U << 4U,       ///< works on gradients
   later_nodes = 1U << 5U,        ///< later nodes of the stage have gradients already
   own_gradients = 1U << 6U,      ///< gradients of the stage's outputs exist
@@ -138,8 +144,8 @@ constexpr Facts facts(std::initializer_list<Fact> all) {
   return static_cast<Facts>(mask);
 }
 
-/// Slot of an operand that is not a number: the task's own; that of the kept activations (1 after a
-/// recompute); 1 for statistics of gradients.
+/// Slot of an operand that is not a number: the task's own; that of activations as backward finds
+/// them (1 after a recompute or a fetch); 1 for statistics of gradients.
 inline constexpr std::int8_t slot_of_task = -1;
 inline constexpr std::int8_t slot_kept = -2;
 inline constexpr std::int8_t slot_of_direction = -3;
@@ -171,7 +177,7 @@ enum class Reads : std::uint8_t { no_message, one_message, any_messages };
 enum class Evaluation : std::uint8_t { left_out, kept, kept_for_activations };
 
 /// What a task's `nodes` have to be.
-enum class Nodes : std::uint8_t { none, whole_stage, part_of_stage, one_with_statistics };
+enum class Nodes : std::uint8_t { none, whole_segment, part_of_segment, one_with_statistics };
 
 /// What a task's `elements` have to be.
 enum class Elements : std::uint8_t {
@@ -220,6 +226,7 @@ struct BufferTraits {
   bool of_elements = false;    ///< a value for each element of a range of the flat parameters
   bool slots_as_one = false;   ///< tasks name slot 0 for all: the optimizer's states, partial sums
   bool by_part = false;        ///< `part` is one of Schedule::parts
+  bool by_segment = false;     ///< `part` is one of Schedule::segments; part 0 is not printed
   bool by_owner = false;       ///< by part only where parts have owners; part 0 is not printed
   bool exists_before = false;  ///< holds something before the first task of a step, in slot 0
   bool written_once = false;   ///< in a step

@@ -34,6 +34,7 @@ struct NodeOutline {
   std::vector<std::int32_t> inputs;  ///< nodes that feed it; -1: the model's input
   ElementRange parameters;           ///< of the flat parameter buffer, padding included
   std::int64_t output_bytes = 0;
+  std::int64_t kept_bytes = 0;  ///< what the layer keeps for backward beside its output
   double flops = 0.0;  ///< of forward and backward; a guess at their time where none is measured
   bool has_backward = true;  ///< false if nothing is trained in it or before it
   /// Numbers that it has to know of all samples of an update before it can work on one of them,

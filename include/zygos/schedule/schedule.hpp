@@ -13,6 +13,7 @@
 #pragma once
 
 #include "zygos/schedule/model_outline.hpp"
+#include "zygos/schedule/segments.hpp"
 #include "zygos/schedule/task.hpp"
 
 #include <string>
@@ -30,6 +31,8 @@ struct Schedule {
   std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are summed as one
   std::vector<ModelSlice> slices;     ///< of each node: its part of the whole model; empty: whole
   std::vector<NodeRange> stages;
+  std::vector<Segment> segments;  ///< of all stages, in order; empty: activations of a stage are
+                                  ///< one buffer, and kept
   std::vector<SampleRange> micro_batches;
   std::vector<ElementRange> parts;   ///< of the flat gradient: what is reduced as one
   std::vector<Place> part_owners;    ///< by part: who alone updates it, so that weights and

@@ -32,8 +32,10 @@ struct Buffer {
   MicroBatch micro_batch = 0;  ///< of samples and everything computed from them;
                                ///< batch_statistics: index into Schedule::updates
   std::int32_t slot = 0;       ///< weights: 0 or the stash's slot; activations: 1 if recomputed
+                               ///< or fetched
   std::int32_t part = 0;       ///< gradients: index into Schedule::parts; message: its number;
-                               ///< statistics: the node that they are for
+                               ///< statistics: the node that they are for; activations: index
+                               ///< into Schedule::segments
   friend auto operator<=>(const Buffer&, const Buffer&) = default;
   // Said apart: nvcc declares the equality that comes with the line above, but does not define it.
   friend bool operator==(const Buffer&, const Buffer&) = default;
@@ -65,9 +67,11 @@ struct Task {
   bool reduced = false;       ///< update, squares: takes the reduced gradient
   bool clips = false;         ///< update: scales the gradient by its norm
   bool of_gradients = false;  ///< statistics and their transfers: of what backward works on
-  std::int32_t every = 1;     ///< average: done at the end of every so many steps
-  std::int64_t bytes = 0;     ///< that it moves; computing tasks: 0
-  std::vector<TaskId> after;  ///< must have ended before this one starts
+  TaskId not_before = -1;  ///< must have ended before, though they share no buffer: what limits how
+                           ///< far copies of activations run ahead, and so their memory
+  std::int32_t every = 1;  ///< average: done at the end of every so many steps
+  std::int64_t bytes = 0;  ///< that it moves; computing tasks: 0
+  std::vector<TaskId> after;           ///< must have ended before this one starts
   std::vector<TaskId> after_previous;  ///< likewise, of the step before: see Schedule::barrier
   std::vector<Buffer> reads;
   std::vector<Buffer> writes;

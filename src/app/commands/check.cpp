@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
+#include "app/plan/activation_choice.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/run_plan.hpp"
@@ -39,6 +40,10 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
   console.say(indented(setup.graph->text()));
   console.say("");
   console.say(memory_table(memory, subject));
+  if (!schedule.segments.empty()) {
+    console.say("");
+    console.say(activation_table(*setup.graph, schedule));
+  }
   for (std::size_t place = 0; place < memory.size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
     memory[place].lane.require_within(spec.budget_bytes, spec.name);

@@ -19,12 +19,6 @@ const std::string& node_name(const graph::Graph& graph, const schedule::Schedule
   return schedule.slices.empty() ? graph.nodes()[index].name : schedule.slices[index].name;
 }
 
-std::string layers_text(const graph::Graph& graph, const schedule::Schedule& schedule,
-                        schedule::NodeRange nodes) {
-  const std::string& first = node_name(graph, schedule, nodes.begin);
-  return nodes.count() == 1 ? first : first + " to " + node_name(graph, schedule, nodes.end - 1);
-}
-
 /// Layers of every stage and who has them, replicas side by side.
 std::string stages_text(const graph::Graph& graph, const schedule::Schedule& schedule) {
   std::string text;
@@ -61,6 +55,12 @@ std::string micro_batches_text(const schedule::Schedule& schedule) {
 }
 
 }  // namespace
+
+std::string layers_text(const graph::Graph& graph, const schedule::Schedule& schedule,
+                        schedule::NodeRange nodes) {
+  const std::string& first = node_name(graph, schedule, nodes.begin);
+  return nodes.count() == 1 ? first : first + " to " + node_name(graph, schedule, nodes.end - 1);
+}
 
 std::vector<std::int64_t> samples_per_place(const schedule::Schedule& schedule) {
   std::vector<std::int64_t> result;

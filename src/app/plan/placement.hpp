@@ -24,6 +24,10 @@ std::vector<schedule::Place> in_order_of_stages(const schedule::Schedule& schedu
 /// "fc1 to fc3 on host -> fc4 on device, 8 micro-batches of 32 samples"
 std::string placement_text(const graph::Graph& graph, const schedule::Schedule& schedule);
 
+/// "fc1 to fc3".
+std::string layers_text(const graph::Graph& graph, const schedule::Schedule& schedule,
+                        schedule::NodeRange nodes);
+
 /// {"host": {"samples": 52, "layers": ["fc1", ...], "stage": 0}, ...}, active places only.
 nlohmann::json placement_json(const graph::Graph& graph, const schedule::Schedule& schedule);
 

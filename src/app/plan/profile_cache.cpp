@@ -35,9 +35,13 @@ plan::Facts run_facts(const RunSetup& setup) {
     budgets +=
         fmt::format("{}{}", budgets.empty() ? "" : ", ", (*setup.lanes)[place].spec().budget_bytes);
   }
-  return {{"batch", std::to_string(setup.trainer.batch)},
-          {"strict mode's chunk", std::to_string(setup.chunk)},
-          {"lanes' budgets", budgets}};
+  plan::Facts facts{{"batch", std::to_string(setup.trainer.batch)},
+                    {"strict mode's chunk", std::to_string(setup.chunk)},
+                    {"lanes' budgets", budgets}};
+  if (!setup.activations.text.empty()) {
+    facts.emplace_back("memory plan", setup.activations.text);
+  }
+  return facts;
 }
 
 plan::Facts facts_of(const RunSetup& setup) {
@@ -156,7 +160,9 @@ measure::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .batch = {rows.inputs, rows.targets, setup.first_batch},
           .log = log,
           .chunk = setup.chunk,
-          .next = endless_batches(setup)};
+          .next = endless_batches(setup),
+          .activations = setup.activations.nodes,
+          .prefetch = setup.activations.prefetch};
 }
 
 }  // namespace zygos::app

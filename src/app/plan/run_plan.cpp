@@ -143,7 +143,9 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
     result.decisions = setup.policy->decisions(problem, result.schedule);
     return result;
   }
-  if (result.schedule.active_places().size() < 2 && !decides(setup, result.schedule)) {
+  // One lane has nothing to gain from a prediction, unless activations leave it.
+  const bool one_lane = result.schedule.active_places().size() < 2;
+  if (one_lane && result.schedule.segments.empty() && !decides(setup, result.schedule)) {
     return result;
   }
   const plan::Profile profile = profile_of(setup, fresh_profile, console);

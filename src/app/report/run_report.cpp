@@ -172,6 +172,9 @@ std::string alone_text(const RunSetup& setup, const std::vector<double>& single_
 }
 
 std::string prediction_text(const RunSetup& setup, const Prediction& said) {
+  if (setup.lanes->size() == 1) {
+    return text_of_seconds(said.step_s) + " a step";
+  }
   return fmt::format("{} a step, {} the fastest single lane ({}; at most {})",
                      text_of_seconds(said.step_s), text_of_speedup(said.speedup),
                      alone_text(setup, said.single_step_s), text_of_speedup(said.upper_bound));
@@ -246,6 +249,9 @@ void say_setup(const RunSetup& setup, Console& console) {
                          setup.on_several_ranks() ? ", " + setup.homes[place] : "");
   }
   note_field(console, "lanes", lanes);
+  if (!setup.activations.text.empty()) {
+    note_field(console, "memory", "activations: " + setup.activations.text + " (memory_plan)");
+  }
 }
 
 void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
@@ -264,7 +270,7 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
     return;
   }
   note_field(console, "predicted", prediction_text(setup, *plan.prediction));
-  if (!plan.prediction->worthwhile) {
+  if (!plan.prediction->worthwhile && plan.schedule.active_places().size() > 1) {
     note_field(console, "advice",
                wrapped("The planner would not use several lanes for this run, the deck asks for "
                        "it. " +

@@ -3,6 +3,7 @@
 #include "app/run/build_run.hpp"
 
 #include "app/from_registry.hpp"
+#include "app/plan/activation_choice.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/run/build_model.hpp"
 #include "app/run/lane_choice.hpp"
@@ -179,8 +180,10 @@ nn::RateSchedulePtr rates_of(const CheckedDeck& checked, std::int64_t steps_per_
 }
 
 /// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
-void refuse_unfit_policy(const CheckedDeck& checked, const RunSetup& setup) {
+/// Chooses what becomes of activations, and sees that the policy can do it.
+void refuse_unfit_policy(const CheckedDeck& checked, RunSetup& setup) {
   try {
+    setup.activations = activation_choice(checked, setup);
     static_cast<void>(unmeasured_schedule(setup));
   } catch (const UsageError& refusal) {
     deck::Findings findings = checked.deck.findings();

@@ -21,6 +21,13 @@
 
 namespace zygos::app {
 
+/// What becomes of activations between forward and backward.
+struct ActivationChoice {
+  std::vector<schedule::KeptNodes> nodes;
+  int prefetch = 1;
+  std::string text;  ///< "4 layers recomputed"; empty: everything is kept
+};
+
 /// Everything a run consists of, built from a checked deck. Members are in the order of their
 /// making: Kokkos outlives the lanes, the lanes outlive whatever runs on them.
 struct RunSetup {
@@ -40,6 +47,7 @@ struct RunSetup {
   std::vector<std::uint32_t> first_batch;  ///< their ids
   train::TrainerOptions trainer;
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
+  ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
   int keep = 3;                                ///< checkpoints
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
@@ -49,6 +57,8 @@ struct RunSetup {
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
     problem.clips = optimizer->clip_norm().has_value();
+    problem.activations = activations.nodes;
+    problem.prefetch = activations.prefetch;
     return problem;
   }
   bool on_several_ranks() const { return communicator != nullptr; }

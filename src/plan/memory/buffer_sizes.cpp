@@ -47,11 +47,13 @@ class TimedSlots {
 };
 
 BufferSizes::BufferSizes(const MemoryRequest& request, const StageTensors& stage,
-                         schedule::SampleRange samples, std::int64_t chunk, bool trains)
+                         const schedule::Schedule& schedule, schedule::SampleRange samples,
+                         bool trains)
     : request_(request),
       stage_(stage),
+      schedule_(schedule),
       samples_(samples.count()),
-      slices_(schedule::slices_of(samples, chunk)),
+      slices_(schedule::slices_of(samples, schedule.chunk)),
       trains_(trains) {}
 
 std::size_t BufferSizes::bytes(const Shape& sample) const {
@@ -60,16 +62,18 @@ std::size_t BufferSizes::bytes(const Shape& sample) const {
 
 BufferLayout BufferSizes::of(const schedule::Buffer& buffer) const {
   using Layout = BufferLayout (BufferSizes::*)() const;
-  static constexpr std::array<std::pair<BufferKind, Layout>, 7> layouts{
+  static constexpr std::array<std::pair<BufferKind, Layout>, 6> layouts{
       {{BufferKind::inputs, &BufferSizes::of_batch},
        {BufferKind::staging, &BufferSizes::of_batch},
        {BufferKind::boundary, &BufferSizes::of_boundary},
        {BufferKind::outputs, &BufferSizes::of_outputs},
        {BufferKind::input_gradients, &BufferSizes::of_input_gradients},
-       {BufferKind::activations, &BufferSizes::of_activations},
        {BufferKind::output_gradients, &BufferSizes::of_losses}}};
   if (buffer.kind == BufferKind::scratch) {
     return buffer.slot == 0 ? of_backward_scratch() : of_forward_scratch();
+  }
+  if (buffer.kind == BufferKind::activations || buffer.kind == BufferKind::resting_activations) {
+    return of_activations(buffer.part);
   }
   const auto found =
       std::ranges::find(layouts, buffer.kind, [](const auto& one) { return one.first; });
@@ -124,18 +128,21 @@ void BufferSizes::add_workspace(graph::NodeId id, bool kept, std::size_t slice, 
   }
 }
 
-BufferLayout BufferSizes::of_activations() const {
+BufferLayout BufferSizes::of_activations(std::int32_t segment) const {
   const auto nodes = request_.graph.nodes();
+  const schedule::NodeRange of_segment =
+      schedule_.segments.empty() ? stage_.nodes
+                                 : schedule_.segments[static_cast<std::size_t>(segment)].nodes;
   const auto last = last_readers();
   TimedSlots slots;
-  for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
+  for (auto id = of_segment.begin; id < of_segment.end; ++id) {
     if (position(stage_.outputs, id) < 0) {
       slots.add({Role::output, id}, bytes(nodes[static_cast<std::size_t>(id)].output_shape), id,
                 last[static_cast<std::size_t>(id - stage_.nodes.begin)]);
     }
   }
   for (std::size_t slice = 0; slice < slices_.size(); ++slice) {
-    for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
+    for (auto id = of_segment.begin; id < of_segment.end; ++id) {
       add_workspace(id, true, slice, id, slots);
     }
   }

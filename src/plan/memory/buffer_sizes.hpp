@@ -23,14 +23,15 @@ class TimedSlots;
 class BufferSizes {
  public:
   BufferSizes(const MemoryRequest& request, const StageTensors& stage,
-              schedule::SampleRange samples, std::int64_t chunk, bool trains);
+              const schedule::Schedule& schedule, schedule::SampleRange samples, bool trains);
 
   /// Slots of a buffer by its kind:
   ///   inputs, staging   model_input, target, sample_ids (0 bytes where the stage does not read it)
   ///   boundary, outputs   output of each node of the stage's list
   ///   input_gradients, output_gradients   output_gradient of each node of the stage's list; last
   ///                     stage, output_gradients: loss_values and loss_hits, too
-  ///   activations       output of the nodes that are not in `outputs`, kept_workspace
+  ///   activations, resting_activations   output of the nodes of the segment that are not in
+  ///                     `outputs`, kept_workspace
   ///   scratch, slot 0   output_gradient inside the stage, added_gradient, scratch_workspace;
   ///                     slot 1: scratch_workspace
   /// Slots of scratch share memory where no node needs both; without backward activations, too.
@@ -46,7 +47,8 @@ class BufferSizes {
   BufferLayout of_batch() const;
   void add_nodes(Role role, const std::vector<graph::NodeId>& nodes, TimedSlots& slots) const;
   BufferLayout of_nodes(Role role, const std::vector<graph::NodeId>& nodes) const;
-  BufferLayout of_activations() const;
+  /// Of the buffer's segment.
+  BufferLayout of_activations(std::int32_t segment) const;
   BufferLayout of_losses() const;
   BufferLayout of_backward_scratch() const;
   void add_gradients(TimedSlots& slots) const;
@@ -59,6 +61,7 @@ class BufferSizes {
 
   const MemoryRequest& request_;
   const StageTensors& stage_;
+  const schedule::Schedule& schedule_;
   std::int64_t samples_;
   std::vector<schedule::SampleRange> slices_;
   bool trains_;

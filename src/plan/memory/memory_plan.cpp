@@ -48,7 +48,7 @@ class Collector {
       : request_(request), schedule_(schedule), place_(place), holds_prediction_(stage.is_last) {
     const bool trains = has_backward_tasks(schedule, place);
     for (const schedule::SampleRange& samples : schedule.micro_batches) {
-      sizes_.emplace_back(request, stage, samples, schedule.chunk, trains);
+      sizes_.emplace_back(request, stage, schedule, samples, trains);
     }
   }
 

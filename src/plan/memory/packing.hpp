@@ -30,8 +30,9 @@ struct LiveInterval {
 std::size_t pack(std::vector<LiveInterval>& intervals);
 
 /// Sets the offsets of buffers so that two share memory only if every use of one has ended before
-/// the other is first written, and returns the total bytes. First fit in the order of the first
-/// use, which for live intervals of one queue is optimal up to fragmentation.
+/// the other is first written, and returns the total bytes. First fit, in the order of the first
+/// use (optimal up to fragmentation for live intervals of one queue) or of size, whichever takes
+/// less.
 std::size_t pack(const std::vector<PlannedBuffer*>& buffers, const schedule::HappensBefore& before);
 
 /// One after the other, nothing shared: for memory that another place may read at any time.

@@ -112,6 +112,10 @@ schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype,
     outline.name = node.name;
     outline.inputs.assign(node.inputs.begin(), node.inputs.end());
     outline.output_bytes = node.output_shape.size() * element;
+    for (const nn::WorkspaceSpec& spec : node.layer->workspace(1, node.input_shapes, dtype)) {
+      outline.kept_bytes +=
+          spec.kept ? spec.shape.size() * static_cast<std::int64_t>(size_of(spec.dtype)) : 0;
+    }
     outline.has_backward = has_backward(graph, static_cast<graph::NodeId>(i));
     nn::Cost cost = node.layer->forward_cost(1, node.input_shapes, dtype);
     if (outline.has_backward) {

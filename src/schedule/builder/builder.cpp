@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/schedule/builder.hpp"
 
+#include "schedule/builder/buffer_uses.hpp"
 #include "schedule/builder/operands.hpp"
 #include "schedule/order/order.hpp"
 
@@ -72,6 +73,8 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
     schedule_.parameters.push_back(node.parameters);
     schedule_.statistics.push_back(node.statistics);
   }
+  schedule_.segments =
+      cut_into_segments(outline_.model, outline_.stages, activation_links_, outline_.activations);
   schedule_.activation_links = activation_links_;
   schedule_.gradient_links = gradient_links_;
   for (const PlaceOutline& place : outline_.places) {
@@ -216,13 +219,25 @@ TaskId ScheduleBuilder::forward(Place place, MicroBatch micro_batch, bool keeps,
 TaskId ScheduleBuilder::forward_part(Place place, MicroBatch micro_batch, bool keeps,
                                      Version version, NodeRange nodes) {
   bring(place, version);
-  Task task = pass(TaskKind::forward, place, micro_batch, version, nodes);
-  state(place).forwards[micro_batch] = {task.version, keeps};
-  task.keeps = keeps;
-  return add(std::move(task));
+  if (!keeps) {
+    require_no_other_recompute();
+  }
+  state(place).forwards[micro_batch] = {version, keeps};
+  TaskId last = nobody;
+  for (const NodeRange& part : cut_at_segments(schedule_, nodes)) {
+    const std::int32_t segment = segment_of(schedule_, part.begin);
+    Task task = pass(TaskKind::forward, place, micro_batch, version, part);
+    task.keeps = keeps && keeping_on(schedule_, place, segment) == Keeping::kept;
+    last = add(std::move(task));
+    if (part.end == segment_nodes(schedule_, part.begin, nodes_of(place)).end) {
+      leave(place, micro_batch, segment);
+    }
+  }
+  return last;
 }
 
 TaskId ScheduleBuilder::recompute(Place place, MicroBatch micro_batch) {
+  require_no_other_recompute();
   auto& [version, keeps] = state(place).forwards.at(micro_batch);
   bring(place, version);
   Task task = pass(TaskKind::recompute, place, micro_batch, version, nodes_of(place));
@@ -246,6 +261,7 @@ TaskId ScheduleBuilder::backward(Place place, MicroBatch micro_batch,
       backward_part(place, micro_batch, {*node + 1, rest.end});
       rest.end = *node + 1;
     }
+    bring_segments(place, micro_batch, segment_of(schedule_, *node));
     statistics(place, micro_batch, *node, true);
   }
   return backward_part(place, micro_batch, rest);
@@ -262,13 +278,20 @@ TaskId ScheduleBuilder::backward_part(Place place, MicroBatch micro_batch, NodeR
   PlaceState& here = state(place);
   const auto& [version, keeps] = forward_of(place, micro_batch);
   bring(place, version);
-  Task task = pass(TaskKind::backward, place, micro_batch, version, nodes);
-  task.recomputed = !keeps;
-  task.accumulates = !here.fresh;
+  const std::vector<NodeRange> parts = cut_at_segments(schedule_, nodes);
+  TaskId last = nobody;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    const std::int32_t segment = segment_of(schedule_, part->begin);
+    bring_segments(place, micro_batch, segment);
+    Task task = pass(TaskKind::backward, place, micro_batch, version, *part);
+    task.recomputed = !keeps || keeping_on(schedule_, place, segment) != Keeping::kept;
+    task.accumulates = !here.fresh;
+    last = add(std::move(task));
+  }
   if (nodes.begin == nodes_of(place).begin) {
     here.fresh = false;
   }
-  return add(std::move(task));
+  return last;
 }
 
 void ScheduleBuilder::count_partial_gradients() {
@@ -293,6 +316,7 @@ void ScheduleBuilder::count_partial_gradients() {
 
 Schedule ScheduleBuilder::build() && {
   gather_statistics();
+  limit_copies();
   if (schedule_.chunk > 0) {
     count_partial_gradients();
   }

@@ -29,7 +29,8 @@ void ScheduleBuilder::statistics(Place place, MicroBatch micro_batch, std::int32
   task.nodes = {node, node + 1};
   task.update = update_of(schedule_, task.samples);
   task.of_gradients = of_gradients;
-  task.recomputed = of_gradients && !forward_of(place, micro_batch).second;
+  const bool kept = keeping_on(schedule_, place, segment_of(schedule_, node)) == Keeping::kept;
+  task.recomputed = of_gradients && (!kept || !forward_of(place, micro_batch).second);
   add(std::move(task));
 }
 

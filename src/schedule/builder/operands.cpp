@@ -23,6 +23,9 @@ class FactFinder {
     const bool at_boundary = !is_pass(task_.kind) || stage_.reads_boundary(task_.nodes);
     note(Fact::has_boundary, at_boundary && !stage_.activations_from.empty());
     note(Fact::made, task_.of_gradients || task_.nodes.begin > stage_.nodes.begin);
+    note(Fact::segment_made,
+         task_.of_gradients ||
+             task_.nodes.begin > segment_nodes(schedule_, task_.nodes.begin, stage_.nodes).begin);
     note(Fact::of_gradients, task_.of_gradients);
     note(Fact::later_nodes, task_.nodes.end < stage_.nodes.end);
     note(Fact::own_gradients,
@@ -95,6 +98,13 @@ class OperandFinder {
       case Extent::micro_batch:
         out.push_back({operand.kind, task_.place, task_.micro_batch, slot, 0});
         break;
+      case Extent::segment:
+        out.push_back({operand.kind, task_.place, task_.micro_batch, slot,
+                       segment_of(schedule_, task_.nodes.begin)});
+        break;
+      case Extent::sources:
+        add_sources(operand, out);
+        break;
       case Extent::node:
         out.push_back({operand.kind, task_.place, task_.micro_batch, slot, task_.nodes.begin});
         break;
@@ -126,6 +136,18 @@ class OperandFinder {
       case Extent::gathered:
         add_named(operand, slot, out);
         break;
+    }
+  }
+
+  /// Forward reads what forward has made, all others what there is for backward.
+  void add_sources(const Operand& operand, std::vector<Buffer>& out) const {
+    const bool for_backward = task_.kind != TaskKind::statistics || task_.of_gradients;
+    for (const std::int32_t source :
+         sources_of(schedule_, segment_of(schedule_, task_.nodes.begin))) {
+      const bool returned = operand.slot == slot_kept && for_backward &&
+                            keeping_on(schedule_, task_.place, source) != Keeping::kept;
+      out.push_back({operand.kind, task_.place, task_.micro_batch,
+                     static_cast<std::int32_t>(returned), source});
     }
   }
 

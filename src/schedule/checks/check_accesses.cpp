@@ -30,6 +30,12 @@ class AccessCheck {
     for (const TaskId earlier : waits_.before(id)) {
       clocks_.join(id, static_cast<std::size_t>(earlier));
     }
+    const TaskId first = schedule_.tasks[id].not_before;
+    if (first != nobody && !clocks_.ended_before(static_cast<std::size_t>(first), id)) {
+      findings_.push_back(label_of(schedule_, id) + " may begin before " +
+                          label_of(schedule_, static_cast<std::size_t>(first)) +
+                          " has ended, whose memory it may need");
+    }
     for (const std::uint32_t buffer : buffers_.reads(id)) {
       read(id, buffer);
     }

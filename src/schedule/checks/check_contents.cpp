@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -15,7 +16,10 @@ namespace {
 struct Pass {
   TaskId forward = nobody;      ///< the first part of it
   std::int32_t nodes_made = 0;  ///< forward has been through all before here
-  TaskId recompute = nobody;
+  /// By segment: the first part of forward over it, and what has brought it back for backward.
+  std::map<std::int32_t, TaskId> made;
+  std::map<std::int32_t, TaskId> offloaded;
+  std::map<std::int32_t, TaskId> returned;
   TaskId backward = nobody;             ///< the first part of it
   std::int32_t nodes_left = 0;          ///< backward has been through all from here on
   std::vector<Stage> activations_from;  ///< stages whose message has arrived
@@ -41,7 +45,7 @@ class ContentCheck {
  private:
   using Follow = std::pair<TaskKind, void (ContentCheck::*)(const Task&)>;
   /// Kinds that compute, read or bring buffers of samples; others have nothing to do with them.
-  static const std::array<Follow, 7> followed;
+  static const std::array<Follow, 9> followed;
 
   const StageFacts& stage_of(const Task& task) const { return facts_[task.place]; }
   Pass& pass_of(const Task& task) {
@@ -83,11 +87,63 @@ class ContentCheck {
     pass.nodes_left = all.end;
   }
 
-  /// Parts of one forward use the same weights, and all or none keep their activations.
-  void require_same_pass(const Task& task, const Pass& pass) {
-    const Task& first = task_of(pass.forward);
-    if (task.version != first.version || task.keeps != first.keeps) {
-      report("goes on with other weights, or keeps other activations, than " + label(pass.forward));
+  /// Parts of one forward use the same weights, and all or none of a segment keep their
+  /// activations.
+  void require_same_pass(const Task& task, Pass& pass) {
+    const TaskId of_segment = pass.made.try_emplace(segment_of(task), id_).first->second;
+    const bool other_weights = task.version != task_of(pass.forward).version;
+    if (other_weights || task.keeps != task_of(of_segment).keeps) {
+      report("goes on with other weights, or keeps other activations, than " +
+             label(other_weights ? pass.forward : of_segment));
+    }
+  }
+
+  std::int32_t segment_of(const Task& task) const {
+    return schedule::segment_of(schedule_, task.nodes.begin);
+  }
+
+  std::string text_of_segment(std::int32_t segment) const {
+    return schedule_.segments.empty()
+               ? std::string()
+               : " of nodes " +
+                     text_of(schedule_.segments[static_cast<std::size_t>(segment)].nodes);
+  }
+
+  /// Only what has been computed whole can leave the lane.
+  void offload(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (pass.forward == nobody || pass.nodes_made < task.nodes.end) {
+      report("copies activations that forward has not made");
+    }
+    require_keeping(task, Keeping::offloaded);
+    const auto [earlier, first] = pass.offloaded.try_emplace(segment_of(task), id_);
+    if (!first) {
+      report("offloads once more what " + label(earlier->second) + " has offloaded");
+    }
+  }
+
+  void fetch(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (!pass.offloaded.contains(segment_of(task))) {
+      report("fetches activations that no task has offloaded");
+    }
+    require_keeping(task, Keeping::offloaded);
+    return_segment(task, pass);
+  }
+
+  void require_keeping(const Task& task, Keeping keeping) {
+    const Keeping said = keeping_on(schedule_, task.place, segment_of(task));
+    if (said != keeping) {
+      report("moves activations that are " + std::string(name_of(said)));
+    }
+  }
+
+  /// Once, and before backward has worked on them.
+  void return_segment(const Task& task, Pass& pass) {
+    const auto [earlier, first] = pass.returned.try_emplace(segment_of(task), id_);
+    if (!first || pass.nodes_left < task.nodes.end) {
+      report("computes or fetches once more what " +
+             label(first ? pass.backward : earlier->second) + " has worked on");
     }
   }
 
@@ -119,11 +175,11 @@ class ContentCheck {
     if (!follows_forward(task, pass)) {
       return;
     }
-    if (pass.recompute != nobody || pass.backward != nobody) {
-      report("computes once more what " +
-             label(pass.recompute != nobody ? pass.recompute : pass.backward) + " has worked on");
+    if (!schedule_.segments.empty()) {
+      require_keeping(task, Keeping::recomputed);
+      require_sources(task, pass);
     }
-    pass.recompute = id_;
+    return_segment(task, pass);
   }
 
   /// Of the node that the pass has reached: no other statistics are those of the batch.
@@ -168,12 +224,24 @@ class ContentCheck {
     if (pass.forward == nobody) {
       return report("comes before any forward of its micro-batch");
     }
-    if (!task.recomputed && !task_of(pass.forward).keeps) {
-      report("reads activations that " + label(pass.forward) +
-             " did not keep; a recompute is missing");
+    const auto made = pass.made.find(segment_of(task));
+    const TaskId forward = made == pass.made.end() ? pass.forward : made->second;
+    if (!task.recomputed && !task_of(forward).keeps) {
+      report("reads activations that " + label(forward) + " did not keep; a recompute is missing");
     }
-    if (task.recomputed && pass.recompute == nobody) {
-      report("reads activations that no recompute has made");
+    if (task.recomputed && !pass.returned.contains(segment_of(task))) {
+      report("reads activations that no recompute or fetch has made");
+    }
+    require_sources(task, pass);
+  }
+
+  void require_sources(const Task& task, const Pass& pass) {
+    for (const std::int32_t source : sources_of(schedule_, segment_of(task))) {
+      if (keeping_on(schedule_, task.place, source) != Keeping::kept &&
+          !pass.returned.contains(source)) {
+        report("reads activations" + text_of_segment(source) +
+               " that no recompute or fetch has made");
+      }
     }
   }
 
@@ -227,12 +295,14 @@ class ContentCheck {
   Findings findings_;
 };
 
-const std::array<ContentCheck::Follow, 7> ContentCheck::followed{
+const std::array<ContentCheck::Follow, 9> ContentCheck::followed{
     {{TaskKind::forward, &ContentCheck::forward},
      {TaskKind::recompute, &ContentCheck::recompute},
      {TaskKind::loss, &ContentCheck::loss},
      {TaskKind::backward, &ContentCheck::backward},
      {TaskKind::statistics, &ContentCheck::statistics},
+     {TaskKind::offload_activations, &ContentCheck::offload},
+     {TaskKind::fetch_activations, &ContentCheck::fetch},
      {TaskKind::send, &ContentCheck::send},
      {TaskKind::receive, &ContentCheck::receive}}};
 

@@ -13,6 +13,31 @@ bool within(std::int32_t index, const List& list) {
   return index >= 0 && static_cast<std::size_t>(index) < list.size();
 }
 
+/// Segments tile the stages, and read from earlier ones.
+void check_segments(const Schedule& schedule, Findings& findings) {
+  std::vector<NodeRange> stages;
+  for (std::size_t i = 0; i < schedule.segments.size(); ++i) {
+    const Segment& segment = schedule.segments[i];
+    const bool goes_on = !stages.empty() && stages.back().end == segment.nodes.begin &&
+                         std::ranges::find(schedule.stages, stages.back()) == schedule.stages.end();
+    if (goes_on) {
+      stages.back().end = segment.nodes.end;
+    } else {
+      stages.push_back(segment.nodes);
+    }
+    const bool earlier = std::ranges::all_of(segment.sources, [&](std::int32_t source) {
+      return source >= 0 && static_cast<std::size_t>(source) < i;
+    });
+    if (!earlier || segment.nodes.end <= segment.nodes.begin) {
+      findings.push_back("segment " + std::to_string(i) + " of nodes " + text_of(segment.nodes) +
+                         " is empty or reads from one that is not before it");
+    }
+  }
+  if (!schedule.segments.empty() && stages != schedule.stages) {
+    findings.push_back("the segments of the schedule do not tile its stages");
+  }
+}
+
 /// The head of a schedule: without it, nothing can be said of the tasks.
 Findings check_head(const Schedule& schedule) {
   Findings findings;
@@ -47,6 +72,7 @@ Findings check_head(const Schedule& schedule) {
                        std::to_string(schedule.parameters.size()) + " nodes and what slices " +
                        std::to_string(schedule.slices.size()) + " are");
   }
+  check_segments(schedule, findings);
   for (const auto* links : {&schedule.activation_links, &schedule.gradient_links}) {
     for (const StageLink& link : *links) {
       if (!within(link.from, schedule.stages) || !within(link.to, schedule.stages)) {
@@ -79,6 +105,9 @@ void check_indices(const Schedule& schedule, std::size_t id, Findings& findings)
     if (!within(before, schedule.tasks)) {
       missing("waits for task " + std::to_string(before));
     }
+  }
+  if (task.not_before != -1 && !within(task.not_before, schedule.tasks)) {
+    missing("waits for task " + std::to_string(task.not_before));
   }
   if (schedule.barrier && !task.after_previous.empty()) {
     findings.push_back(label_of(schedule, id) +

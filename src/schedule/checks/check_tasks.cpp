@@ -75,9 +75,17 @@ class FieldCheck {
                "; it has to be of one in its stage that needs statistics";
       });
     } else if (rule != Nodes::none) {
-      require(rule == Nodes::whole_stage ? task.nodes == stage.nodes : part, [&] {
+      require(part, [&] {
         return "works on nodes " + text_of(task.nodes) + "; its stage has " + text_of(stage.nodes);
       });
+      const NodeRange segment = segment_nodes(schedule_, task.nodes.begin, stage.nodes);
+      require(!part || (rule == Nodes::whole_segment ? task.nodes == segment
+                                                     : task.nodes.end <= segment.end),
+              [&] {
+                return "works on nodes " + text_of(task.nodes) + "; its " +
+                       (schedule_.segments.empty() ? "stage" : "segment") + " has " +
+                       text_of(segment);
+              });
     }
   }
 

@@ -63,6 +63,8 @@ class VersionCheck {
       case TaskKind::all_reduce:
       case TaskKind::statistics:
       case TaskKind::all_gather:
+      case TaskKind::offload_activations:
+      case TaskKind::fetch_activations:
       case TaskKind::squares:
       case TaskKind::norm:
         break;

@@ -63,6 +63,10 @@ void derive_order(Schedule& schedule) {
       clocks.join(id, static_cast<std::size_t>(previous));
     }
     find_conflicts(buffers, uses, id, conflicts);
+    if (task.not_before != nobody) {
+      conflicts.push_back(task.not_before);
+      std::ranges::sort(conflicts, std::greater<>{});
+    }
     for (const TaskId earlier : conflicts) {
       if (!clocks.ended_before(static_cast<std::size_t>(earlier), id)) {
         task.after.push_back(earlier);

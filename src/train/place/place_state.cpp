@@ -76,8 +76,7 @@ void bind_constants(PlaceState& state) {
 void bind_samples(PlaceState& state, std::int64_t given) {
   state.given = given;
   const PlaceSetup& setup = state.setup;
-  const BindingSource source{setup.graph, state.buffers, setup.target, setup.dtype,
-                             setup.schedule.chunk};
+  const BindingSource source{setup.graph, state.buffers, setup.target, setup.dtype, setup.schedule};
   for (std::size_t i = 0; i < state.micro_batches.size(); ++i) {
     if (state.mine[i]) {
       const schedule::SampleRange& planned = setup.schedule.micro_batches[i];

@@ -52,9 +52,20 @@ class Binder {
 
   /// A slot of a planned buffer as a tensor; an empty one if no task uses the buffer.
   Tensor at(BufferKind kind, std::int32_t slot, const SlotName& name, DType dtype,
-            const Shape& shape) const {
-    const plan::PlannedBuffer* buffer = source_.buffers.find(kind, slot, 0, micro_batch_);
+            const Shape& shape, std::int32_t part = 0) const {
+    const plan::PlannedBuffer* buffer = source_.buffers.find(kind, slot, part, micro_batch_);
     return buffer == nullptr ? Tensor() : source_.buffers.bind(*buffer, name, dtype, shape);
+  }
+
+  std::int32_t segment_of(graph::NodeId id) const {
+    return schedule::segment_of(source_.schedule, id);
+  }
+
+  /// Slot in which backward finds the activations of a node: those of forward if they were kept.
+  std::int32_t kept_slot(graph::NodeId id) const {
+    return source_.buffers.find(BufferKind::activations, 1, segment_of(id), micro_batch_) != nullptr
+               ? 1
+               : 0;
   }
 
   Shape output_shape(graph::NodeId id) const { return node(id).output_shape.with_leading(count()); }
@@ -101,7 +112,7 @@ class Binder {
         inside_[static_cast<std::size_t>(slot)].push_back(
             outside >= 0 ? out_.outputs[static_cast<std::size_t>(outside)]
                          : at(BufferKind::activations, slot, {Role::output, id}, source_.dtype,
-                              output_shape(id)));
+                              output_shape(id), segment_of(id)));
       }
       d_inside_.push_back(bind_gradient(id));
       auto& added = added_.emplace_back();
@@ -129,14 +140,14 @@ class Binder {
 
   void bind_slices() {
     // Memory was planned for a full micro-batch; the slices of this call are its first ones.
-    const auto slices = schedule::slices_of(out_.samples, source_.chunk);
+    const auto slices = schedule::slices_of(out_.samples, source_.schedule.chunk);
     for (std::size_t i = 0; i < slices.size(); ++i) {
       SliceTensors& slice = out_.slices.emplace_back();
       slice.samples = slices[i];
       slice.ids = part(out_.ids, slices[i]);
       const auto number = static_cast<std::int32_t>(i);
-      slice.forward = bind_passes(slices[i], number, 0, 1);
-      slice.recompute = bind_passes(slices[i], number, 1, 1);
+      slice.forward = bind_passes(slices[i], number, false, 1);
+      slice.recompute = bind_passes(slices[i], number, true, 1);
       bind_backward(slice, number);
     }
   }
@@ -145,16 +156,17 @@ class Binder {
     return rows_of(whole, samples.begin - out_.samples.begin, samples.count());
   }
 
-  /// Passes of all nodes over slice number `slice`, with activations in `slot` and workspace in the
-  /// scratch of `scratch_slot`.
+  /// Passes of all nodes over slice number `slice`, with the activations that forward makes or
+  /// those that are there for backward, and workspace in the scratch of `scratch_slot`.
   std::vector<NodePass> bind_passes(const schedule::SampleRange& samples, std::int32_t slice,
-                                    std::int32_t slot, std::int32_t scratch_slot) const {
+                                    bool for_backward, std::int32_t scratch_slot) const {
     std::vector<NodePass> passes;
     for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
       NodePass& pass = passes.emplace_back();
       for (const graph::NodeId source : node(id).inputs) {
-        pass.inputs.push_back(part(source_of(source, slot), samples));
+        pass.inputs.push_back(part(source_of(source, for_backward), samples));
       }
+      const std::int32_t slot = for_backward ? kept_slot(id) : 0;
       pass.output = part(inside(slot, id), samples);
       const auto specs =
           node(id).layer->workspace(samples.count(), node(id).input_shapes, source_.dtype);
@@ -163,7 +175,7 @@ class Binder {
         const auto index = static_cast<std::int32_t>(i);
         pass.workspace.push_back(
             spec.kept ? at(BufferKind::activations, slot, {Role::kept_workspace, id, index, slice},
-                           spec.dtype, spec.shape)
+                           spec.dtype, spec.shape, segment_of(id))
                       : at(BufferKind::scratch, scratch_slot, {Role::scratch_workspace, id, index},
                            spec.dtype, spec.shape));
       }
@@ -176,19 +188,17 @@ class Binder {
                   [static_cast<std::size_t>(id - stage_.nodes.begin)];
   }
 
-  const Tensor& source_of(graph::NodeId source, std::int32_t slot) const {
+  const Tensor& source_of(graph::NodeId source, bool for_backward) const {
     if (source == graph::graph_input) {
       return out_.inputs;
     }
     return stage_.nodes.contains(source)
-               ? inside(slot, source)
+               ? inside(for_backward ? kept_slot(source) : 0, source)
                : out_.boundary[static_cast<std::size_t>(plan::position(stage_.boundary, source))];
   }
 
   void bind_backward(SliceTensors& slice, std::int32_t number) const {
-    const bool recomputed =
-        source_.buffers.find(BufferKind::activations, 1, 0, micro_batch_) != nullptr;
-    auto passes = bind_passes(slice.samples, number, recomputed ? 1 : 0, 0);
+    auto passes = bind_passes(slice.samples, number, true, 0);
     for (auto id = stage_.nodes.begin; id < stage_.nodes.end; ++id) {
       const auto index = static_cast<std::size_t>(id - stage_.nodes.begin);
       NodeBackward& bound = slice.backward.emplace_back();

@@ -56,7 +56,7 @@ struct BindingSource {
   const PlaceBuffers& buffers;
   plan::TargetSpec target;
   DType dtype = DType::f32;
-  std::int64_t chunk = 0;  ///< of the schedule
+  const schedule::Schedule& schedule;
 };
 
 /// Binds `samples`, the part of the micro-batch's planned samples that this call has.

@@ -42,6 +42,9 @@ void run_task(PlaceState& state, schedule::TaskId id, const MessageBoard& board)
     case TaskKind::offload:
     case TaskKind::fetch:
       return run_copy_weights(state, id);
+    case TaskKind::offload_activations:
+    case TaskKind::fetch_activations:
+      return run_copy_activations(state, id);
     case TaskKind::send:
     case TaskKind::broadcast:
       return run_send(state, id, board);

@@ -19,6 +19,24 @@ bool carries_samples(const Task& one) {
   return one.payload == Payload::activations || one.payload == Payload::activation_gradients;
 }
 
+bool copies_activations(const Task& one) {
+  return one.kind == TaskKind::offload_activations || one.kind == TaskKind::fetch_activations;
+}
+
+/// Both buffers consist of the same tensors.
+Transfer copy_of_segment(const PlaceState& state, const Task& one) {
+  const plan::PlannedBuffer& from = state.plan().buffers.at(one.reads.front());
+  const plan::PlannedBuffer& to = state.plan().buffers.at(one.writes.front());
+  Transfer transfer;
+  for (const plan::Slot& slot : from.slots.all()) {
+    if (slot.bytes > 0) {
+      transfer.pieces.push_back({state.buffers.at(to) + to.slots.at(slot.name).offset,
+                                 state.buffers.at(from) + slot.offset, slot.bytes});
+    }
+  }
+  return transfer;
+}
+
 }  // namespace
 
 Transfers bind_transfers(const PlaceState& state) {
@@ -29,6 +47,9 @@ Transfers bind_transfers(const PlaceState& state) {
   const auto back = gradient_links(outline, setup.schedule.stages);
   for (std::size_t id = 0; id < setup.schedule.tasks.size(); ++id) {
     const Task& one = setup.schedule.tasks[id];
+    if (one.place == setup.place && copies_activations(one)) {
+      transfers.emplace(static_cast<TaskId>(id), copy_of_segment(state, one));
+    }
     if (one.place != setup.place || !carries_samples(one)) {
       continue;
     }
@@ -128,6 +149,23 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Tensor& part = state.operands_of(id).target().tensor;
   state.use.note(one, part);
   state.lane().copy_to_lane(part.raw(), message, part.bytes(), "zygos::train::receive");
+}
+
+void run_copy_activations(PlaceState& state, TaskId id) {
+  const Task& one = state.task(id);
+  const auto& pieces = state.transfers.at(id).pieces;
+  if (pieces.empty() || state.tensors_of(one).samples.count() == 0) {
+    return;
+  }
+  for (const lane::CopyPiece& piece : pieces) {
+    state.use.note_bytes(one, piece.to, piece.bytes);
+    state.use.note_bytes(one, piece.from, piece.bytes);
+  }
+  if (one.kind == TaskKind::offload_activations) {
+    state.lane().copy_to_host(pieces, "zygos::train::offload_activations");
+  } else {
+    state.lane().copy_to_lane(pieces, "zygos::train::fetch_activations");
+  }
 }
 
 void run_copy_weights(PlaceState& state, TaskId id) {

@@ -36,6 +36,8 @@ std::byte* message_memory(const PlaceState& state, schedule::TaskId sender);
 void run_send(PlaceState& state, schedule::TaskId id, const MessageBoard& board);
 void run_receive(PlaceState& state, schedule::TaskId id, const MessageBoard& board);
 /// Weights from slot to slot, or from tier to tier: of stash, offload and fetch tasks.
+/// Activations of a segment, between the lane and host memory.
+void run_copy_activations(PlaceState& state, schedule::TaskId id);
 void run_copy_weights(PlaceState& state, schedule::TaskId id);
 
 }  // namespace zygos::train

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/plan/activation_choice.hpp"
+
+#include "app/plan/placement.hpp"
+#include "app/plan/plan_report.hpp"
+#include "app/table.hpp"
+
+#include "zygos/memory/bytes.hpp"
+#include "zygos/plan/activation_plan.hpp"
+#include "zygos/plan/assumed_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace zygos::app {
+
+namespace {
+
+using schedule::Keeping;
+using schedule::KeptNodes;
+
+/// True for the layer of that name, and for all inside a repeated or composed one.
+bool names(const std::string& given, const std::string& node) {
+  return node == given || node.starts_with(given + ".");
+}
+
+void add_named(const CheckedDeck& checked, const schedule::ModelOutline& model,
+               const std::vector<std::string>& layers, deck::Position position, Keeping keeping,
+               std::vector<KeptNodes>& choices) {
+  deck::Findings findings = checked.deck.findings();
+  for (const std::string& layer : layers) {
+    bool found = false;
+    for (std::int32_t node = 0; node < model.node_count(); ++node) {
+      if (!names(layer, model.nodes[static_cast<std::size_t>(node)].name)) {
+        continue;
+      }
+      found = true;
+      const bool taken = std::ranges::any_of(
+          choices, [&](const KeptNodes& choice) { return choice.nodes.contains(node); });
+      if (taken) {
+        findings.error(position,
+                       fmt::format("layer '{}' is named twice in 'memory_plan'",
+                                   model.nodes[static_cast<std::size_t>(node)].name),
+                       "name it once, in 'recompute' or in 'offload'");
+      }
+      choices.push_back({{node, node + 1}, keeping});
+    }
+    if (!found) {
+      findings.error(position, fmt::format("the model has no layer '{}'", layer),
+                     "'zygos check' lists the names of all layers");
+    }
+  }
+  findings.throw_if_any();
+}
+
+plan::ActivationPlan named_plan(const CheckedDeck& checked, const schedule::ModelOutline& model) {
+  const deck::MemoryPlanSpec& spec = checked.spec.memory_plan;
+  plan::ActivationPlan plan;
+  add_named(checked, model, spec.recompute, spec.recompute_position, Keeping::recomputed,
+            plan.nodes);
+  add_named(checked, model, spec.offload, spec.offload_position, Keeping::offloaded, plan.nodes);
+  std::ranges::sort(plan.nodes, {}, [](const KeptNodes& one) { return one.nodes.begin; });
+  plan.text = plan::text_of(plan.nodes);
+  return plan;
+}
+
+/// What the deck says of links is known without measuring.
+plan::Profile assumed_profile(const RunSetup& setup, const plan::Problem& problem) {
+  plan::Profile profile = plan::assumed_profile(problem);
+  for (std::size_t place = 0; place < problem.places.size(); ++place) {
+    const auto& link = (*setup.lanes)[place].spec().link;
+    if (link.bytes_per_second <= 0.0) {
+      continue;
+    }
+    for (const auto kind :
+         {schedule::TaskKind::offload_activations, schedule::TaskKind::fetch_activations}) {
+      constexpr std::int64_t many = std::int64_t{1} << 40;
+      plan::Curve curve;
+      curve.add(0, link.latency_s);
+      curve.add(many, link.latency_s + static_cast<double>(many) / link.bytes_per_second);
+      for (plan::PlaceCosts* costs :
+           {&profile.places[place].alone, &profile.places[place].together}) {
+        costs->others.insert_or_assign(kind, curve);
+      }
+    }
+  }
+  return profile;
+}
+
+plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& problem) {
+  const plan::Profile profile = assumed_profile(setup, problem);
+  const bool measures = setup.policy->needs_profile();
+  return plan::choose_activation_plan(
+      {problem, profile,
+       [&](const plan::Problem& tried) {
+         return setup.policy->schedule(tried, measures ? &profile : nullptr);
+       },
+       [&](const schedule::Schedule& schedule) {
+         std::vector<std::size_t> bytes;
+         for (const plan::PlaceMemory& place : memory_of(schedule, plan_subject(setup))) {
+           bytes.push_back(place.lane.total());
+         }
+         return bytes;
+       }});
+}
+
+plan::ActivationPlan plan_for(const CheckedDeck& checked, const RunSetup& setup,
+                              const plan::Problem& problem) {
+  using Activations = deck::MemoryPlanSpec::Activations;
+  switch (checked.spec.memory_plan.activations) {
+    case Activations::keep:
+      return named_plan(checked, problem.model);
+    case Activations::recompute:
+      return plan::recompute_plan(problem.model);
+    case Activations::offload:
+      return plan::offload_plan(problem.model);
+    case Activations::automatic:
+      return chosen_plan(setup, problem);
+  }
+  return {};
+}
+
+}  // namespace
+
+ActivationChoice activation_choice(const CheckedDeck& checked, const RunSetup& setup) {
+  plan::Problem problem = setup.problem();
+  problem.activations.clear();
+  problem.prefetch = checked.spec.memory_plan.prefetch;
+  plan::ActivationPlan plan = plan_for(checked, setup, problem);
+  if (plan.nodes.empty()) {
+    plan.text.clear();
+  }
+  return {std::move(plan.nodes), checked.spec.memory_plan.prefetch, std::move(plan.text)};
+}
+
+std::string activation_table(const graph::Graph& graph, const schedule::Schedule& schedule) {
+  Table table({{"layers"}, {"activations"}, {"bytes", Table::Align::right}});
+  const std::int64_t samples =
+      std::ranges::max(schedule.micro_batches, {}, &schedule::SampleRange::count).count();
+  for (const schedule::Segment& segment : schedule.segments) {
+    table.add({layers_text(graph, schedule, segment.nodes), std::string(name_of(segment.keeping)),
+               memory::text_of_bytes(static_cast<std::size_t>(segment.bytes * samples))});
+  }
+  return table.text();
+}
+
+}  // namespace zygos::app

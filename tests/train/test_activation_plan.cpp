@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activations that are recomputed or offloaded between forward and backward: no bit may change, and
+// memory must be what was promised.
+#include "policy_models.hpp"
+#include "small_run.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/plan/activation_plan.hpp"
+#include "zygos/plan/assumed_profile.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace zygos;
+using Catch::Matchers::ContainsSubstring;
+using memory::Category;
+using schedule::Keeping;
+using schedule::KeptNodes;
+using test::SmallRun;
+
+using Choices = std::vector<KeptNodes>;
+
+/// Node i gets what `keeping(i)` says; segments of one node wherever neighbours differ.
+template <class F>
+Choices by_node(std::int32_t nodes, F&& keeping) {
+  Choices choices;
+  for (std::int32_t node = 0; node < nodes; ++node) {
+    choices.push_back({{node, node + 1}, keeping(node)});
+  }
+  return choices;
+}
+
+std::map<std::string, Choices> plans_for(std::int32_t nodes) {
+  return {{"all offloaded", by_node(nodes, [](std::int32_t) { return Keeping::offloaded; })},
+          {"all recomputed", by_node(nodes, [](std::int32_t) { return Keeping::recomputed; })},
+          {"every second recomputed", by_node(nodes,
+                                              [](std::int32_t node) {
+                                                return node % 2 == 0 ? Keeping::recomputed
+                                                                     : Keeping::kept;
+                                              })},
+          {"one after the other",
+           by_node(nodes, [](std::int32_t node) { return static_cast<Keeping>(node % 3); })},
+          {"recomputed from what was offloaded", by_node(nodes, [](std::int32_t node) {
+             return node % 3 == 1 ? Keeping::offloaded : Keeping::recomputed;
+           })}};
+}
+
+struct Case {
+  std::string name;
+  int lanes;
+  train::PolicyPtr policy;
+};
+
+std::vector<Case> policies_for(const test::CutModel& model) {
+  const policies::StageOptions two{.cuts = model.two, .lanes = {}};
+  return {
+      {"single", 1, policies::single({})},
+      {"single, micro-batches", 1, policies::single({.place = {}, .micro_batches = 4})},
+      {"coarse_split", 2, policies::coarse_split({.share = {}, .samples = 15})},
+      {"gpipe", 2, policies::gpipe({.micro_batches = 4, .stages = two})},
+      {"one_f_one_b", 2, policies::one_f_one_b({.micro_batches = 4, .stages = two})},
+      {"pipedream", 2, policies::pipedream({.micro_batches = 4, .replicas = {}, .stages = two})},
+      {"zero_offload", 2, policies::zero_offload({.owner = {}, .bucket_bytes = 500})},
+      {"data_parallel", 2, policies::data_parallel({.shares = {}, .bucket_bytes = 500})}};
+}
+
+/// The last lane has memory of its own.
+std::vector<lane::LaneSpec> lanes_of(int count) {
+  return count == 1 ? std::vector<lane::LaneSpec>{test::emulated_lane()} : test::host_and_device();
+}
+
+std::vector<double> trained(const test::CutModel& model, const Case& one, const Choices& choices,
+                            std::int32_t prefetch = 1, std::size_t samples = 40,
+                            std::int64_t chunk = 0) {
+  SmallRun run(lanes_of(one.lanes));
+  run.use(model.graph);
+  run.ids.resize(samples);
+  plan::Problem problem = run.problem();
+  problem.activations = choices;
+  problem.prefetch = prefetch;
+  problem.chunk = chunk;
+  const auto engine = run.engine(one.policy->schedule(problem, nullptr));
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    engine->step(run.batch(), step);
+  }
+  return engine->weights();
+}
+
+}  // namespace
+
+TEST_CASE("Recomputed and offloaded activations change no bit, under any policy",
+          "[train][memory][threads]") {
+  for (const test::CutModel& model : test::cut_models()) {
+    const auto nodes = static_cast<std::int32_t>(model.graph.nodes().size());
+    for (const Case& one : policies_for(model)) {
+      const auto expected = trained(model, one, {});
+      for (const auto& [name, choices] : plans_for(nodes)) {
+        CAPTURE(model.name, one.name, name);
+        CHECK(trained(model, one, choices) == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("Neither an incomplete batch, nor strict mode, nor how far copies run ahead, change that",
+          "[train][memory]") {
+  for (const test::CutModel& model : test::cut_models()) {
+    const auto nodes = static_cast<std::int32_t>(model.graph.nodes().size());
+    for (const Case& one : {policies_for(model)[0], policies_for(model)[3]}) {
+      for (const auto& [name, choices] : plans_for(nodes)) {
+        CAPTURE(model.name, one.name, name);
+        CHECK(trained(model, one, choices, 1, 17) == trained(model, one, {}, 1, 17));
+        CHECK(trained(model, one, choices, 3) == trained(model, one, {}));
+        CHECK(trained(model, one, choices, 1, 40, 5) == trained(model, one, {}, 1, 40, 5));
+      }
+    }
+  }
+}
+
+namespace {
+
+graph::Graph deep_model() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  for (int layer = 0; layer < 16; ++layer) {
+    graph.add("fc" + std::to_string(layer), test::tanh_layer(64));
+  }
+  graph.add("out", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
+  return graph;
+}
+
+/// Memory after a step of the deep model on an emulated device.
+std::map<std::string, train::LaneUsage> usage_with(const Choices& choices, std::int32_t prefetch) {
+  SmallRun run({test::emulated_lane()});
+  run.use(deep_model());
+  plan::Problem problem = run.problem();
+  problem.activations = choices;
+  problem.prefetch = prefetch;
+  const auto engine = run.engine(policies::single({})->schedule(problem, nullptr));
+  engine->step(run.batch(), 1);
+  std::map<std::string, train::LaneUsage> lanes;
+  for (const train::LaneUsage& usage : engine->memory()) {
+    lanes[usage.lane == test::emulated_lane().name ? "lane" : "staging"] = usage;
+  }
+  return lanes;
+}
+
+}  // namespace
+
+TEST_CASE("Offloaded activations take lane memory only while they are copied or computed with",
+          "[train][memory]") {
+  constexpr std::size_t tensor = 40 * 64 * sizeof(double);
+  auto kept = usage_with({}, 1);
+  auto offloaded = usage_with(by_node(16, [](std::int32_t) { return Keeping::offloaded; }), 1);
+  auto further = usage_with(by_node(16, [](std::int32_t) { return Keeping::offloaded; }), 4);
+  const auto activations = [](auto& lanes, const char* tier) {
+    return lanes[tier].usage[Category::activations];
+  };
+
+  CHECK(activations(kept, "lane") >= 16 * tensor);
+  CHECK(activations(offloaded, "lane") < 6 * tensor);
+  CHECK(activations(offloaded, "lane") < activations(further, "lane"));
+  CHECK(activations(further, "lane") < 10 * tensor);
+  CHECK(activations(offloaded, "staging") >= 16 * tensor);
+  for (auto& [tier, usage] : offloaded) {
+    CAPTURE(tier);
+    CHECK(usage.used[Category::activations] == usage.usage[Category::activations]);
+  }
+}
+
+TEST_CASE("Recomputation keeps about the square root of the activations", "[train][memory]") {
+  constexpr std::size_t tensor = 40 * 64 * sizeof(double);
+  SmallRun run({test::emulated_lane()});
+  run.use(deep_model());
+  const plan::ActivationPlan plan = plan::recompute_plan(run.problem().model);
+  auto kept = usage_with({}, 1);
+  auto again = usage_with(plan.nodes, 1);
+
+  CHECK(kept["lane"].usage[Category::activations] >= 16 * tensor);
+  CHECK(again["lane"].usage[Category::activations] < 10 * tensor);
+  CHECK(again["lane"].used[Category::activations] == again["lane"].usage[Category::activations]);
+}
+
+namespace {
+
+/// What `auto` chooses for the deep model on a device of so many bytes, and what that takes.
+std::pair<plan::ActivationPlan, std::size_t> chosen(std::size_t budget) {
+  SmallRun run({test::emulated_lane()});
+  run.use(deep_model());
+  plan::Problem problem = run.problem();
+  problem.places[0].budget_bytes = budget;
+  const plan::Profile profile = plan::assumed_profile(problem);
+  const plan::MemoryRequest request{run.graph, *run.optimizer, DType::f64, run.targets, {false}};
+  const auto make = [](const plan::Problem& tried) {
+    return policies::single({})->schedule(tried, nullptr);
+  };
+  const auto bytes = [&](const schedule::Schedule& schedule) {
+    return std::vector<std::size_t>{plan::plan_memory(request, schedule)[0].lane.total()};
+  };
+  plan::ActivationPlan plan = plan::choose_activation_plan({problem, profile, make, bytes});
+  problem.activations = plan.nodes;
+  return {plan, bytes(make(problem)).front()};
+}
+
+}  // namespace
+
+TEST_CASE("A budget is kept by as much recomputation or offloading as it takes, or refused",
+          "[plan][memory]") {
+  const auto [everything, all] = chosen(0);
+  CHECK(everything.nodes.empty());
+  CHECK(chosen(all).first.nodes.empty());
+  std::size_t last = 0;
+  std::size_t least = all;
+  for (std::size_t budget = all - 1; budget > all / 2; budget -= all / 20) {
+    CAPTURE(budget, all);
+    try {
+      const auto [plan, bytes] = chosen(budget);
+      CHECK(bytes <= budget);
+      CHECK(plan.nodes.size() >= last);
+      last = std::min(last, plan.nodes.size());
+      CHECK(!plan.nodes.empty());
+      least = bytes;
+    } catch (const MemoryError& error) {
+      CHECK_THAT(error.what(), ContainsSubstring("needs") && ContainsSubstring("budget is"));
+      break;
+    }
+  }
+  CHECK(least < all * 9 / 10);
+  CHECK_THROWS_AS(chosen(all / 4), MemoryError);
+}
