@@ -70,13 +70,14 @@ def sweep(zygos, deck, arguments):
             print(f"| `{deck}` | {budget} | refused: {error.split('auto finds')[-1].split('. Raise')[0].strip()} | | | | | |")
             break
         chosen, summary = found
-        predicted = (summary.get("prediction") or {}).get("step_s")
-        measured = summary["step_s"]
+        predicted = ((summary.get("gain") or {}).get("step_s") or {}).get("predicted")
+        measured = summary["median_step_s"]
         same = summary["weights_xxh64"] == expected
         wrong = worst_error(summary)
         failed = failed or not same or wrong > 0.02
+        said = f"{1e3 * predicted:.1f}" if predicted else "-"
         ratio = "-" if not predicted else f"{100 * (predicted / measured - 1):+.1f} %"
-        print(f"| `{deck}` | {budget or 'none'} | {chosen} | {1e3 * predicted if predicted else 0:.1f} | {1e3 * measured:.1f} | {ratio} | "
+        print(f"| `{deck}` | {budget or 'none'} | {chosen} | {said} | {1e3 * measured:.1f} | {ratio} | "
               f"{summary['peak_bytes']['device']['total'] / 2**20:.1f} | {100 * wrong:.2f} % | {'yes' if same else 'NO'} |", flush=True)
     return failed
 
