@@ -80,6 +80,7 @@ class OffloadedStep {
       : owners_(outline.part_owners),
         workers_(std::move(workers)),
         clips_(outline.clips),
+        streams_(!outline.streams.empty()),
         builder_(std::move(outline)) {}
 
   schedule::Schedule build(const std::vector<Bucket>& buckets) && {
@@ -155,7 +156,7 @@ class OffloadedStep {
       builder_.update(owner, part);
       std::vector<Place> others = workers_;
       std::erase(others, owner);
-      if (!others.empty()) {
+      if (!others.empty() && !streams_) {
         builder_.broadcast_weights(owner, others, part);
       }
     }
@@ -165,6 +166,7 @@ class OffloadedStep {
   std::vector<Place> owners_;  ///< by part
   std::vector<Place> workers_;
   bool clips_;
+  bool streams_;
   ScheduleBuilder builder_;
   std::vector<std::int32_t> waiting_;  ///< parts that are gathered and not yet updated
 };
@@ -189,6 +191,17 @@ schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload&
   }
   outline.micro_batches = divide(offload.policy, problem, {0, problem.batch},
                                  static_cast<std::int64_t>(workers.size()), "number of workers");
+  if (offload.streams) {
+    if (problem.chunk > 0) {
+      refuse(offload,
+             "strict mode keeps several partial sums of each gradient on a worker, and with "
+             "weights: host it keeps none; leave one of them");
+    }
+    outline.streams.assign(outline.places.size(), false);
+    for (const Place worker : workers) {
+      outline.streams[static_cast<std::size_t>(worker)] = true;
+    }
+  }
   const auto buckets =
       add_owned_buckets(outline, offload.bucket_bytes, device_nodes, owner, workers);
   return OffloadedStep(std::move(outline), workers).build(buckets);

@@ -20,6 +20,8 @@ struct Offload {
   std::string policy;  ///< keyword
   std::string owner;   ///< lane; empty: the first that reads host memory itself
   std::int64_t bucket_bytes = 0;
+  bool streams =
+      false;  ///< workers have weights and gradients of a bucket only while they use them
 };
 
 /// UsageError for a bucket of no bytes.

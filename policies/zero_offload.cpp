@@ -9,6 +9,13 @@
 //   bytes of a worker's lane     4 N weights + 4 N gradients instead of 4 N (2 + states)
 //   bytes over its link          4 N out and 4 N in, a step
 //
+// With weights: host, a worker has weights and gradients of a bucket only while it computes with
+// them
+// ("ZeRO-Infinity"): a bucket comes for forward and again for backward, one ahead of its use.
+//
+//   bytes of a worker's lane     those of about three buckets of weights and two of gradients
+//   bytes over its link          4 N out and 8 N in, a step
+//
 // With clipping by the norm, updates begin when the squares of all buckets are known.
 #include "offload.hpp"
 #include "policy_files.hpp"
@@ -38,8 +45,9 @@ class ZeroOffload final : public train::Policy {
 }  // namespace
 
 train::PolicyPtr zero_offload(ZeroOffloadOptions options) {
-  return std::make_shared<ZeroOffload>(
-      Offload{keyword_text, std::move(options.owner), options.bucket_bytes});
+  return std::make_shared<ZeroOffload>(Offload{keyword_text, std::move(options.owner),
+                                               options.bucket_bytes,
+                                               options.weights == schedule::Tier::host});
 }
 
 train::PolicyEntry zero_offload_entry() {
@@ -47,8 +55,15 @@ train::PolicyEntry zero_offload_entry() {
                       "One lane owns optimizer states and updates; the others train their shares "
                       "of the batch with its weights.");
   add_offload_keys(schema);
+  schema
+      .choice("weights", {"lane", "host"},
+              "Where the workers' copies rest: on their lanes, or with the owner alone, from which "
+              "each bucket comes once for forward and once for backward.")
+      .fallback("lane");
   return {schema, [](const deck::Section& section) {
-            return std::make_shared<ZeroOffload>(offload_of(keyword_text, section));
+            Offload offload = offload_of(keyword_text, section);
+            offload.streams = section.text("weights") == "host";
+            return std::make_shared<ZeroOffload>(std::move(offload));
           }};
 }
 

@@ -76,6 +76,11 @@ class Profiler {
       measure_together();
       measure_transfers();
     }
+    for (std::size_t place = 0; place < largest_.size(); ++place) {
+      if (largest_[place] == 0) {
+        profile_.places[place].together = {};  // a few layers and messages: nothing to predict with
+      }
+    }
     for (plan::PlaceProfile& place : profile_.places) {
       anchor(place.alone);
       anchor(place.together);

@@ -23,22 +23,9 @@ using schedule::Schedule;
 /// Longer blocks, as of a U-Net whose skips span all of it, are taken node by node.
 constexpr std::int32_t longest_block = 12;
 
-std::vector<std::int32_t> last_readers(const ModelOutline& model) {
-  std::vector<std::int32_t> last(model.nodes.size());
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
-    last[static_cast<std::size_t>(node)] = node;
-    for (const std::int32_t input : model.nodes[static_cast<std::size_t>(node)].inputs) {
-      if (input >= 0) {
-        last[static_cast<std::size_t>(input)] = node;
-      }
-    }
-  }
-  return last;
-}
-
 /// Runs of nodes behind which only the last one's output is read.
 std::vector<NodeRange> blocks_of(const ModelOutline& model) {
-  const std::vector<std::int32_t> last = last_readers(model);
+  const std::vector<std::int32_t> last = schedule::last_readers(model);
   std::vector<NodeRange> blocks;
   std::int32_t begin = 0;
   std::int32_t reach = 0;  // of all nodes but the latest
@@ -74,7 +61,7 @@ enum class Way : std::uint8_t { offload, recompute, both };
 /// recomputed.
 std::vector<KeptNodes> choices_for(const ModelOutline& model, const std::vector<NodeRange>& groups,
                                    Way way, std::size_t count) {
-  const std::vector<std::int32_t> last = last_readers(model);
+  const std::vector<std::int32_t> last = schedule::last_readers(model);
   std::vector<KeptNodes> choices;
   for (std::size_t group = 0; group < count; ++group) {
     for (std::int32_t node = groups[group].begin; node < groups[group].end; ++node) {

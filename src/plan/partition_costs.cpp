@@ -26,20 +26,6 @@ std::int64_t share(std::int64_t samples, std::int64_t replicas) {
   return (samples + replicas - 1) / replicas;
 }
 
-/// By node: the last node that reads it, or itself.
-std::vector<std::int32_t> last_readers(const schedule::ModelOutline& model) {
-  std::vector<std::int32_t> last;
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
-    last.push_back(node);
-    for (const std::int32_t source : model.nodes[static_cast<std::size_t>(node)].inputs) {
-      if (source >= 0) {
-        last[static_cast<std::size_t>(source)] = node;
-      }
-    }
-  }
-  return last;
-}
-
 }  // namespace
 
 PartitionCosts::PartitionCosts(const Problem& problem, const Profile* profile,
@@ -131,7 +117,7 @@ void PartitionCosts::fill_crossings() {
       entering_[cell({begin, end})] = sum;
     }
   }
-  const auto last = last_readers(problem_.model);
+  const auto last = schedule::last_readers(problem_.model);
   for (std::int32_t end = 1; end <= count; ++end) {
     Crossing sum;
     for (std::int32_t begin = end; begin-- > 0;) {

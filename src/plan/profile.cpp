@@ -187,6 +187,13 @@ double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
   return seconds;
 }
 
+bool Profile::knows(const Task& task) const {
+  const PlaceProfile& place = places.at(static_cast<std::size_t>(task.place));
+  const bool alias =
+      schedule::writes_messages(task.kind) && is_alias(task.payload, place.host_accessible);
+  return alias || seconds_of(place.alone, task) || seconds_of(place.together, task);
+}
+
 double Profile::seconds_on(schedule::Place on, const Task& task, bool together) const {
   const auto index = static_cast<std::size_t>(on);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");

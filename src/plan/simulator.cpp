@@ -362,16 +362,27 @@ Simulation simulate(const Schedule& schedule, const TaskSeconds& seconds) {
 }
 
 bool can_predict(const Profile& profile, const Schedule& schedule) {
-  return std::ranges::all_of(schedule.active_places(), [&](schedule::Place place) {
-    const PlaceProfile& costs = profile.places[static_cast<std::size_t>(place)];
-    return !costs.alone.forward.empty() || !costs.together.forward.empty();
-  });
+  return std::ranges::all_of(
+             schedule.active_places(),
+             [&](schedule::Place place) {
+               const PlaceProfile& costs = profile.places[static_cast<std::size_t>(place)];
+               return !costs.alone.forward.empty() || !costs.together.forward.empty();
+             }) &&
+         (!schedule.slices.empty() || std::ranges::all_of(schedule.tasks, [&](const Task& task) {
+           return profile.knows(task);
+         }));
 }
 
 Simulation simulate(const Schedule& schedule, const Profile& whole) {
   const Profile shards =
       schedule.slices.empty() ? Profile() : sharded_profile(whole, schedule.slices);
   const Profile& profile = schedule.slices.empty() ? whole : shards;
+  if (!can_predict(whole, schedule)) {
+    throw UsageError("policy '" + schedule.policy +
+                     "': a lane can't hold the model alone, so the times of its layers are not "
+                     "known and nothing can be chosen by them; give the share, cuts or number of "
+                     "layers in the deck, or another policy");
+  }
   Simulation out =
       schedule.active_places().size() > 1
           ? SharedMachine(schedule, profile).run()

@@ -434,7 +434,7 @@ constexpr List<PayloadTraits, payload_count> payload_rows{{
      .of_elements = true,
      .read_in_place = true,
      .source = current_weights,
-     .target = current_weights},
+     .target = weights_in_slot},
     {.payload = Payload::statistics,
      .name = "statistics",
      .of_update = true,

@@ -121,4 +121,17 @@ std::int64_t bytes_of(const ModelOutline& model, const StageLink& link) {
   return bytes;
 }
 
+std::vector<std::int32_t> last_readers(const ModelOutline& model) {
+  std::vector<std::int32_t> last;
+  for (std::int32_t node = 0; node < model.node_count(); ++node) {
+    last.push_back(node);
+    for (const std::int32_t source : model.nodes[static_cast<std::size_t>(node)].inputs) {
+      if (source >= 0) {
+        last[static_cast<std::size_t>(source)] = node;
+      }
+    }
+  }
+  return last;
+}
+
 }  // namespace zygos::schedule

@@ -66,7 +66,8 @@ std::string places_text(const Schedule& schedule) {
     out += (place == 0 ? "" : ", ") + schedule.places[place] +
            (stage >= 0 ? " (stage " + std::to_string(stage) + ")"
             : owns_parts(schedule, static_cast<Place>(place)) ? " (owner)"
-                                                              : " (idle)");
+                                                              : " (idle)") +
+           (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "");
   }
   return out;
 }
@@ -231,7 +232,25 @@ std::vector<Place> Schedule::active_places() const {
   return {active.begin(), active.end()};
 }
 
-bool evaluates(const Task& task) {
+bool streams(const Schedule& schedule, Place place) {
+  const auto index = static_cast<std::size_t>(place);
+  return index < schedule.streams.size() && schedule.streams[index];
+}
+
+Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer) {
+  const bool streamed =
+      streams(schedule, buffer.place) &&
+      (buffer.kind == BufferKind::weights || buffer.kind == BufferKind::gradients) &&
+      schedule.part_owners[static_cast<std::size_t>(buffer.part)] != buffer.place;
+  return streamed ? Lifetime::step : traits_of(buffer.kind).lifetime;
+}
+
+bool evaluates(const Schedule& schedule, const Task& task) {
+  // Weights that a place has only while it uses them, for the forward pass.
+  if (task.payload == Payload::weights && task.peer >= 0 && task.slot == 0 &&
+      (streams(schedule, task.place) || streams(schedule, task.peer))) {
+    return true;
+  }
   const Evaluation evaluation = traits_of(task.kind).evaluation;
   return evaluation == Evaluation::kept ||
          (evaluation == Evaluation::kept_for_activations && task.payload == Payload::activations);
@@ -239,7 +258,7 @@ bool evaluates(const Task& task) {
 
 Schedule Schedule::for_evaluation() const {
   Schedule out = *this;
-  std::erase_if(out.tasks, [](const Task& task) { return !evaluates(task); });
+  std::erase_if(out.tasks, [this](const Task& task) { return !evaluates(*this, task); });
   for (Task& task : out.tasks) {
     // Nothing is updated in between, so all passes see the current weights.
     task.version = 0;

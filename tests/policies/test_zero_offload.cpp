@@ -37,6 +37,16 @@ TEST_CASE("A host that updates for a device makes the golden schedule") {
         test::golden("zero_offload"));
 }
 
+TEST_CASE("Weights that rest with the owner come once for forward and once for backward") {
+  const auto made =
+      offloaded(test::host_and_device(),
+                {.owner = "host", .bucket_bytes = 64, .weights = schedule::Tier::host});
+  CHECK(made.text() == test::golden("zero_offload_weights_host"));
+  CHECK(sent_bytes(made, 0, Payload::weights) ==
+        2 * sent_bytes(offloaded(test::host_and_device(), {.owner = "host", .bucket_bytes = 64}), 0,
+                       Payload::weights));
+}
+
 TEST_CASE("Updates that clip wait for the squares of all buckets") {
   plan::Problem problem = test::host_and_device();
   problem.clips = true;

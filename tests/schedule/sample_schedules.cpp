@@ -338,12 +338,17 @@ Schedule hub(std::int32_t workers) {
   return std::move(builder).build();
 }
 
-Schedule owner(std::int32_t workers, bool clips) {
+Schedule owner(std::int32_t workers, bool clips, bool streams) {
   Outline outline = replicas("owner", workers);
   outline.places.push_back({"owner", true, -1});
   outline.parts = {{0, 10}, {10, 20}};
   outline.part_owners = {workers, workers};
   outline.clips = clips;
+  if (streams) {
+    outline.places[0].host_accessible = false;
+    outline.streams.assign(outline.places.size(), true);
+    outline.streams.back() = false;
+  }
   ScheduleBuilder builder(std::move(outline));
   std::vector<Place> all;
   for (Place place = 0; place < workers; ++place) {
@@ -364,7 +369,9 @@ Schedule owner(std::int32_t workers, bool clips) {
   builder.exchange_squares({&workers, 1});
   for (const std::int32_t node : {1, 0}) {
     builder.update(workers, node);
-    builder.broadcast_weights(workers, all, node);
+    if (!streams) {
+      builder.broadcast_weights(workers, all, node);
+    }
   }
   return std::move(builder).build();
 }
@@ -388,7 +395,8 @@ std::vector<Sample> all_samples() {
           {"GPipe with statistics", gpipe_with_statistics(2)},
           {"hub of three", hub(3)},
           {"owner of two workers' weights", owner(2)},
-          {"owner that clips", owner(1, true)}};
+          {"owner that clips", owner(1, true)},
+          {"owner of streamed weights", owner(2, false, true)}};
 }
 
 }  // namespace zygos::test

@@ -67,7 +67,8 @@ schedule::Schedule shards(bool clips = false);
 schedule::Schedule hub(std::int32_t workers);
 
 /// Workers that own nothing, and a place that owns both parts of the weights and computes nothing.
-schedule::Schedule owner(std::int32_t workers, bool clips = false);
+/// `streams`: the workers have weights and gradients only while they use them.
+schedule::Schedule owner(std::int32_t workers, bool clips = false, bool streams = false);
 
 /// All of these, small, by name.
 struct Sample {

@@ -98,7 +98,8 @@ TEST_CASE("Places have the samples they load; places without tasks are not activ
 TEST_CASE("Evaluation keeps loads, forward passes, losses and what goes between them") {
   const Schedule evaluation = test::pipedream(3, 4, true).for_evaluation();
 
-  CHECK(std::ranges::all_of(evaluation.tasks, evaluates));
+  CHECK(std::ranges::all_of(evaluation.tasks,
+                            [&](const Task& task) { return evaluates(evaluation, task); }));
   CHECK(std::ranges::count(evaluation.tasks, TaskKind::loss, &Task::kind) == 4);
   CHECK(std::ranges::count(evaluation.tasks, TaskKind::forward, &Task::kind) == 12);
   CHECK(std::ranges::count(evaluation.tasks, TaskKind::send, &Task::kind) == 8);

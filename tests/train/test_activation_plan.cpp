@@ -69,6 +69,8 @@ std::vector<Case> policies_for(const test::CutModel& model) {
       {"one_f_one_b", 2, policies::one_f_one_b({.micro_batches = 4, .stages = two})},
       {"pipedream", 2, policies::pipedream({.micro_batches = 4, .replicas = {}, .stages = two})},
       {"zero_offload", 2, policies::zero_offload({.owner = {}, .bucket_bytes = 500})},
+      {"zero_offload, weights on the host", 2,
+       policies::zero_offload({.owner = {}, .bucket_bytes = 500, .weights = schedule::Tier::host})},
       {"data_parallel", 2, policies::data_parallel({.shares = {}, .bucket_bytes = 500})}};
 }
 

@@ -68,6 +68,10 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
     cases.push_back({"zero_offload", lanes,
                      policies::zero_offload({.owner = {}, .bucket_bytes = 500}),
                      /*has_strict_mode=*/lanes == 2});
+    cases.push_back({"zero_offload, weights on the host", lanes,
+                     policies::zero_offload(
+                         {.owner = {}, .bucket_bytes = 500, .weights = schedule::Tier::host}),
+                     /*has_strict_mode=*/false});
     cases.push_back({"cotrain", lanes,
                      policies::cotrain({.owner = {}, .bucket_bytes = 500, .device_layers = 1}),
                      /*has_strict_mode=*/lanes == 2});

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -77,6 +78,36 @@ TEST_CASE("With zero_offload a device has neither optimizer states nor a host ac
   CHECK(host.used[Category::activations] == 0);
   CHECK(host.used[Category::optimizer_state] >= 2 * host.used[Category::weights]);
   CHECK(host.used[Category::gradients] > 0);
+}
+
+TEST_CASE("With weights on the host a device holds those of a few layers, however many there are",
+          "[train][memory]") {
+  const auto on_device = [](int layers, schedule::Tier weights) {
+    SmallRun run(test::host_and_device());
+    graph::Graph graph(Shape{10}, nn::cross_entropy());
+    for (int layer = 0; layer < layers; ++layer) {
+      graph.add("fc" + std::to_string(layer), test::tanh_layer(32));
+    }
+    graph.add("out", nn::dense({.units = 3, .bias = true, .activation = nn::Activation::none}));
+    run.use(graph);
+    const auto engine = run.engine(run.schedule_of(
+        policies::zero_offload({.owner = "host", .bucket_bytes = 1, .weights = weights})));
+    const double before = engine->evaluate(run.batch()).loss;
+    engine->step(run.batch(), 1);
+    auto usage = by_lane(*engine).at("device");
+    CHECK(usage.used[Category::weights] == usage.usage[Category::weights]);
+    CHECK(usage.used[Category::gradients] == usage.usage[Category::gradients]);
+    return std::tuple(usage.used[Category::weights], usage.used[Category::gradients], before,
+                      engine->evaluate(run.batch()).loss, engine->weights());
+  };
+  const auto [weights, gradients, before, after, trained] = on_device(20, schedule::Tier::host);
+  const auto resident = on_device(20, schedule::Tier::lane);
+  CHECK(weights < std::get<0>(resident) / 5);
+  CHECK(gradients < std::get<1>(resident) / 5);
+  CHECK(before == std::get<2>(resident));
+  CHECK(after == std::get<3>(resident));
+  CHECK(trained == std::get<4>(resident));
+  CHECK(weights == std::get<0>(on_device(40, schedule::Tier::host)));
 }
 
 TEST_CASE("With cotrain a device has the optimizer states of the layers that it updates",

@@ -131,6 +131,8 @@ struct Profile {
   double seconds(const schedule::Task& task, bool together) const {
     return seconds_on(task.place, task, together);
   }
+  /// True if seconds() has a value for the task, from work alone or together.
+  bool knows(const schedule::Task& task) const;
   /// The same task done by another place.
   double seconds_on(schedule::Place place, const schedule::Task& task, bool together) const;
   /// seconds() of a pass that the place has done others before. Other kinds of tasks take what they

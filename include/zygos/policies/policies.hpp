@@ -114,6 +114,7 @@ train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options);
 struct ZeroOffloadOptions {
   std::string owner;  ///< lane; empty: the first that reads host memory itself
   std::int64_t bucket_bytes = 25'000'000;
+  schedule::Tier weights = schedule::Tier::lane;  ///< host: workers have them only while in use
 };
 train::PolicyPtr zero_offload(ZeroOffloadOptions options);
 

@@ -39,9 +39,12 @@ struct Outline {
   std::vector<ElementRange> parts;
   std::vector<Place> part_owners;  ///< see Schedule::part_owners
   std::vector<SampleRange> updates;
-  std::int64_t chunk = 0;                ///< strict mode: see Schedule::chunk
-  bool clips = false;                    ///< updates scale the gradient by its norm over the model
-  std::vector<ModelSlice> slices{};      ///< see Schedule::slices
+  std::int64_t chunk = 0;            ///< strict mode: see Schedule::chunk
+  bool clips = false;                ///< updates scale the gradient by its norm over the model
+  std::vector<ModelSlice> slices{};  ///< see Schedule::slices
+  /// By place: see Schedule::streams. The builder brings what passes need from its owners, a part
+  /// ahead; needs part_owners.
+  std::vector<bool> streams{};
   std::vector<KeptNodes> activations{};  ///< nodes whose activations are not simply kept
   std::int32_t prefetch = 1;             ///< segments that are copied while another is computed
 };
@@ -161,6 +164,7 @@ class ScheduleBuilder {
     std::map<MicroBatch, std::pair<Version, bool>> forwards;  ///< version used, whether it kept
     TaskId sent = -1;                                         ///< the last send_gradients()
     std::map<MicroBatch, Returning> returning;
+    std::set<std::pair<std::int32_t, std::int32_t>> visits;  ///< of weights: part and slot
   };
 
   PlaceState& state(Place place);
@@ -202,6 +206,15 @@ class ScheduleBuilder {
   void gather_statistics();
   void all_gather(const StatisticsKey& key, const std::map<Place, std::vector<Buffer>>& made);
   std::int64_t statistics_bytes(const std::vector<Buffer>& statistics) const;
+
+  // builder_streaming.cpp
+  /// Cut where segments and, on a place that streams, parts end.
+  std::vector<NodeRange> cut_pass(Place place, NodeRange nodes) const;
+  /// Slot of streamed weights: each part comes once for forward and once for backward.
+  static std::int32_t slot_for(TaskKind kind) { return kind == TaskKind::forward ? 0 : 1; }
+  /// Brings the weights that a pass over the nodes needs, and those of the part behind them.
+  void bring_weights(Place place, TaskKind kind, NodeRange nodes);
+  void visit(Place place, std::int32_t part, std::int32_t slot);
 
   ElementRange elements_of(Place place, std::optional<std::int32_t> part) const;
   /// What the place's weights of a part are.

@@ -62,6 +62,9 @@ struct ModelOutline {
   bool reads_input(NodeRange nodes) const;
 };
 
+/// By node: the last node that reads it, or itself.
+std::vector<std::int32_t> last_readers(const ModelOutline& model);
+
 /// Tensors that go from one stage to another.
 struct StageLink {
   Stage from = 0;

@@ -34,14 +34,16 @@ struct Schedule {
   std::vector<Segment> segments;  ///< of all stages, in order; empty: activations of a stage are
                                   ///< one buffer, and kept
   std::vector<SampleRange> micro_batches;
-  std::vector<ElementRange> parts;   ///< of the flat gradient: what is reduced as one
-  std::vector<Place> part_owners;    ///< by part: who alone updates it, so that weights and
-                                     ///< states are by part too; empty: all who hold it do
-  bool equal_replicas = true;        ///< the step ends with one version on all who hold a parameter
-  bool barrier = true;               ///< a step begins when the one before has ended on all places;
-                                     ///< else when its tasks' `after_previous` have
-  std::int32_t batch_slots = 1;      ///< batches whose samples places hold at once
-  std::vector<SampleRange> updates;  ///< samples that each update of a step averages over
+  std::vector<ElementRange> parts;  ///< of the flat gradient: what is reduced as one
+  std::vector<Place> part_owners;   ///< by part: who alone updates it, so that weights and
+                                    ///< states are by part too; empty: all who hold it do
+  std::vector<bool> streams;        ///< by place: weights that others own, and their gradients, are
+                                    ///< on it only while they are used; empty: nowhere
+  bool equal_replicas = true;       ///< the step ends with one version on all who hold a parameter
+  bool barrier = true;              ///< a step begins when the one before has ended on all places;
+                                    ///< else when its tasks' `after_previous` have
+  std::int32_t batch_slots = 1;     ///< batches whose samples places hold at once
+  std::vector<SampleRange> updates;         ///< samples that each update of a step averages over
   std::vector<ElementRange> parameters;     ///< of each node
   std::vector<std::int64_t> statistics;     ///< of each node: see NodeOutline::statistics
   std::vector<StageLink> activation_links;  ///< what has to cross, whoever brings it
@@ -73,7 +75,12 @@ struct Schedule {
 };
 
 /// True for tasks that an evaluation runs as well.
-bool evaluates(const Task& task);
+bool evaluates(const Schedule& schedule, const Task& task);
+
+/// True of a place that has weights of others only while it uses them.
+bool streams(const Schedule& schedule, Place place);
+/// As of the buffer's kind; weights and gradients that are streamed live within a step.
+Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer);
 
 /// Everything wrong with a schedule, each finding naming its tasks: indices that name nothing,
 /// fields, reads and writes that do not follow from what a task is, a cycle (with queue order

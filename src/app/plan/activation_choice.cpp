@@ -23,7 +23,7 @@ using schedule::Keeping;
 using schedule::KeptNodes;
 
 /// True for the layer of that name, and for all inside a repeated or composed one.
-bool names(const std::string& given, const std::string& node) {
+bool stands_for(const std::string& given, const std::string& node) {
   return node == given || node.starts_with(given + ".");
 }
 
@@ -34,7 +34,7 @@ void add_named(const CheckedDeck& checked, const schedule::ModelOutline& model,
   for (const std::string& layer : layers) {
     bool found = false;
     for (std::int32_t node = 0; node < model.node_count(); ++node) {
-      if (!names(layer, model.nodes[static_cast<std::size_t>(node)].name)) {
+      if (!stands_for(layer, model.nodes[static_cast<std::size_t>(node)].name)) {
         continue;
       }
       found = true;
@@ -68,7 +68,7 @@ plan::ActivationPlan named_plan(const CheckedDeck& checked, const schedule::Mode
 }
 
 /// What the deck says of links is known without measuring.
-plan::Profile assumed_profile(const RunSetup& setup, const plan::Problem& problem) {
+plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& problem) {
   plan::Profile profile = plan::assumed_profile(problem);
   for (std::size_t place = 0; place < problem.places.size(); ++place) {
     const auto& link = (*setup.lanes)[place].spec().link;
@@ -91,7 +91,7 @@ plan::Profile assumed_profile(const RunSetup& setup, const plan::Problem& proble
 }
 
 plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& problem) {
-  const plan::Profile profile = assumed_profile(setup, problem);
+  const plan::Profile profile = profile_by_deck(setup, problem);
   const bool measures = setup.policy->needs_profile();
   return plan::choose_activation_plan(
       {problem, profile,

@@ -14,9 +14,14 @@ namespace {
 
 using schedule::Buffer;
 
+/// Of its elements, without the padding behind them.
+std::size_t bytes_of(const PlannedBuffer& buffer) {
+  return buffer.slots.at({Role::contents}).bytes;
+}
+
 bool lies_in_front(const PlannedBuffer& one, const PlannedBuffer& other) {
   return one.tier == other.tier && one.piece == other.piece &&
-         one.offset + one.bytes == other.offset && one.elements.end == other.elements.begin;
+         one.offset + bytes_of(one) == other.offset && one.elements.end == other.elements.begin;
 }
 
 std::vector<ElementWindow> merged(std::vector<const PlannedBuffer*> buffers) {
@@ -32,7 +37,7 @@ std::vector<ElementWindow> merged(std::vector<const PlannedBuffer*> buffers) {
       windows.back().elements.end = one.elements.end;
     } else {
       windows.push_back({one.piece, one.offset, one.tier, one.elements,
-                         one.bytes / static_cast<std::size_t>(one.elements.count())});
+                         bytes_of(one) / static_cast<std::size_t>(one.elements.count())});
     }
   }
   return windows;

@@ -19,10 +19,6 @@ using schedule::Buffer;
 using schedule::BufferKind;
 using schedule::TaskKind;
 
-bool lives_within_step(BufferKind kind) {
-  return schedule::traits_of(kind).lifetime == schedule::Lifetime::step;
-}
-
 /// Notes an access: keeps, per queue, the latest.
 void note_access(PlannedBuffer& buffer, const schedule::Schedule& schedule, schedule::TaskId id) {
   const auto line = [&](schedule::TaskId task) {
@@ -67,7 +63,8 @@ class Collector {
 
  private:
   void use(const Buffer& buffer, schedule::TaskId id) {
-    if (buffer.place != place_ || !lives_within_step(buffer.kind)) {
+    if (buffer.place != place_ ||
+        schedule::lifetime_of(schedule_, buffer) != schedule::Lifetime::step) {
       return;
     }
     const auto [found, fresh] = buffers_.try_emplace(buffer);
@@ -87,6 +84,14 @@ class Collector {
       const auto bytes = static_cast<std::size_t>(task.bytes);
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
       planned.bytes = is_alias(task.payload, host) ? 0 : padded(bytes);
+      return;
+    }
+    if (schedule::traits_of(buffer.kind).of_elements) {
+      planned.elements = schedule_.parts[static_cast<std::size_t>(buffer.part)];
+      const std::size_t bytes =
+          static_cast<std::size_t>(planned.elements.count()) * size_of(wide(request_.dtype));
+      planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
+      planned.bytes = padded(bytes);
       return;
     }
     BufferLayout layout = sizes_[static_cast<std::size_t>(buffer.micro_batch)].of(buffer);

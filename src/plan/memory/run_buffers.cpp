@@ -37,7 +37,8 @@ std::map<Buffer, ElementRange> find_elements(const schedule::Schedule& schedule,
   std::map<Buffer, ElementRange> out;
   const auto note = [&](const Buffer& buffer, ElementRange elements) {
     const schedule::BufferTraits& traits = traits_of(buffer.kind);
-    if (buffer.place != place || !traits.of_elements) {
+    if (buffer.place != place || !traits.of_elements ||
+        lifetime_of(schedule, buffer) == Lifetime::step) {
       return;
     }
     if (traits.by_part || !schedule.part_owners.empty()) {

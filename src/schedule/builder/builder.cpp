@@ -68,6 +68,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
   schedule_.part_owners = outline_.part_owners;
+  schedule_.streams = outline_.streams;
   schedule_.updates = outline_.updates;
   for (const NodeOutline& node : outline_.model.nodes) {
     schedule_.parameters.push_back(node.parameters);
@@ -198,7 +199,7 @@ Task ScheduleBuilder::pass(TaskKind kind, Place place, MicroBatch micro_batch, V
   Task task = on_samples(kind, place, micro_batch);
   task.nodes = nodes;
   task.version = version;
-  task.slot = slot_of(place, version);
+  task.slot = streams(schedule_, place) ? slot_for(kind) : slot_of(place, version);
   return task;
 }
 
@@ -224,8 +225,9 @@ TaskId ScheduleBuilder::forward_part(Place place, MicroBatch micro_batch, bool k
   }
   state(place).forwards[micro_batch] = {version, keeps};
   TaskId last = nobody;
-  for (const NodeRange& part : cut_at_segments(schedule_, nodes)) {
+  for (const NodeRange& part : cut_pass(place, nodes)) {
     const std::int32_t segment = segment_of(schedule_, part.begin);
+    bring_weights(place, TaskKind::forward, part);
     Task task = pass(TaskKind::forward, place, micro_batch, version, part);
     task.keeps = keeps && keeping_on(schedule_, place, segment) == Keeping::kept;
     last = add(std::move(task));
@@ -278,11 +280,12 @@ TaskId ScheduleBuilder::backward_part(Place place, MicroBatch micro_batch, NodeR
   PlaceState& here = state(place);
   const auto& [version, keeps] = forward_of(place, micro_batch);
   bring(place, version);
-  const std::vector<NodeRange> parts = cut_at_segments(schedule_, nodes);
+  const std::vector<NodeRange> parts = cut_pass(place, nodes);
   TaskId last = nobody;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     const std::int32_t segment = segment_of(schedule_, part->begin);
     bring_segments(place, micro_batch, segment);
+    bring_weights(place, TaskKind::backward, *part);
     Task task = pass(TaskKind::backward, place, micro_batch, version, *part);
     task.recomputed = !keeps || keeping_on(schedule_, place, segment) != Keeping::kept;
     task.accumulates = !here.fresh;

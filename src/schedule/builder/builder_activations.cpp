@@ -36,19 +36,30 @@ void ScheduleBuilder::limit_copies() {
   struct Latest {
     TaskId computed = nobody;
     std::vector<TaskId> offloads;
+    std::vector<TaskId> sends;  ///< of streamed gradients
   };
   std::vector<Latest> places(states_.size());
   const auto ahead = static_cast<std::size_t>(outline_.prefetch);
   for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
     Task& task = schedule_.tasks[id];
     Latest& latest = places[static_cast<std::size_t>(task.place)];
-    if (task.kind == TaskKind::forward && latest.offloads.size() > ahead) {
-      task.not_before = latest.offloads[latest.offloads.size() - 1 - ahead];
-    } else if (task.kind == TaskKind::fetch_activations) {
+    const auto before_last = [&](const std::vector<TaskId>& copies) {
+      return copies.size() > ahead ? copies[copies.size() - 1 - ahead] : nobody;
+    };
+    if (task.kind == TaskKind::forward) {
+      task.not_before = before_last(latest.offloads);
+    } else if (task.kind == TaskKind::backward) {
+      task.not_before = before_last(latest.sends);
+    } else if (task.kind == TaskKind::fetch_activations ||
+               (task.kind == TaskKind::receive && task.payload == Payload::weights &&
+                streams(schedule_, task.place))) {
       // Its memory is taken from here on, not from when the copy would have been possible.
       task.not_before = latest.computed;
     } else if (task.kind == TaskKind::offload_activations) {
       latest.offloads.push_back(static_cast<TaskId>(id));
+    } else if (task.kind == TaskKind::send && task.payload == Payload::gradients &&
+               streams(schedule_, task.place)) {
+      latest.sends.push_back(static_cast<TaskId>(id));
     }
     latest.computed = task.queue == Queue::compute ? static_cast<TaskId>(id) : latest.computed;
   }
@@ -86,6 +97,7 @@ void ScheduleBuilder::bring_segment(Place place, MicroBatch micro_batch, std::in
   const auto& [version, keeps] = forward_of(place, micro_batch);
   if (keeping_on(schedule_, place, segment) == Keeping::recomputed) {
     const NodeRange nodes = schedule_.segments[static_cast<std::size_t>(segment)].nodes;
+    bring_weights(place, TaskKind::recompute, nodes);
     add(pass(TaskKind::recompute, place, micro_batch, version, nodes));
     return;
   }

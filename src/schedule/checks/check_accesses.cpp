@@ -11,8 +11,9 @@ namespace zygos::schedule {
 namespace {
 
 /// What exists before the first task of a step.
-bool exists_before(const Buffer& buffer) {
-  return traits_of(buffer.kind).exists_before && buffer.slot == 0;
+bool exists_before(const Schedule& schedule, const Buffer& buffer) {
+  return traits_of(buffer.kind).exists_before && buffer.slot == 0 &&
+         (buffer.kind == BufferKind::batch || lifetime_of(schedule, buffer) == Lifetime::run);
 }
 
 /// Follows every buffer through the tasks in an order they could run in. Each access is compared
@@ -56,7 +57,7 @@ class AccessCheck {
     Uses& uses = uses_[buffer];
     if (uses.writer >= 0) {
       require_order(uses.writer, id, buffer);
-    } else if (!exists_before(buffers_.buffer(buffer))) {
+    } else if (!exists_before(schedule_, buffers_.buffer(buffer))) {
       findings_.push_back(label_of(schedule_, id) + " reads " + text(buffer) +
                           " before any task has written it");
     }

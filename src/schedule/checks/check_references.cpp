@@ -49,6 +49,12 @@ Findings check_head(const Schedule& schedule) {
   };
   one_each(schedule.stage_of.size(), "stages");
   one_each(schedule.host_accessible.size(), "memory");
+  if (!schedule.streams.empty()) {
+    one_each(schedule.streams.size(), "streaming");
+    if (schedule.part_owners.empty()) {
+      findings.emplace_back("weights are streamed, but parts have no owners they could come from");
+    }
+  }
   if (!schedule.part_owners.empty() && schedule.part_owners.size() != schedule.parts.size()) {
     findings.push_back("the schedule has " + std::to_string(schedule.parts.size()) +
                        " parts and says the owners of " +

@@ -24,7 +24,16 @@ class VersionCheck {
         parts_(std::max<std::size_t>(1, schedule.part_owners.size())),
         slots_(schedule.places.size(), std::vector<Weights>(parts_)),
         resting_(schedule.places.size()),
-        averaged_(schedule.places.size(), nobody) {}
+        averaged_(schedule.places.size(), nobody) {
+    for (std::size_t part = 0; part < schedule.part_owners.size(); ++part) {
+      for (Place place = 0; place < std::ssize(slots_); ++place) {
+        const Buffer weights{BufferKind::weights, place, 0, 0, static_cast<std::int32_t>(part)};
+        if (lifetime_of(schedule, weights) != Lifetime::run) {
+          held_in(weights).version = -1;
+        }
+      }
+    }
+  }
 
   void visit(std::size_t index) {
     id_ = static_cast<TaskId>(index);
@@ -168,6 +177,9 @@ class VersionCheck {
         continue;
       }
       for (const Buffer& weights : weights_of(static_cast<Place>(place))) {
+        if (lifetime_of(schedule_, weights) != Lifetime::run) {
+          continue;  // gone when the step ends
+        }
         const Stage stage = stage_of(weights);
         const auto [one, fresh] = first.try_emplace(stage, weights);
         const Version held = held_in(weights).version;

@@ -45,7 +45,7 @@ void RankMessages::add_sender(std::size_t task, const Buffer& message, std::span
   for (const int reader : readers) {
     Crossing& crossing = crossings_.emplace_back();
     crossing.task = task;
-    crossing.in_evaluation = evaluates(schedule_.tasks[task]);
+    crossing.in_evaluation = evaluates(schedule_, schedule_.tasks[task]);
     crossing.leaves = true;
     crossing.channel = communicator_.open_send({board.at(message), bytes}, reader, message.part);
   }
@@ -57,7 +57,7 @@ void RankMessages::add_reader(std::size_t task, const Buffer& message, int sende
   board.set(message, memory.data());
   Crossing& crossing = crossings_.emplace_back();
   crossing.task = task;
-  crossing.in_evaluation = evaluates(schedule_.tasks[task]);
+  crossing.in_evaluation = evaluates(schedule_, schedule_.tasks[task]);
   crossing.channel = communicator_.open_receive(memory, sender, message.part);
 }
 

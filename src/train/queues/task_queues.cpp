@@ -112,7 +112,7 @@ TaskQueues evaluation_queues(const Schedule& schedule,
   const Schedule kept = schedule.for_evaluation();
   std::vector<TaskId> tasks;
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-    if (evaluates(schedule.tasks[id])) {
+    if (evaluates(schedule, schedule.tasks[id])) {
       tasks.push_back(static_cast<TaskId>(id));
     }
   }
