@@ -5,6 +5,7 @@
 #include "train/flat_ops.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace zygos::train {
@@ -47,6 +48,26 @@ NodeTensors parameters_in(const PlaceState& state, BufferKind kind, std::int32_t
   return parameters;
 }
 
+/// Behind each parameter up to the next one, where gradients live within a step.
+NodeTensors gaps_of_gradients(const PlaceState& state) {
+  const std::span<const graph::Parameter> all = state.setup.graph.parameters();
+  NodeTensors gaps(static_cast<std::size_t>(state.plan().stage.nodes.count()));
+  if (!streams(state.setup.schedule, state.setup.place)) {
+    return gaps;
+  }
+  for (const Elements& held : state.buffers.held(BufferKind::gradients)) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::int64_t next =
+          i + 1 < all.size() ? all[i + 1].offset : state.setup.graph.parameter_elements();
+      const schedule::ElementRange gap{all[i].offset + all[i].shape.size(), next};
+      if (gap.count() > 0 && held.range.begin <= all[i].offset && gap.end <= held.range.end) {
+        gaps[state.index_of(all[i].node)].push_back(held.part(gap));
+      }
+    }
+  }
+  return gaps;
+}
+
 void bind_parameters(PlaceState& state) {
   // A stage without parameters has no such buffers, and its tasks have slots all the same.
   std::int32_t versions = state.buffers.slots_of(BufferKind::weights);
@@ -59,6 +80,7 @@ void bind_parameters(PlaceState& state) {
   for (std::int32_t slot = 0; slot < state.plan().tree.slots; ++slot) {
     state.d_parameters.push_back(parameters_in(state, BufferKind::gradients, slot));
   }
+  state.gradient_gaps = gaps_of_gradients(state);
 }
 
 void bind_constants(PlaceState& state) {

@@ -98,6 +98,7 @@ struct PlaceState {
   std::vector<bool> mine;                        ///< by micro-batch: this place loads it
   std::vector<NodeTensors> parameters;           ///< by slot
   std::vector<NodeTensors> d_parameters;         ///< by slot
+  NodeTensors gradient_gaps;  ///< of gradients that live within a step: see zero_gradients()
   NodeTensors constants;
   Updates updates;
   Norm norm;
@@ -114,7 +115,8 @@ void begin_call(PlaceState& state, const StepInputs& inputs);
 
 /// Fills the constants of layers; part of putting state on a place.
 void write_constants(const PlaceState& state);
-/// No layer writes the gaps between parameters, and they must never hold anything but zeros.
+/// No layer writes the gaps between parameters, and they must never hold anything but zeros: where
+/// gradients live within a step and others have their memory before, backward zeroes the gaps.
 void zero_gradients(const PlaceState& state);
 
 /// Kind of the gradients of the last step: reduced ones if the schedule reduces.

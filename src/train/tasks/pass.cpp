@@ -69,6 +69,15 @@ void zero_gradients_of(const PlaceState& state, schedule::NodeRange nodes, std::
   }
 }
 
+void zero_gaps(PlaceState& state, const Task& one) {
+  for (auto node = one.nodes.begin; node < one.nodes.end; ++node) {
+    for (const Tensor& gap : state.gradient_gaps[state.index_of(node)]) {
+      state.use.note(one, gap);
+      fill_with_zeros(state.lane().execution(), gap);
+    }
+  }
+}
+
 /// Slice number `number` of the task's micro-batch.
 void run_slice(PlaceState& state, TaskId id, std::size_t number,
                const PlaceState::NodeTensors& d_parameters, bool accumulates) {
@@ -142,6 +151,9 @@ void run_backward(PlaceState& state, TaskId id) {
   const auto& slices = state.tensors_of(one).slices;
   if (state.setup.schedule.chunk > 0) {
     return run_chunks(state, id);
+  }
+  if (!one.accumulates) {
+    zero_gaps(state, one);
   }
   if (slices.empty() && !one.accumulates) {
     return zero_gradients_of(state, one.nodes, 0);
