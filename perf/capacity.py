@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""The largest models that train on an emulated device of 64 MiB, as it is and with all that keeps it free: weights, gradients and moments with
+"""The largest models that train on an emulated device of 64 MiB beside a host of 768 MiB, as it is and with all that keeps it free: weights, gradients and moments with
 the host (`zero_offload`, `weights: host`), activations kept, recomputed or offloaded (`memory_plan: auto`). Found by bisection over the number of
 layers with `zygos check`; at the limit a run has to train, one layer more has to be refused, and at the limit of the plain device both ways have to
 give the same weights. Prints the table of docs/memory.md; ends with 1 where one of these fails, or where less than 10 times the
@@ -20,7 +20,7 @@ from running import ROOT, ZYGOS, json_of
 
 PLAIN = ["policy={type: single, lane: device}"]
 FREE = ["policy={type: zero_offload, owner: host, bucket: 2 MiB, weights: host}", "memory_plan.activations=auto"]
-LANES = ("lanes={host: {kind: host, threads: 1}, device: {kind: emulated, threads: 1, memory: 64 MiB, "
+LANES = ("lanes={host: {kind: host, threads: 1, memory: 768 MiB}, device: {kind: emulated, threads: 1, memory: 64 MiB, "
          "link: {bandwidth: 12 GB/s, latency: 10 us}}}")
 BLOCK = """[layer_norm, {type: dense, units: 768, flatten: false}, {type: causal_attention, heads: 4},
  {type: dense, units: 256, flatten: false}, {name: attended, type: add, inputs: [dense2, input]}, layer_norm,
@@ -69,7 +69,7 @@ def trained(zygos, shape, layers, way):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--zygos", default=str(ZYGOS))
-    parser.add_argument("--most", type=int, default=48, help="layers that are tried at most")
+    parser.add_argument("--most", type=int, default=1000, help="layers that are tried at most")
     arguments = parser.parse_args()
     failed = False
     print("| shape | way | layers | parameters | device, MiB | one layer more | same weights at the plain limit |")

@@ -19,8 +19,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 
+from plotting import draw
 from running import ROOT, ZYGOS
 
 EVERY = 10  # steps between two points
@@ -52,28 +52,10 @@ def smooth(losses, width=10):
     return [statistics.fmean(losses[max(0, i - width + 1): i + 1]) for i in range(len(losses))]
 
 
-def environment():
-    """The Python of the plotting environment, made on first use."""
-    cache = os.environ.get("ZYGOS_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "zygos")
-    folder = pathlib.Path(cache) / "plot-env"
-    python = folder / "bin" / "python"
-    if not python.exists() or subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode != 0:
-        venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "matplotlib"], check=True)
-    return python
-
-
 DRAW = """
-import json, sys
-import matplotlib
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "zygos"
-import matplotlib.pyplot as plot
-curves = json.load(sys.stdin)
 figure, (above, below) = plot.subplots(2, 1, sharex=True, figsize=(7, 6), layout="constrained")
-reference = dict(map(tuple, curves["float64"]))
-for name, points in curves.items():
+reference = dict(map(tuple, data["float64"]))
+for name, points in data.items():
     steps = [step for step, _ in points]
     above.plot(steps, [loss for _, loss in points], label=name, linewidth=1)
     if name != "float64":
@@ -85,12 +67,7 @@ below.set_yscale("log")
 below.set_ylabel("|loss - loss in float64|")
 below.set_xlabel("step")
 below.legend()
-figure.savefig(sys.argv[1], metadata={"Date": None})
 """
-
-
-def draw(curves, path):
-    subprocess.run([environment(), "-c", DRAW, path], input=json.dumps(curves), text=True, check=True)
 
 
 def main():
@@ -113,7 +90,7 @@ def main():
         print(f"| {name} | {smoothed[-1]:.4f} | {distance:.1e} | {100 * summary['test_accuracy']:.2f} % | "
               f"{1e3 * summary['median_step_s']:.3g} ms | {memory:.3g} MiB |", flush=True)
     if arguments.plot:
-        draw(curves, arguments.plot)
+        draw(DRAW, curves, arguments.plot)
 
 
 if __name__ == "__main__":

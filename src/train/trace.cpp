@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/train/trace.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/core/version.hpp"
 
 #include <nlohmann/json.hpp>
@@ -108,18 +109,32 @@ void name_tracks(EventWriter& writer, const schedule::Schedule& schedule, int pr
   }
 }
 
-void write_memory(EventWriter& writer, const schedule::Schedule& schedule,
-                  std::span<const plan::MemorySample> samples) {
+/// As a run's summary names the tiers of a lane.
+std::string suffix_of(schedule::Tier tier) {
+  switch (tier) {
+    case schedule::Tier::lane:
+      return "";
+    case schedule::Tier::host:
+      return "/staging";
+    case schedule::Tier::file:
+      return "/file";
+  }
+  throw InternalError("a tier without a name");
+}
+
+void write_memory(EventWriter& writer, const schedule::Schedule& schedule, int process,
+                  double origin_s, std::span<const plan::MemorySample> samples) {
   for (const plan::MemorySample& sample : samples) {
     nlohmann::json bytes = nlohmann::json::object();
     for (const memory::Category category : memory::all_categories) {
       bytes[std::string(memory::name_of(category))] = sample.usage[category];
     }
-    writer.write({{"name", "memory " + schedule.places[static_cast<std::size_t>(sample.place)]},
+    writer.write({{"name", "memory " + schedule.places[static_cast<std::size_t>(sample.place)] +
+                               suffix_of(sample.tier)},
                   {"ph", "C"},
-                  {"pid", measured_process},
+                  {"pid", process},
                   {"tid", static_cast<std::size_t>(sample.place) * tracks_per_place},
-                  {"ts", sample.time_s * microseconds},
+                  {"ts", (origin_s + sample.time_s) * microseconds},
                   {"args", bytes}});
   }
 }
@@ -186,7 +201,7 @@ std::vector<plan::TaskTime> newest_step(const Trace& trace, const schedule::Sche
 }
 
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
-                 const plan::Simulation* predicted, std::span<const plan::MemorySample> memory) {
+                 const plan::Simulation* predicted, const TraceMemory& memory) {
   EventWriter writer(out, facts_of(schedule));
   name_tracks(writer, schedule, measured_process, "measured");
   double origin_s = 0.0;
@@ -200,11 +215,12 @@ void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule
       writer.write(event);
     }
   }
-  write_memory(writer, schedule, memory);
+  write_memory(writer, schedule, measured_process, 0.0, memory.measured);
   if (predicted == nullptr) {
     return;
   }
   name_tracks(writer, schedule, predicted_process, "predicted");
+  write_memory(writer, schedule, predicted_process, origin_s, memory.predicted);
   for (std::size_t task = 0; task < predicted->tasks.size(); ++task) {
     const plan::TaskTime& time = predicted->tasks[task];
     writer.write(event_of(schedule, static_cast<schedule::TaskId>(task), predicted_process,

@@ -37,10 +37,10 @@ inline nlohmann::json task_event(std::uint64_t step, int track, const std::strin
 }
 
 inline nlohmann::json memory_event(const std::string& place, double time_us, double weights,
-                                   double activations) {
+                                   double activations, bool predicted = false) {
   return {{"name", "memory " + place},
           {"ph", "C"},
-          {"pid", 1},
+          {"pid", predicted ? 2 : 1},
           {"tid", 0},
           {"ts", time_us},
           {"args", {{"weights", weights}, {"activations", activations}}}};

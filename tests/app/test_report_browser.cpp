@@ -187,6 +187,7 @@ TEST_CASE("bytes over time are drawn where the trace has them") {
   for (const char* place : {"host", "device"}) {
     trace["traceEvents"].push_back(memory_event(place, 230.0, 4096.0, 0.0));
     trace["traceEvents"].push_back(memory_event(place, 260.0, 4096.0, 9000.0));
+    trace["traceEvents"].push_back(memory_event(place, 110.0, 5000.0, 9000.0, true));
   }
   const Scratch scratch;
 
@@ -194,6 +195,7 @@ TEST_CASE("bytes over time are drawn where the trace has them") {
 
   check_sound(found);
   CHECK(found["memory"]["areas"] == 4);
+  CHECK(found["memory"]["predicted"] == 2);
   CHECK_THAT(found["tips"]["task"].get<std::string>(), ContainsSubstring("moves: 2 KiB"));
 }
 

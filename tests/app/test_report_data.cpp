@@ -106,6 +106,21 @@ TEST_CASE("bytes over time count from the start of the step they were taken in")
   CHECK(memory["step"] == 2);
   CHECK(memory["categories"] == json{"activations", "weights"});
   CHECK(memory["places"]["host"] == json{{10.0, 0.0, 100.0}, {40.0, 50.0, 100.0}});
+  CHECK(memory["predicted"].empty());
+}
+
+TEST_CASE("predicted bytes are totals that count from the start of the predicted step") {
+  json trace = sample_trace(3);
+  trace["traceEvents"].push_back(test::memory_event("host", 230.0, 100.0, 0.0));
+  trace["traceEvents"].push_back(test::memory_event("host", 112.0, 100.0, 50.0, true));
+  trace["traceEvents"].push_back(test::memory_event("host", 110.0, 100.0, 0.0, true));
+  trace["traceEvents"].push_back(test::memory_event("host/staging", 110.0, 8.0, 0.0, true));
+
+  const json memory = timeline_of(trace, {})["memory"];
+
+  CHECK(memory["places"]["host"] == json::array({{10.0, 0.0, 100.0}}));
+  CHECK(memory["predicted"]["host"] == json{{0.0, 100.0}, {2.0, 150.0}});
+  CHECK(memory["predicted"]["host/staging"] == json::array({{0.0, 8.0}}));
 }
 
 TEST_CASE("a trace without a prediction or counters has neither") {

@@ -25,10 +25,12 @@ std::vector<TaskTime> one_by_one(const schedule::Schedule& schedule) {
 }
 
 std::vector<MemorySample> samples_of(schedule::Place place,
-                                     const std::vector<MemorySample>& samples) {
+                                     const std::vector<MemorySample>& samples,
+                                     schedule::Tier tier = schedule::Tier::lane) {
   std::vector<MemorySample> found;
-  std::ranges::copy_if(samples, std::back_inserter(found),
-                       [&](const MemorySample& sample) { return sample.place == place; });
+  std::ranges::copy_if(samples, std::back_inserter(found), [&](const MemorySample& sample) {
+    return sample.place == place && sample.tier == tier;
+  });
   return found;
 }
 
@@ -77,13 +79,27 @@ TEST_CASE("Bytes over time never exceed what is allocated, and samples are in or
 
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const PlaceMemory& place = memory[static_cast<std::size_t>(samples[i].place)];
-      CHECK(samples[i].usage.total() <= place.lane.total() + place.staging.total());
-      if (i > 0 && samples[i].place == samples[i - 1].place) {
+      CHECK(samples[i].usage.total() <= place.layout(samples[i].tier).total());
+      if (i > 0 && samples[i].place == samples[i - 1].place &&
+          samples[i].tier == samples[i - 1].tier) {
         CHECK(samples[i].time_s > samples[i - 1].time_s);
       }
     }
     CHECK(samples.back().time_s == times.back().end_s);
   }
+}
+
+TEST_CASE("Samples of host memory are not those of the lane") {
+  const schedule::Schedule schedule = test::split_schedule(10, 4);
+  const auto memory = test::toy_memory(schedule);
+
+  const auto samples = memory_over_time(memory, one_by_one(schedule));
+
+  const auto staging = samples_of(1, samples, schedule::Tier::host);
+  const double load = time_of(schedule, schedule::TaskKind::load, 1);
+  CHECK(at(staging, load + 0.5, Category::communication) > 0);
+  CHECK(at(staging, 0.0, Category::weights) == 0);
+  CHECK(samples_of(0, samples, schedule::Tier::host).empty());
 }
 
 TEST_CASE("A place that takes no part has no memory over time") {

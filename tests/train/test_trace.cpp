@@ -4,12 +4,12 @@
 
 #include "zygos/train/trace.hpp"
 
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-#include <array>
+#include <algorithm>
 #include <map>
-#include <span>
 #include <sstream>
 #include <string>
 
@@ -18,7 +18,7 @@ using namespace zygos;
 namespace {
 
 nlohmann::json written(const train::Trace& trace, const schedule::Schedule& schedule,
-                       std::span<const plan::MemorySample> memory = {}) {
+                       const train::TraceMemory& memory = {}) {
   std::ostringstream out;
   train::write_trace(out, trace, schedule, nullptr, memory);
   return nlohmann::json::parse(out.str());
@@ -109,10 +109,10 @@ TEST_CASE("A written trace counts the bytes of every category over time", "[trai
   test::SmallRun run(test::host_and_device());
   const auto engine = run.engine(run.split(20));
   const auto& schedule = engine->schedule();
-  plan::MemorySample sample{1, 0.25, {}};
+  plan::MemorySample sample{1, schedule::Tier::lane, 0.25, {}};
   sample.usage[memory::Category::weights] = 4096;
 
-  const auto document = written(engine->trace(), schedule, std::array{sample});
+  const auto document = written(engine->trace(), schedule, {{sample}, {}});
 
   std::size_t counters = 0;
   for (const auto& event : document.at("traceEvents")) {
@@ -122,6 +122,38 @@ TEST_CASE("A written trace counts the bytes of every category over time", "[trai
       CHECK(event.at("ts") == 250000.0);
       CHECK(event.at("args").at("weights") == 4096);
       CHECK(event.at("args").size() == memory::all_categories.size());
+    }
+  }
+  CHECK(counters == 1);
+}
+
+TEST_CASE("Counters of memory name the tier, and those of a prediction begin with the first task",
+          "[train][trace]") {
+  test::SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  engine->step(run.batch(), 1);
+  plan::Simulation predicted;
+  predicted.tasks.resize(engine->schedule().tasks.size());
+  plan::MemorySample sample{1, schedule::Tier::host, 0.0, {}};
+  std::ostringstream out;
+
+  train::write_trace(out, engine->trace(), engine->schedule(), &predicted, {{}, {sample}});
+
+  double first = -1.0;
+  const auto document = nlohmann::json::parse(out.str());
+  for (const auto& event : document.at("traceEvents")) {
+    if (event.at("ph") == "X" && event.at("pid") == 1) {
+      const double start = event.at("ts");
+      first = first < 0.0 ? start : std::min(first, start);
+    }
+  }
+  std::size_t counters = 0;
+  for (const auto& event : document.at("traceEvents")) {
+    if (event.at("ph") == "C") {
+      ++counters;
+      CHECK(event.at("pid") == 2);
+      CHECK(event.at("name") == "memory " + engine->schedule().places[1] + "/staging");
+      CHECK(event.at("ts").get<double>() == Catch::Approx(first));
     }
   }
   CHECK(counters == 1);

@@ -48,14 +48,19 @@ class Trace {
 /// Times by TaskId of the newest step that the trace has whole; empty if there is none.
 std::vector<plan::TaskTime> newest_step(const Trace& trace, const schedule::Schedule& schedule);
 
+/// Bytes over time, on the clock of TaskRecord and on that of a simulation.
+struct TraceMemory {
+  std::vector<plan::MemorySample> measured;
+  std::vector<plan::MemorySample> predicted;
+};
+
 /// Writes the trace-event JSON that chrome://tracing and Perfetto open, times in microseconds: a
 /// track per place and queue (its number is four times the place, plus the queue), an event per
 /// task with its step, samples, order and buffers as arguments, and a counter "memory <place>" per
-/// place of `memory`, whose times are on the clock of TaskRecord. If `predicted` is given, a second
-/// group of tracks draws one predicted step beside the first measured one. The document's key
-/// "zygos" holds version, places, policy, batch.
+/// place of `memory` ("memory <place>/staging" of its host memory). If `predicted` is given, a
+/// second group of tracks and counters draws one predicted step beside the first measured one. The
+/// document's key "zygos" holds version, places, policy, batch.
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
-                 const plan::Simulation* predicted,
-                 std::span<const plan::MemorySample> memory = {});
+                 const plan::Simulation* predicted, const TraceMemory& memory = {});
 
 }  // namespace zygos::train

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -185,40 +186,67 @@ std::pair<json, double> origin_of(double time_us, const std::map<std::uint64_t, 
   return {nullptr, time_us};
 }
 
-json memory_of(const Parts& parts) {
-  constexpr std::string_view prefix = "memory ";
+constexpr std::string_view memory_prefix = "memory ";
+
+/// Counters of memory by place and tier, in order of time.
+std::map<std::string, std::vector<const json*>> memory_counters(const Parts& parts,
+                                                                std::int64_t process) {
   std::map<std::string, std::vector<const json*>> places;
-  double first_us = 0.0;
   for (const json* counter : parts.counters) {
     const std::string name = counter->at("name");
-    const double time_us = counter->at("ts");
-    if (name.starts_with(prefix)) {
-      first_us = places.empty() ? time_us : std::min(first_us, time_us);
-      places[name.substr(prefix.size())].push_back(counter);
+    if (counter->at("pid") == process && name.starts_with(memory_prefix)) {
+      places[name.substr(memory_prefix.size())].push_back(counter);
     }
   }
-  if (places.empty()) {
-    return nullptr;
-  }
-  std::vector<std::string> categories;
-  for (const auto& [category, bytes] : places.begin()->second.front()->at("args").items()) {
-    categories.push_back(category);
-  }
-  const auto [step, origin_us] = origin_of(first_us, parts.steps);
-  json samples = json::object();
   for (auto& [place, counters] : places) {
     std::stable_sort(counters.begin(), counters.end(), [](const json* a, const json* b) {
       return a->at("ts").get<double>() < b->at("ts").get<double>();
     });
+  }
+  return places;
+}
+
+double first_time_us(const std::map<std::string, std::vector<const json*>>& places) {
+  double first_us = places.begin()->second.front()->at("ts");
+  for (const auto& [place, counters] : places) {
+    first_us = std::min(first_us, counters.front()->at("ts").get<double>());
+  }
+  return first_us;
+}
+
+json memory_of(const Parts& parts) {
+  const auto measured = memory_counters(parts, measured_process);
+  const auto predicted = memory_counters(parts, predicted_process);
+  if (measured.empty()) {
+    return nullptr;
+  }
+  std::vector<std::string> categories;
+  for (const auto& [category, bytes] : measured.begin()->second.front()->at("args").items()) {
+    categories.push_back(category);
+  }
+  const auto [step, origin_us] = origin_of(first_time_us(measured), parts.steps);
+  json places = json::object();
+  for (const auto& [place, counters] : measured) {
     for (const json* counter : counters) {
       json sample{counter->at("ts").get<double>() - origin_us};
       for (const std::string& category : categories) {
         sample.push_back(counter->at("args").at(category).get<double>());
       }
-      samples[place].push_back(std::move(sample));
+      places[place].push_back(std::move(sample));
     }
   }
-  return {{"step", step}, {"categories", categories}, {"places", samples}};
+  json totals = json::object();
+  const double predicted_from_us = predicted.empty() ? 0.0 : first_time_us(predicted);
+  for (const auto& [place, counters] : predicted) {
+    for (const json* counter : counters) {
+      double bytes = 0.0;
+      for (const auto& [category, one] : counter->at("args").items()) {
+        bytes += one.get<double>();
+      }
+      totals[place].push_back({counter->at("ts").get<double>() - predicted_from_us, bytes});
+    }
+  }
+  return {{"step", step}, {"categories", categories}, {"places", places}, {"predicted", totals}};
 }
 
 }  // namespace

@@ -202,11 +202,14 @@ class TrainingRun {
       return;
     }
     std::ofstream trace(folder_->trace());
-    const auto memory =
-        plan::memory_over_time(memory_of(plan_.schedule, plan_subject(setup_)),
-                               train::newest_step(engine_->trace(), plan_.schedule));
-    train::write_trace(trace, engine_->trace(), plan_.schedule,
-                       plan_.simulation ? &*plan_.simulation : nullptr, memory);
+    const auto planned = memory_of(plan_.schedule, plan_subject(setup_));
+    const auto* predicted = plan_.simulation ? &*plan_.simulation : nullptr;
+    train::TraceMemory memory{
+        plan::memory_over_time(planned, train::newest_step(engine_->trace(), plan_.schedule)), {}};
+    if (predicted != nullptr) {
+      memory.predicted = plan::memory_over_time(planned, predicted->tasks);
+    }
+    train::write_trace(trace, engine_->trace(), plan_.schedule, predicted, memory);
     if (!trace) {
       console_.warn("cannot write " + folder_->trace().string());
     }

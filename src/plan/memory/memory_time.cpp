@@ -11,6 +11,8 @@
 namespace zygos::plan {
 namespace {
 
+using schedule::Tier;
+
 void add_lasting(const memory::ArenaLayout& layout, const std::set<std::size_t>& of_the_step,
                  memory::Usage& usage) {
   for (std::size_t piece = 0; piece < layout.pieces().size(); ++piece) {
@@ -23,18 +25,16 @@ void add_lasting(const memory::ArenaLayout& layout, const std::set<std::size_t>&
   }
 }
 
-/// Pieces without those that buffers of a step share.
-memory::Usage lasting_usage(const PlaceMemory& place) {
-  std::set<std::size_t> lane;
-  std::set<std::size_t> staging;
+/// Pieces of a tier without those that buffers of a step share.
+memory::Usage lasting_usage(const PlaceMemory& place, Tier tier) {
+  std::set<std::size_t> of_the_step;
   for (const auto& [buffer, planned] : place.buffers) {
-    if (planned.lifetime == schedule::Lifetime::step && planned.bytes > 0) {
-      (planned.tier == schedule::Tier::lane ? lane : staging).insert(planned.piece);
+    if (planned.lifetime == schedule::Lifetime::step && planned.bytes > 0 && planned.tier == tier) {
+      of_the_step.insert(planned.piece);
     }
   }
   memory::Usage usage;
-  add_lasting(place.lane, lane, usage);
-  add_lasting(place.staging, staging, usage);
+  add_lasting(place.layout(tier), of_the_step, usage);
   return usage;
 }
 
@@ -45,12 +45,13 @@ struct Change {
   std::ptrdiff_t bytes = 0;
 };
 
-std::vector<Change> changes_of(const PlaceMemory& place, std::span<const TaskTime> times) {
+std::vector<Change> changes_of(const PlaceMemory& place, Tier tier,
+                               std::span<const TaskTime> times) {
   const auto time_of = [&](schedule::TaskId task) { return times[static_cast<std::size_t>(task)]; };
   std::vector<Change> changes;
   for (const auto& [buffer, planned] : place.buffers) {
     const auto bytes = static_cast<std::ptrdiff_t>(planned.bytes);
-    if (bytes == 0 || planned.lifetime != schedule::Lifetime::step) {
+    if (bytes == 0 || planned.tier != tier || planned.lifetime != schedule::Lifetime::step) {
       continue;
     }
     changes.push_back({time_of(planned.first).start_s, planned.category, bytes});
@@ -66,6 +67,26 @@ std::vector<Change> changes_of(const PlaceMemory& place, std::span<const TaskTim
   return changes;
 }
 
+/// One tier of a place from `begin_s` to `end_s`.
+void add_tier(const PlaceMemory& memory, MemorySample sample, double end_s,
+              std::span<const TaskTime> times, std::vector<MemorySample>& out) {
+  sample.usage = lasting_usage(memory, sample.tier);
+  out.push_back(sample);
+  for (const Change& change : changes_of(memory, sample.tier, times)) {
+    if (change.time_s > out.back().time_s) {
+      sample.time_s = change.time_s;
+      out.push_back(sample);
+    }
+    auto& bytes = sample.usage[change.category];
+    bytes = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(bytes) + change.bytes);
+    out.back().usage = sample.usage;
+  }
+  if (out.back().time_s < end_s) {
+    sample.time_s = end_s;
+    out.push_back(sample);
+  }
+}
+
 }  // namespace
 
 std::vector<MemorySample> memory_over_time(const std::vector<PlaceMemory>& memory,
@@ -77,21 +98,11 @@ std::vector<MemorySample> memory_over_time(const std::vector<PlaceMemory>& memor
   const double end_s = std::ranges::max(times, {}, &TaskTime::end_s).end_s;
   std::vector<MemorySample> samples;
   for (std::size_t index = 0; index < memory.size(); ++index) {
-    if (!memory[index].active) {
-      continue;
-    }
-    const auto place = static_cast<schedule::Place>(index);
-    samples.push_back({place, begin_s, lasting_usage(memory[index])});
-    const std::vector<Change> changes = changes_of(memory[index], times);
-    for (const Change& change : changes) {
-      if (change.time_s > samples.back().time_s) {
-        samples.push_back({place, change.time_s, samples.back().usage});
+    for (const Tier tier : {Tier::lane, Tier::host}) {
+      if (memory[index].active && (tier == Tier::lane || memory[index].layout(tier).total() > 0)) {
+        add_tier(memory[index], {static_cast<schedule::Place>(index), tier, begin_s, {}}, end_s,
+                 times, samples);
       }
-      auto& bytes = samples.back().usage[change.category];
-      bytes = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(bytes) + change.bytes);
-    }
-    if (samples.back().time_s < end_s) {
-      samples.push_back({place, end_s, samples.back().usage});
     }
   }
   return samples;

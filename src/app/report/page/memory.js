@@ -24,12 +24,14 @@ function draw_memory(data) {
     Object.values(memory?.places ?? {}).some((samples) => samples.some((sample) => sample[i + 1] > 0)));
   parent.append(legend_of(used.map((name) => [plain_words(name), category_fill(name)])));
   if (memory) {
-    parent.append(html("p", { class: "quiet small" }, memory.step === null ? "Over one step." : `Over step ${text_of_count(memory.step)}.`));
+    parent.append(html("p", { class: "quiet small" }, `${memory.step === null ? "Over one step" : `Over step ${text_of_count(memory.step)}`}, one chart for each memory in use: of a lane, of the host beside it (/staging), of a file (/file).` +
+      (Object.keys(memory.predicted ?? {}).length ? " Dashed: the total of the predicted step." : "")));
     const charts = html("div", { class: "charts" });
     parent.append(charts);
-    const top = Math.max(1, ...Object.values(memory.places).flat().map((sample) => total_of(sample)));
     for (const place of in_order(data, Object.keys(memory.places))) {
-      new MemoryChart(charts, place, memory.places[place], categories, top);
+      const samples = memory.places[place], predicted = memory.predicted?.[place] ?? [];
+      const top = Math.max(1, ...samples.map(total_of), ...predicted.map(([, bytes]) => bytes));
+      new MemoryChart(charts, place, samples, predicted, categories, top);
     }
   }
   if (peaks.length) {
@@ -91,10 +93,10 @@ function draw_peaks(parent, peaks, categories) {
   addEventListener("resize", draw);
 }
 
-// Stacked areas of one place; each sample holds until the next.
+// Stacked areas of one memory and the predicted total as a dashed line; each sample holds until the next.
 class MemoryChart {
-  constructor(parent, name, samples, categories, top) {
-    Object.assign(this, { name, samples, categories, top });
+  constructor(parent, name, samples, predicted, categories, top) {
+    Object.assign(this, { name, samples, predicted, categories, top });
     this.place = html("div", {});
     parent.append(html("figure", { class: "chart" }, html("h3", {}, name), this.place,
       as_details("Values as a table", () => table_of("", [["time", true], ...categories.map((one) => [plain_words(one), true]), ["total", true]],
@@ -105,7 +107,7 @@ class MemoryChart {
 
   draw() {
     const width = width_of(this.place), height = 200, area = { left: 66, right: width - 24, top: 10, bottom: height - 26 };
-    const first = this.samples[0][0], last = this.samples[this.samples.length - 1][0];
+    const first = this.samples[0][0], last = Math.max(this.samples.at(-1)[0], this.predicted.at(-1)?.[0] ?? 0);
     const x = (time) => area.left + (time - first) / (last - first || 1) * (area.right - area.left);
     const y = (bytes) => area.bottom - bytes / this.top * (area.bottom - area.top);
     const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "focusable", tabindex: 0, role: "img",
@@ -126,6 +128,11 @@ class MemoryChart {
       }
       above.forEach((bytes, at) => { below[at] = bytes; });
     });
+    if (this.predicted.length) {
+      const steps = this.predicted.flatMap(([time, bytes], at) =>
+        [...(at ? [`${x(time).toFixed(1)} ${y(this.predicted[at - 1][1]).toFixed(1)}`] : []), `${x(time).toFixed(1)} ${y(bytes).toFixed(1)}`]);
+      root.append(svg("path", { d: "M" + steps.join("L"), class: "predicted-memory" }));
+    }
     this.cursor = svg("line", { y1: area.top, y2: area.bottom, class: "cursor", visibility: "hidden" });
     root.append(this.cursor, svg("line", { x1: area.left, x2: area.right, y1: area.bottom, y2: area.bottom, class: "axis" }));
     this.x = x;

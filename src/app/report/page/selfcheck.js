@@ -24,6 +24,7 @@ function check_page(data, curves, timeline) {
   }
   attempt("curve_tips", () => curves.map((curve) => tip_under(curve.place.querySelector("svg"))));
   attempt("memory", () => ({ areas: document.querySelectorAll("#memory .area").length,
+    predicted: document.querySelectorAll("#memory .predicted-memory").length,
     peaks: document.querySelectorAll("#memory .peak").length }));
   attempt("tables", () => open_tables());
   attempt("colours", () => ({ page: getComputedStyle(document.body).backgroundColor, text: getComputedStyle(document.body).color }));
