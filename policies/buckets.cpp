@@ -3,6 +3,7 @@
 #include "buckets.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace zygos::policies {
 namespace {
@@ -63,8 +64,8 @@ ElementRange chunk_of(ElementRange elements, std::size_t index, std::size_t coun
   return {bound(index), bound(index + 1)};
 }
 
-void add_parts(Bucket& bucket, std::size_t chunks, schedule::Outline& outline) {
-  const ElementRange elements = outline.model.parameters_of(bucket.nodes);
+void add_parts(Bucket& bucket, ElementRange elements, std::size_t chunks,
+               schedule::Outline& outline) {
   for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
     const ElementRange part = chunk_of(elements, chunk, chunks);
     bucket.parts.push_back(part.count() > 0 ? static_cast<std::int32_t>(outline.parts.size()) : -1);
@@ -88,9 +89,21 @@ std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, 
     divide_last(outline.model, buckets);
   }
   for (Bucket& bucket : buckets) {
-    add_parts(bucket, chunks, outline);
+    add_parts(bucket, outline.model.parameters_of(bucket.nodes), chunks, outline);
   }
   return buckets;
+}
+
+Bucket add_divided_bucket(schedule::Outline& outline, NodeRange nodes, double share,
+                          std::size_t chunks) {
+  const ElementRange all = outline.model.parameters_of(nodes);
+  const std::int64_t units =
+      std::llround(share * static_cast<double>(all.count()) / static_cast<double>(alignment));
+  const std::int64_t cut = std::min(all.end, all.begin + units * alignment);
+  Bucket bucket{nodes, {}};
+  add_parts(bucket, {all.begin, cut}, chunks, outline);
+  add_parts(bucket, {cut, all.end}, 1, outline);
+  return bucket;
 }
 
 }  // namespace zygos::policies

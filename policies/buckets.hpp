@@ -31,4 +31,9 @@ constexpr std::int64_t all_in_one = std::numeric_limits<std::int64_t>::max();
 std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks,
                                 std::optional<schedule::NodeRange> nodes = {});
 
+/// One bucket of these nodes, whose first `share` of elements (0 to 1, rounded to where parameters
+/// may be cut) is cut into `chunks` parts; the others are one part behind them.
+Bucket add_divided_bucket(schedule::Outline& outline, schedule::NodeRange nodes, double share,
+                          std::size_t chunks);
+
 }  // namespace zygos::policies

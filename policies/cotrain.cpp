@@ -6,6 +6,7 @@
 // first, so they are those whose way to the owner and back nothing hides.
 //
 //   k = 0          zero_offload
+//   k = 2.5        the workers update two layers and the first half of the third's elements
 //   k = layers     the workers update everything, the owner has nothing to do
 //
 // k is found by simulating a step for every k with the measured costs of the lanes: the step is a
@@ -16,13 +17,21 @@
 #include "zygos/core/error.hpp"
 #include "zygos/plan/simulator.hpp"
 
+#include <array>
+#include <charconv>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace zygos::policies {
 namespace {
 
 constexpr const char* keyword_text = "cotrain";
+
+std::string text_of(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
 
 /// By k: the nodes in front of which k layers with parameters lie.
 std::vector<std::int32_t> cuts_of(const schedule::ModelOutline& model) {
@@ -37,7 +46,7 @@ std::vector<std::int32_t> cuts_of(const schedule::ModelOutline& model) {
 
 class CoTrain final : public train::Policy {
  public:
-  CoTrain(Offload offload, std::optional<std::int64_t> device_layers)
+  CoTrain(Offload offload, std::optional<double> device_layers)
       : offload_(std::move(offload)), device_layers_(device_layers) {
     require_bucket(offload_);
   }
@@ -52,7 +61,7 @@ class CoTrain final : public train::Policy {
       return with(problem, *device_layers_);
     }
     ZYGOS_REQUIRE(profile != nullptr, "an automatic number of layers needs a profile");
-    return with(problem, best(problem, *profile, layers_of(problem)));
+    return with(problem, static_cast<double>(best(problem, *profile, layers_of(problem))));
   }
 
   train::PolicyOptions decisions(const plan::Problem& problem,
@@ -72,7 +81,7 @@ class CoTrain final : public train::Policy {
                                                const plan::Profile* profile) const override {
     const std::int64_t most = layers_of(problem) - 1;
     if (profile == nullptr || problem.places.size() < 2 || most < 0 ||
-        !plan::can_predict(*profile, with(problem, 0))) {
+        !plan::can_predict(*profile, with(problem, 0.0))) {
       return {{}};
     }
     return {{{"device_layers", std::to_string(best(problem, *profile, most))}}};
@@ -83,15 +92,21 @@ class CoTrain final : public train::Policy {
     return std::ssize(cuts_of(problem.model)) - 1;
   }
 
-  schedule::Schedule with(const plan::Problem& problem, std::int64_t layers) const {
+  schedule::Schedule with(const plan::Problem& problem, double layers) const {
     const auto cuts = cuts_of(problem.model);
     const std::int64_t most = layers_of(problem);
-    if (layers < 0 || layers > most) {
-      throw UsageError("policy 'cotrain': device_layers is " + std::to_string(layers) +
+    if (!(layers >= 0.0) || layers > static_cast<double>(most)) {
+      throw UsageError("policy 'cotrain': device_layers is " + text_of(layers) +
                        "; the model has " + std::to_string(most) +
                        " layers with parameters, so 0 to " + std::to_string(most));
     }
-    return offload_schedule(problem, offload_, cuts[static_cast<std::size_t>(layers)]);
+    const auto whole = static_cast<std::size_t>(layers);
+    DeviceNodes device{.whole = cuts[whole]};
+    if (whole + 1 < cuts.size()) {
+      device.next_end = cuts[whole + 1];
+      device.share_of_next = layers - static_cast<double>(whole);
+    }
+    return offload_schedule(problem, offload_, device);
   }
 
   /// The smallest of the fastest: what is not updated on a worker needs no states there.
@@ -100,7 +115,7 @@ class CoTrain final : public train::Policy {
     std::int64_t best = 0;
     double best_s = 0.0;
     for (std::int64_t layers = 0; layers <= most; ++layers) {
-      const schedule::Schedule made = with(problem, layers);
+      const schedule::Schedule made = with(problem, static_cast<double>(layers));
       if (!plan::can_predict(profile, made)) {
         throw UsageError(
             "policy 'cotrain': device_layers is auto, and a lane can't hold the model alone, so "
@@ -127,7 +142,7 @@ class CoTrain final : public train::Policy {
   }
 
   Offload offload_;
-  std::optional<std::int64_t> device_layers_;
+  std::optional<double> device_layers_;
 };
 
 }  // namespace
@@ -143,17 +158,18 @@ train::PolicyEntry cotrain_entry() {
                       "so that host and device update at once.");
   add_offload_keys(schema);
   schema
-      .integer("device_layers",
-               "Layers with parameters, from the first on, that the workers update; auto: "
-               "measured, so that a step is as short as can be.")
+      .real("device_layers",
+            "Layers with parameters, from the first on, that the workers update; with a fraction, "
+            "that share of the next layer's elements, too. auto: measured, a whole number, so that "
+            "a step is as short as can be.")
       .in_range(0.0, 1e6)
       .or_word("auto")
       .fallback("auto")
       .example("2");
   return {schema, [](const deck::Section& section) {
-            std::optional<std::int64_t> layers;
+            std::optional<double> layers;
             if (!section.is_word("device_layers", "auto")) {
-              layers = section.integer("device_layers");
+              layers = section.real("device_layers");
             }
             return std::make_shared<CoTrain>(offload_of(keyword_text, section), layers);
           }};

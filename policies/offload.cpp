@@ -54,20 +54,31 @@ std::vector<Place> workers_beside(const plan::Problem& problem, Place owner,
   return workers;
 }
 
+/// Part i of the bucket is that of worker i, the one behind them the owner's.
+void add_part_owners(schedule::Outline& outline, const Bucket& bucket, Place owner,
+                     const std::vector<Place>& workers) {
+  for (std::size_t i = 0; i < bucket.parts.size(); ++i) {
+    if (bucket.parts[i] >= 0) {
+      outline.part_owners.push_back(i < workers.size() ? workers[i] : owner);
+    }
+  }
+}
+
 /// Buckets from the last layer to the first, and who updates each of their parts.
 std::vector<Bucket> add_owned_buckets(schedule::Outline& outline, std::int64_t bytes,
-                                      std::int32_t device_nodes, Place owner,
+                                      const DeviceNodes& device, Place owner,
                                       const std::vector<Place>& workers) {
-  auto buckets =
-      add_buckets(outline, bytes, 1, NodeRange{device_nodes, outline.model.node_count()});
+  const std::int32_t shared_end = device.shared_end();
+  auto buckets = add_buckets(outline, bytes, 1, NodeRange{shared_end, outline.model.node_count()});
   outline.part_owners.assign(outline.parts.size(), owner);
+  if (device.whole < shared_end) {
+    buckets.push_back(add_divided_bucket(outline, {device.whole, shared_end}, device.share_of_next,
+                                         workers.size()));
+    add_part_owners(outline, buckets.back(), owner, workers);
+  }
   for (Bucket& bucket :
-       add_buckets(outline, all_in_one, workers.size(), NodeRange{0, device_nodes})) {
-    for (std::size_t chunk = 0; chunk < workers.size(); ++chunk) {
-      if (bucket.parts[chunk] >= 0) {
-        outline.part_owners.push_back(workers[chunk]);
-      }
-    }
+       add_buckets(outline, all_in_one, workers.size(), NodeRange{0, device.whole})) {
+    add_part_owners(outline, bucket, owner, workers);
     buckets.push_back(std::move(bucket));
   }
   return buckets;
@@ -181,7 +192,7 @@ void require_bucket(const Offload& offload) {
 }
 
 schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload& offload,
-                                    std::int32_t device_nodes) {
+                                    const DeviceNodes& device) {
   static_cast<void>(lanes_for(offload.policy, problem, {}));  // there are at least two
   const Place owner = owner_of(problem, offload);
   const auto workers = workers_beside(problem, owner, offload);
@@ -202,8 +213,7 @@ schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload&
       outline.streams[static_cast<std::size_t>(worker)] = true;
     }
   }
-  const auto buckets =
-      add_owned_buckets(outline, offload.bucket_bytes, device_nodes, owner, workers);
+  const auto buckets = add_owned_buckets(outline, offload.bucket_bytes, device, owner, workers);
   return OffloadedStep(std::move(outline), workers).build(buckets);
 }
 

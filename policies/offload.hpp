@@ -24,14 +24,23 @@ struct Offload {
       false;  ///< workers have weights and gradients of a bucket only while they use them
 };
 
+/// What the workers update themselves: the first nodes, and a share of the elements of the next.
+struct DeviceNodes {
+  std::int32_t whole = 0;      ///< nodes
+  std::int32_t next_end = 0;   ///< end of the nodes that are shared; they begin at `whole`
+  double share_of_next = 0.0;  ///< 0 to 1
+
+  std::int32_t shared_end() const { return share_of_next > 0.0 ? next_end : whole; }
+};
+
 /// UsageError for a bucket of no bytes.
 void require_bucket(const Offload& offload);
 
-/// One step. The workers update the first `device_nodes` nodes themselves; with several workers
-/// each owns an equal part of these parameters. UsageError for an owner that is no lane, fewer than
-/// two lanes, and strict mode with several workers.
+/// One step. The workers update `device` themselves; with several workers each owns an equal part
+/// of these parameters. UsageError for an owner that is no lane, fewer than two lanes, and strict
+/// mode with several workers.
 schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload& offload,
-                                    std::int32_t device_nodes = 0);
+                                    const DeviceNodes& device = {});
 
 /// The keys `owner` and `bucket` of a deck.
 void add_offload_keys(deck::Schema& schema);

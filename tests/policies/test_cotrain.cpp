@@ -19,11 +19,11 @@ using schedule::Place;
 using schedule::Task;
 using schedule::TaskKind;
 
-train::PolicyPtr with_layers(std::int64_t layers) {
+train::PolicyPtr with_layers(double layers) {
   return cotrain({.owner = {}, .bucket_bytes = 64, .device_layers = layers});
 }
 
-schedule::Schedule cotrained(const plan::Problem& problem, std::int64_t layers) {
+schedule::Schedule cotrained(const plan::Problem& problem, double layers) {
   return with_layers(layers)->schedule(problem, nullptr);
 }
 
@@ -97,7 +97,8 @@ TEST_CASE("Every number of layers is updated once, by workers or by the owner") 
           elements += node.parameters.count();
           plan::Problem problem = test::lanes_problem(lanes, 12, model);
           problem.clips = clips;
-          const auto made = cotrained(problem, ++layers);
+          ++layers;
+          const auto made = cotrained(problem, static_cast<double>(layers));
           CAPTURE(lanes, clips, layers);
           CHECK(updated_by(made, 0) == all - elements);
           std::int64_t by_workers = 0;
@@ -107,6 +108,27 @@ TEST_CASE("Every number of layers is updated once, by workers or by the owner") 
           CHECK(by_workers == elements);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("A share of a layer's elements is updated by workers, the rest of it by the owner") {
+  schedule::ModelOutline model = test::chain_of(3);
+  for (std::int32_t node = 0; node < 3; ++node) {
+    model.nodes[static_cast<std::size_t>(node)].parameters = {160 * node, 160 * (node + 1)};
+  }
+  for (const std::size_t lanes : {2U, 3U}) {
+    const auto problem = test::lanes_problem(lanes, 12, model);
+    const std::int64_t of_layer = model.parameters_of({1, 2}).count();
+    for (const auto& [layers, elements] : {std::pair{1.0, of_layer},
+                                           {1.25, of_layer + 48},
+                                           {1.5, of_layer + 80},
+                                           {1.999, 2 * of_layer},
+                                           {0.01, std::int64_t{0}}}) {
+      CAPTURE(lanes, layers);
+      const auto made = cotrained(problem, layers);
+      CHECK(schedule::validate(made).empty());
+      CHECK(updated_by(made, 0) == 3 * of_layer - elements);
     }
   }
 }
@@ -127,7 +149,7 @@ TEST_CASE("The number of layers is the one that makes the step shortest, and is 
     const std::string candidate = layers == std::string("3") ? "2" : layers;
     CHECK(policy->candidates(problem, &profile) ==
           std::vector<train::PolicyOptions>{{{"device_layers", candidate}}});
-    CHECK(cotrain({.owner = {}, .bucket_bytes = 1, .device_layers = std::stoll(layers)})
+    CHECK(cotrain({.owner = {}, .bucket_bytes = 1, .device_layers = std::stod(layers)})
               ->schedule(problem, nullptr)
               .text() == made.text());
   }
@@ -136,6 +158,8 @@ TEST_CASE("The number of layers is the one that makes the step shortest, and is 
 TEST_CASE("More layers than there are, an unknown owner and a bucket of nothing are refused") {
   CHECK_THROWS_MATCHES(cotrained(test::host_and_device(), 4), UsageError,
                        MessageMatches(ContainsSubstring("3 layers with parameters, so 0 to 3")));
+  CHECK_THROWS_MATCHES(cotrained(test::host_and_device(), 3.5), UsageError,
+                       MessageMatches(ContainsSubstring("device_layers is 3.5;")));
   CHECK_THROWS_AS(cotrained(test::host_and_device(), -1), UsageError);
   CHECK_THROWS_MATCHES(cotrain({.owner = "gpu", .bucket_bytes = 1, .device_layers = 1})
                            ->schedule(test::host_and_device(), nullptr),

@@ -122,7 +122,8 @@ train::PolicyPtr zero_offload(ZeroOffloadOptions options);
 struct CoTrainOptions {
   std::string owner;  ///< as in ZeroOffloadOptions
   std::int64_t bucket_bytes = 25'000'000;
-  std::optional<std::int64_t> device_layers;  ///< with parameters; empty: found from a profile
+  /// With parameters; a fraction is a share of the next one's elements. Empty: from a profile.
+  std::optional<double> device_layers;
 };
 train::PolicyPtr cotrain(CoTrainOptions options);
 
