@@ -121,6 +121,7 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   outline.clips = problem.clips;
   outline.activations = problem.activations;
   outline.prefetch = problem.prefetch;
+  outline.codecs = problem.codecs;
   outline.model = problem.model;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});

@@ -363,6 +363,23 @@ Schema memory_plan_schema() {
   return schema;
 }
 
+Schema link_precision_schema() {
+  Schema schema("link_precision",
+                "In what precision messages between lanes travel. bf16 halves the bytes of float32 "
+                "and changes results by rounding; strict mode refuses it.");
+  schema
+      .choice("gradients", {"exact", "bf16"},
+              "Gradients of weights; every place sums what was rounded, its own included, so "
+              "replicas stay equal.")
+      .fallback("exact");
+  schema
+      .choice("activations", {"exact", "bf16"},
+              "Outputs that later stages read; with precision: bf16 they are bf16 already.")
+      .fallback("exact");
+  schema.choice("activation_gradients", {"exact", "bf16"}, "Gradients of these.").fallback("exact");
+  return schema;
+}
+
 void add_run_keys(Schema& schema) {
   schema.integer("deck_version", "Version of the deck's format.")
       .required()
@@ -410,6 +427,7 @@ Schema run_schema(const RunTables& tables) {
   }
   schema.section("train", train_schema()).example("{epochs: 10, batch: 100}");
   schema.section("memory_plan", memory_plan_schema()).example("{activations: auto}");
+  schema.section("link_precision", link_precision_schema()).example("{gradients: bf16}");
   schema.section("checkpoint", checkpoint_schema());
   schema.path("run_dir", "Folder of the run; default: runs/<name> in the working directory.")
       .optional()

@@ -355,6 +355,21 @@ MemoryPlanSpec memory_plan_of(const Section& section, Findings& findings) {
   return plan;
 }
 
+LinkPrecisionSpec link_precision_of(const Section& section, bool strict, Findings& findings) {
+  const auto is_bf16 = [&](const char* key) {
+    const bool rounded = section.text(key) == "bf16";
+    if (rounded && strict) {
+      findings.error(section.position(key),
+                     "'link_precision." + std::string(key) +
+                         ": bf16' rounds what crosses from lane to lane, and 'train.strict' "
+                         "promises the bits of a run on one lane",
+                     "leave one of them out");
+    }
+    return rounded;
+  };
+  return {is_bf16("gradients"), is_bf16("activations"), is_bf16("activation_gradients")};
+}
+
 void check_name(const Section& root, Findings& findings) {
   const std::string& name = root.text("name");
   const bool fine = !name.empty() && name.front() != '.' && name.size() <= 200 &&
@@ -402,6 +417,8 @@ RunSpec run_spec(const Deck& deck) {
   check_policy_lane(run.policy, run.lanes, findings);
   run.train = train_of(root.section("train"), findings);
   run.memory_plan = memory_plan_of(root.section("memory_plan"), findings);
+  run.link_precision =
+      link_precision_of(root.section("link_precision"), run.train.chunk > 0, findings);
   const Section checkpoint = root.section("checkpoint");
   run.checkpoint = {every_of(checkpoint, "every"), static_cast<int>(checkpoint.integer("keep"))};
   if (root.has("run_dir")) {

@@ -26,6 +26,7 @@ schedule::Outline outline_of(const plan::Problem& problem) {
   outline.clips = problem.clips;
   outline.activations = problem.activations;
   outline.prefetch = problem.prefetch;
+  outline.codecs = problem.codecs;
   for (const plan::PlaceInfo& place : problem.places) {
     outline.places.push_back({place.name, place.host_accessible, -1});
   }

@@ -60,6 +60,7 @@ class Profiler {
     problem_.clips = request.optimizer.clip_norm().has_value();
     problem_.activations = request.activations;
     problem_.prefetch = request.prefetch;
+    problem_.codecs = request.codecs;
     profile_.places.resize(problem_.places.size());
   }
 
@@ -364,7 +365,7 @@ class Profiler {
       const Task task = with_samples(schedule.tasks[id], samples);
       auto& place = profile_.places[index(task.place)];
       const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
-      const bool free = sends && plan::is_alias(task.payload, place.host_accessible);
+      const bool free = sends && schedule::is_read_in_place(task, place.host_accessible);
       const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
                           task.kind == TaskKind::squares;
       for (PlaceCosts* costs : {&place.alone, &place.together}) {

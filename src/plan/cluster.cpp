@@ -120,7 +120,9 @@ class CollectiveSchedule {
     task.queue = Queue::outgoing;
     task.payload = schedule::Payload::gradients;
     task.elements = problem_.model.parameters_of(buckets_[bucket]);
-    task.bytes = task.elements.count() * problem_.model.element_bytes;
+    task.codec = problem_.codecs.gradients;
+    task.bytes =
+        schedule::coded_bytes(task.codec, task.elements.count(), problem_.model.element_bytes);
     task.after = std::move(after);
     return add(std::move(task));
   }

@@ -189,8 +189,8 @@ double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
 
 bool Profile::knows(const Task& task) const {
   const PlaceProfile& place = places.at(static_cast<std::size_t>(task.place));
-  const bool alias =
-      schedule::writes_messages(task.kind) && is_alias(task.payload, place.host_accessible);
+  const bool alias = schedule::writes_messages(task.kind) &&
+                     schedule::is_read_in_place(task, place.host_accessible);
   return alias || seconds_of(place.alone, task) || seconds_of(place.together, task);
 }
 
@@ -198,7 +198,8 @@ double Profile::seconds_on(schedule::Place on, const Task& task, bool together) 
   const auto index = static_cast<std::size_t>(on);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
-  if (schedule::writes_messages(task.kind) && is_alias(task.payload, place.host_accessible)) {
+  if (schedule::writes_messages(task.kind) &&
+      schedule::is_read_in_place(task, place.host_accessible)) {
     return task_overhead_s;
   }
   auto found = seconds_of(together ? place.together : place.alone, task);

@@ -403,6 +403,7 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
     row(BufferKind::decay_mask, "decay_mask", per_run, on_lane, Category::optimizer_state,
         {&B::of_elements, &B::by_owner, &B::exists_before}),
     row(BufferKind::landing, "landing", per_task, on_lane, Category::communication, {}),
+    row(BufferKind::coded_message, "coded_message", per_task, on_lane, Category::communication, {}),
     row(BufferKind::gradient_flag, "gradient_flag", per_run, on_lane, Category::workspace, {}),
     row(BufferKind::loss_totals, "loss_totals", per_run, on_lane, Category::workspace, {}),
     row(BufferKind::staged_flag, "staged_flag", per_run, on_host, Category::communication, {}),

@@ -174,6 +174,9 @@ std::string Schedule::name_of(TaskId id) const {
   if (task.payload != Payload::none) {
     out += " " + std::string(schedule::name_of(task.payload));
   }
+  if (task.codec != Codec::exact) {
+    out += " as " + std::string(schedule::name_of(task.codec));
+  }
   if (names_nodes(task)) {
     out += " nodes " + text_of(task.nodes) + (task.of_gradients ? " of gradients" : "");
   }
@@ -230,6 +233,16 @@ std::vector<Place> Schedule::active_places() const {
     active.insert(task.place);
   }
   return {active.begin(), active.end()};
+}
+
+bool is_read_in_place(const Task& sender, bool sender_host_accessible) {
+  return sender_host_accessible && sender.codec == Codec::exact &&
+         traits_of(sender.payload).read_in_place;
+}
+
+bool rounds_source(const Task& task) {
+  return writes_messages(task.kind) && task.payload == Payload::gradients &&
+         task.codec == Codec::bf16;
 }
 
 bool streams(const Schedule& schedule, Place place) {

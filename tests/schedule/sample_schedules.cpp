@@ -323,6 +323,26 @@ Schedule shards(bool clips) {
   return std::move(builder).build();
 }
 
+Schedule rounded_hub(std::int32_t places) {
+  Outline outline = replicas("rounded_hub", places);
+  outline.places.front().host_accessible = false;
+  outline.codecs.gradients = schedule::Codec::bf16;
+  ScheduleBuilder builder(std::move(outline));
+  for (Place place = 0; place < places; ++place) {
+    pass(builder, place, place);
+  }
+  for (Place place = 1; place < places; ++place) {
+    builder.reduce(place, 0, 0);
+  }
+  for (Place place = 1; place < places; ++place) {
+    builder.replace(0, place, 0);
+  }
+  for (Place place = 0; place < places; ++place) {
+    builder.update(place);
+  }
+  return std::move(builder).build();
+}
+
 Schedule hub(std::int32_t workers) {
   ScheduleBuilder builder(replicas("hub", workers));
   std::vector<Place> others;
@@ -387,6 +407,7 @@ std::vector<Sample> all_samples() {
           {"PipeDream of three stages, stashed in host memory",
            pipedream(3, 4, false, schedule::Tier::host)},
           {"ring of four", ring(4)},
+          {"gradients as bf16", rounded_hub(3)},
           {"buckets", buckets()},
           {"shards", shards()},
           {"clipped shards", shards(true)},

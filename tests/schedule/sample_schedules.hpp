@@ -65,6 +65,8 @@ schedule::Schedule shards(bool clips = false);
 
 /// Workers without an update of their own: gradients to the first place, weights back.
 schedule::Schedule hub(std::int32_t workers);
+/// Place 0, which does not read host memory, sums the gradients and hands the sum out, as bf16.
+schedule::Schedule rounded_hub(std::int32_t places);
 
 /// Workers that own nothing, and a place that owns both parts of the weights and computes nothing.
 /// `streams`: the workers have weights and gradients only while they use them.

@@ -88,6 +88,10 @@ const std::vector<Change>& changes() {
        }},
       {"no payload", for_transfers,
        [](const Schedule&, Task& task) { task.payload = Payload::none; }},
+      {"codec", for_transfers,
+       [](const Schedule&, Task& task) {
+         task.codec = task.codec == Codec::exact ? Codec::bf16 : Codec::exact;
+       }},
       {"peer", for_transfers,
        [](const Schedule&, Task& task) { task.peer = task.peer < 0 ? 0 : task.place; }},
       {"elements", for_elements, [](const Schedule&, Task& task) { --task.elements.end; }},

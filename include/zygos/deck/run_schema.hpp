@@ -187,6 +187,13 @@ struct MemoryPlanSpec {
   Position offload_position;
 };
 
+/// Messages that travel as bf16, by what they carry.
+struct LinkPrecisionSpec {
+  bool gradients = false;
+  bool activations = false;
+  bool activation_gradients = false;
+};
+
 struct CheckpointSpec {
   Every every;
   int keep = 3;
@@ -205,6 +212,7 @@ struct RunSpec {
   std::vector<LaneSpec> lanes;
   TrainSpec train;
   MemoryPlanSpec memory_plan;
+  LinkPrecisionSpec link_precision;
   CheckpointSpec checkpoint;
   std::optional<std::filesystem::path> run_dir;
 };

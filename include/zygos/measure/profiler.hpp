@@ -31,6 +31,8 @@ struct ProfileRequest {
   /// with it.
   std::vector<schedule::KeptNodes> activations{};
   std::int32_t prefetch = 1;
+  /// Of messages: see plan::Problem.
+  schedule::LinkCodecs codecs{};
 };
 
 /// Runs the real tasks through the real engine: every place alone, layer by layer, at several

@@ -73,7 +73,4 @@ struct PlaceMemory {
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
                                      const schedule::Schedule& schedule);
 
-/// True if a message of this payload is the sender's buffer itself and needs no memory.
-bool is_alias(schedule::Payload payload, bool sender_host_accessible);
-
 }  // namespace zygos::plan

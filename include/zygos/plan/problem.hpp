@@ -3,6 +3,7 @@
 #pragma once
 
 #include "zygos/lane/lane.hpp"
+#include "zygos/schedule/codec.hpp"
 #include "zygos/schedule/model_outline.hpp"
 #include "zygos/schedule/segments.hpp"
 
@@ -37,6 +38,8 @@ struct Problem {
   /// schedule::Outline.
   std::vector<schedule::KeptNodes> activations{};
   std::int32_t prefetch = 1;
+  /// Of what crosses from place to place: see schedule::Outline.
+  schedule::LinkCodecs codecs{};
 
   /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
   /// must see together.

@@ -89,7 +89,7 @@ struct PlaceProfile {
   PlaceCosts alone;
   PlaceCosts together;
   bool host_accessible =
-      false;        ///< its gradients and weights are read where they lie: see is_alias
+      false;  ///< its gradients and weights are read where they lie: see schedule::is_read_in_place
   int threads = 1;  ///< cores that it computes on; of a device the one that waits for it
   /// Of passes that aren't the first over a node, see PassHistory.
   PassDifferences again{};

@@ -47,6 +47,7 @@ struct Outline {
   std::vector<bool> streams{};
   std::vector<KeptNodes> activations{};  ///< nodes whose activations are not simply kept
   std::int32_t prefetch = 1;             ///< segments that are copied while another is computed
+  LinkCodecs codecs{};                   ///< of messages, by payload; strict mode: all exact
 };
 
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
@@ -235,6 +236,10 @@ class ScheduleBuilder {
   std::int32_t next_update(Place place) const;
   /// Bytes of the sums of squares that the place has made.
   std::int64_t square_bytes(Place place) const;
+  /// Sets codec and bytes of a task that sends, receives or reduces its elements of gradients.
+  void carry_gradients(Task& task) const;
+  /// The same of samples that travel over a link.
+  void carry_samples(Task& task, const StageLink& link) const;
   const StageLink* link_between(Stage from, Stage to) const;
   /// Strict mode: a place may send several partial sums.
   void count_partial_gradients();

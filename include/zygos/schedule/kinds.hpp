@@ -75,6 +75,7 @@ enum class BufferKind : std::uint8_t {
   constants,            ///< what layers read, not trained; part: the node
   decay_mask,           ///< which parameters decay
   landing,              ///< where a peer's part of the gradient arrives before it is added
+  coded_message,        ///< a message as it travels, in lane memory; slot: the queue it is for
   gradient_flag,        ///< (1) i32: an update's gradient was not finite
   loss_totals,          ///< (micro-batches, nn::loss_totals) f64
   staged_flag,          ///< copy of gradient_flag in host memory

@@ -50,7 +50,8 @@ struct ModelOutline {
   std::vector<NodeOutline> nodes;
   std::int64_t input_bytes = 0;
   std::int64_t target_bytes = 0;
-  std::int64_t element_bytes = 4;  ///< of a parameter
+  std::int64_t element_bytes = 4;     ///< of a parameter
+  std::int64_t activation_bytes = 4;  ///< of an element of an output or its gradient
   /// Samples that some layer must see in one call.
   std::int64_t samples_together = 1;
 

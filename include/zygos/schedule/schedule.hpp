@@ -77,6 +77,14 @@ struct Schedule {
 /// True for tasks that an evaluation runs as well.
 bool evaluates(const Schedule& schedule, const Task& task);
 
+/// True if the message is the sender's buffer itself, which readers read where it lies: no copy is
+/// made, and it needs no memory.
+bool is_read_in_place(const Task& sender, bool sender_host_accessible);
+
+/// True if the task rounds what it sends where it lies, too, so that its place goes on with the
+/// bits that others get: sums of gradients are then equal on all places.
+bool rounds_source(const Task& task);
+
 /// True of a place that has weights of others only while it uses them.
 bool streams(const Schedule& schedule, Place place);
 /// As of the buffer's kind; weights and gradients that are streamed live within a step.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/schedule/codec.hpp"
 #include "zygos/schedule/kinds.hpp"
 #include "zygos/schedule/ranges.hpp"
 
@@ -58,19 +59,20 @@ struct Task {
                             ///< Schedule::updates they belong to
   std::int32_t slot = 0;    ///< forward to backward, stash, fetch: slot of the weights
   Payload payload = Payload::none;
-  Place peer = -1;            ///< send: to; receive, reduce: from; -1: all others
-  ElementRange elements;      ///< gradients and weights that are moved, reduced, squared, updated,
-                              ///< stashed
-  bool keeps = true;          ///< forward: activations stay for backward
-  bool recomputed = false;    ///< backward, its statistics: on what recompute has made
-  bool accumulates = false;   ///< backward: adds to the gradient of earlier micro-batches
-  bool reduced = false;       ///< update, squares: takes the reduced gradient
-  bool clips = false;         ///< update: scales the gradient by its norm
-  bool of_gradients = false;  ///< statistics and their transfers: of what backward works on
+  Codec codec = Codec::exact;  ///< of the messages that it writes or reads
+  Place peer = -1;             ///< send: to; receive, reduce: from; -1: all others
+  ElementRange elements;       ///< gradients and weights that are moved, reduced, squared, updated,
+                               ///< stashed
+  bool keeps = true;           ///< forward: activations stay for backward
+  bool recomputed = false;     ///< backward, its statistics: on what recompute has made
+  bool accumulates = false;    ///< backward: adds to the gradient of earlier micro-batches
+  bool reduced = false;        ///< update, squares: takes the reduced gradient
+  bool clips = false;          ///< update: scales the gradient by its norm
+  bool of_gradients = false;   ///< statistics and their transfers: of what backward works on
   TaskId not_before = -1;  ///< must have ended before, though they share no buffer: what limits how
                            ///< far copies of activations run ahead, and so their memory
   std::int32_t every = 1;  ///< average: done at the end of every so many steps
-  std::int64_t bytes = 0;  ///< that it moves; computing tasks: 0
+  std::int64_t bytes = 0;  ///< that it moves, as coded; computing tasks: 0
   std::vector<TaskId> after;           ///< must have ended before this one starts
   std::vector<TaskId> after_previous;  ///< likewise, of the step before: see Schedule::barrier
   std::vector<Buffer> reads;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
 #include "app/plan/activation_choice.hpp"
+#include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/run_plan.hpp"
@@ -58,6 +59,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
                   {"parameters", setup.graph->parameter_count()},
                   {"training_samples", setup.training.size()},
                   {"test_samples", setup.test ? setup.test->size() : 0},
+                  {"link_precision", json_of(setup.codecs)},
                   {"placement", placement_json(*setup.graph, schedule)},
                   {"peak_bytes", memory_json(memory, subject)},
                   {"resolved", setup.resolved_deck}});

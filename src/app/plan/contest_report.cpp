@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/contest_report.hpp"
 
+#include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/run/build_run.hpp"
@@ -179,6 +180,7 @@ nlohmann::json contest_json(const RunSetup& setup, const ContestResult& result) 
     rows.push_back(row_of(setup, result, contender));
   }
   return {{"deck", setup.name},
+          {"link_precision", json_of(setup.codecs)},
           {"rows", rows},
           {"recommended", result.contenders[result.best].predicted.policy},
           {"reason", result.reason}};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/profile_cache.hpp"
 
+#include "app/plan/link_precision.hpp"
 #include "app/plan/policy_choice.hpp"
 #include "app/run/fed_samples.hpp"
 
@@ -40,6 +41,9 @@ plan::Facts run_facts(const RunSetup& setup) {
                     {"lanes' budgets", budgets}};
   if (!setup.activations.text.empty()) {
     facts.emplace_back("memory plan", setup.activations.text);
+  }
+  if (const std::string links = text_of(setup.codecs); !links.empty()) {
+    facts.emplace_back("link precision", links);
   }
   return facts;
 }
@@ -162,7 +166,8 @@ measure::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .chunk = setup.chunk,
           .next = endless_batches(setup),
           .activations = setup.activations.nodes,
-          .prefetch = setup.activations.prefetch};
+          .prefetch = setup.activations.prefetch,
+          .codecs = setup.codecs};
 }
 
 }  // namespace zygos::app

@@ -3,6 +3,7 @@
 #include "app/report/run_report.hpp"
 
 #include "app/build_facts.hpp"
+#include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/policy_choice.hpp"
@@ -252,6 +253,9 @@ void say_setup(const RunSetup& setup, Console& console) {
   if (!setup.activations.text.empty()) {
     note_field(console, "memory", "activations: " + setup.activations.text + " (memory_plan)");
   }
+  if (const std::string links = text_of(setup.codecs); !links.empty()) {
+    note_field(console, "inexact", links + " from lane to lane (link_precision)");
+  }
 }
 
 void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
@@ -301,6 +305,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"parameters", setup.graph->parameter_count()},
                          {"policy", plan.schedule.policy},
                          {"decisions", decisions_json(plan.decisions)},
+                         {"link_precision", json_of(setup.codecs)},
                          {"placement", placement_json(*setup.graph, plan.schedule)},
                          {"samples", samples_json(setup, plan)},
                          {"samples_per_s", rates_json(setup, plan, end.samples_per_s)},

@@ -4,6 +4,7 @@
 
 #include "app/from_registry.hpp"
 #include "app/plan/activation_choice.hpp"
+#include "app/plan/link_precision.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/run/build_model.hpp"
 #include "app/run/lane_choice.hpp"
@@ -216,6 +217,7 @@ RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
   setup.rates = rates_of(checked, train::steps_per_epoch(setup.training.size(), spec.train.batch,
                                                          spec.train.drop_last));
   setup.chunk = spec.train.chunk;
+  setup.codecs = codecs_of(spec);
   setup.keep = spec.checkpoint.keep;
   setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));

@@ -13,15 +13,19 @@ namespace {
 /// What decides the numbers a run learns. Everything else (threads, reports, checkpoints, length)
 /// may change on the way.
 const std::vector<std::string>& binding_keys() {
-  static const std::vector<std::string> keys{
-      "seed",   "precision",   "data",          "model",           "optimizer",
-      "policy", "train.batch", "train.shuffle", "train.drop_last", "train.strict"};
+  static const std::vector<std::string> keys{"seed",         "precision",     "data",
+                                             "model",        "optimizer",     "policy",
+                                             "train.batch",  "train.shuffle", "train.drop_last",
+                                             "train.strict", "link_precision"};
   return keys;
 }
 
-/// Within them, what only says how samples come into memory.
+/// Within them, what only says how samples come into memory; and in checkpoints from before there
+/// was `link_precision`, messages were exact.
 bool is_free(const deck::Difference& change) {
-  return change.key == "data.in_memory" || change.key == "data.prefetch";
+  const bool was_exact = change.key.starts_with("link_precision.") && change.after == "exact" &&
+                         change.before == "(absent)";
+  return was_exact || change.key == "data.in_memory" || change.key == "data.prefetch";
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ struct RunSetup {
   train::TrainerOptions trainer;
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
   ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
+  schedule::LinkCodecs codecs;                 ///< `link_precision`, likewise
   int keep = 3;                                ///< checkpoints
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
@@ -59,6 +60,7 @@ struct RunSetup {
     problem.clips = optimizer->clip_norm().has_value();
     problem.activations = activations.nodes;
     problem.prefetch = activations.prefetch;
+    problem.codecs = codecs;
     return problem;
   }
   bool on_several_ranks() const { return communicator != nullptr; }

@@ -83,7 +83,7 @@ class Collector {
       const bool host = request_.host_accessible[static_cast<std::size_t>(place_)];
       const auto bytes = static_cast<std::size_t>(task.bytes);
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
-      planned.bytes = is_alias(task.payload, host) ? 0 : padded(bytes);
+      planned.bytes = is_read_in_place(task, host) ? 0 : padded(bytes);
       return;
     }
     if (schedule::traits_of(buffer.kind).of_elements) {
@@ -161,10 +161,6 @@ class PlacePlanner {
 };
 
 }  // namespace
-
-bool is_alias(schedule::Payload payload, bool sender_host_accessible) {
-  return sender_host_accessible && schedule::traits_of(payload).read_in_place;
-}
 
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
                                      const schedule::Schedule& schedule) {

@@ -100,6 +100,7 @@ class RunBuffers {
     add_states();
     add_block({.kind = BufferKind::reduced_gradients, .piece = "reduced_gradients"});
     add_landing();
+    add_coded_messages();
     add_norm();
     add_statistics();
     add_staged(BufferKind::gradient_flag, BufferKind::staged_flag, "bad gradient",
@@ -274,7 +275,8 @@ class RunBuffers {
     const bool strict = schedule_.chunk > 0;
     std::int64_t largest = 0;
     for (const Task& task : schedule_.tasks) {
-      if (task.place == place_ && traits_of(task.kind).lands && (strict || !is_in_place(task))) {
+      if (task.place == place_ && traits_of(task.kind).lands &&
+          task.codec == schedule::Codec::exact && (strict || !is_in_place(task))) {
         largest = std::max(largest, task.elements.count());
       }
     }
@@ -286,6 +288,30 @@ class RunBuffers {
     for (std::int32_t slot = 0; slot < copies && bytes > 0; ++slot) {
       add_buffer({BufferKind::landing, place_, 0, slot, 0}, category, piece,
                  static_cast<std::size_t>(slot) * bytes, bytes);
+    }
+  }
+
+  /// What a lane that does not read host memory sends coded, or decodes: one message of each queue
+  /// at a time.
+  void add_coded_messages() {
+    for (std::size_t queue = 0; queue < schedule::queue_count && !host_accessible_; ++queue) {
+      std::int64_t largest = 0;
+      for (const Task& task : schedule_.tasks) {
+        if (task.place == place_ && task.codec != schedule::Codec::exact &&
+            static_cast<std::size_t>(task.queue) == queue) {
+          const std::int64_t bytes =
+              schedule::reads_several(task.kind)
+                  ? schedule::coded_bytes(task.codec, task.elements.count(),
+                                          static_cast<std::int64_t>(element_bytes()))
+                  : task.bytes;
+          largest = std::max(largest, bytes);
+        }
+      }
+      if (largest > 0) {
+        add_piece({BufferKind::coded_message, place_, 0, static_cast<std::int32_t>(queue), 0},
+                  "coded_messages " + std::string(name_of(static_cast<schedule::Queue>(queue))),
+                  static_cast<std::size_t>(largest));
+      }
     }
   }
 

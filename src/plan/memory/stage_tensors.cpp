@@ -104,6 +104,7 @@ schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype,
       graph.input_shape().size() * static_cast<std::int64_t>(size_of(graph.input_dtype(dtype)));
   out.target_bytes = target.shape.size() * static_cast<std::int64_t>(size_of(target.dtype));
   out.element_bytes = static_cast<std::int64_t>(size_of(wide(dtype)));
+  out.activation_bytes = static_cast<std::int64_t>(size_of(dtype));
   out.samples_together = graph.samples_together();
   const auto nodes = graph.nodes();
   for (std::size_t i = 0; i < nodes.size(); ++i) {

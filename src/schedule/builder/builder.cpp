@@ -53,6 +53,16 @@ void require_samples_together(const Outline& outline) {
   }
 }
 
+/// Strict mode promises that no policy changes a bit.
+void require_exact_links(const Outline& outline) {
+  if (outline.chunk > 0 && !outline.codecs.all_exact()) {
+    throw UsageError(
+        "policy '" + outline.policy +
+        "': strict mode keeps the bits of a run on one lane, and link_precision rounds "
+        "what crosses from lane to lane to bf16; leave one of them");
+  }
+}
+
 }  // namespace
 
 ScheduleBuilder::ScheduleBuilder(Outline outline)
@@ -87,6 +97,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
     place.kept = {0};
   }
   require_samples_together(outline_);
+  require_exact_links(outline_);
   facts_ = std::make_unique<PlaceFacts>(schedule_);
   find_places();
 }

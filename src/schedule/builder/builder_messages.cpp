@@ -30,7 +30,7 @@ Buffer ScheduleBuilder::new_message(Place from) {
 void ScheduleBuilder::read_message_of(Task& task, TaskId sender) const {
   const Task& sent = schedule_.tasks[static_cast<std::size_t>(sender)];
   task.reads.push_back(sent.writes.front());
-  if (host_accessible(sent.place) && traits_of(sent.payload).read_in_place) {
+  if (is_read_in_place(sent, host_accessible(sent.place))) {
     task.reads.insert(task.reads.end(), sent.reads.begin(), sent.reads.end());
   }
 }
@@ -43,6 +43,20 @@ void ScheduleBuilder::read_others(Task& task, const std::vector<TaskId>& senders
       task.bytes += sent.bytes;
     }
   }
+}
+
+void ScheduleBuilder::carry_gradients(Task& task) const {
+  task.payload = Payload::gradients;
+  task.codec = outline_.codecs.of(task.payload);
+  task.bytes = coded_bytes(task.codec, task.elements.count(), outline_.model.element_bytes);
+}
+
+void ScheduleBuilder::carry_samples(Task& task, const StageLink& link) const {
+  const std::int64_t element_bytes = outline_.model.activation_bytes;
+  task.codec = outline_.codecs.of(task.payload);
+  task.bytes =
+      coded_bytes(task.codec, task.samples.count() * bytes_of(outline_.model, link) / element_bytes,
+                  element_bytes);
 }
 
 const StageLink* ScheduleBuilder::link_between(Stage from, Stage to) const {
@@ -58,7 +72,7 @@ void ScheduleBuilder::send(Place from, Place to, MicroBatch micro_batch) {
   Task task = on_samples(TaskKind::send, from, micro_batch);
   task.payload = onward ? Payload::activations : Payload::activation_gradients;
   task.peer = to;
-  task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
+  carry_samples(task, *link);
   const Buffer message = new_message(from);
   task.writes = {message};
   on_the_way_[{from, to, micro_batch}] = message;
@@ -78,7 +92,7 @@ void ScheduleBuilder::receive(Place from, Place to, MicroBatch micro_batch) {
   Task task = on_samples(TaskKind::receive, to, micro_batch);
   task.payload = onward ? Payload::activations : Payload::activation_gradients;
   task.peer = from;
-  task.bytes = task.samples.count() * bytes_of(outline_.model, *link);
+  carry_samples(task, *link);
   task.reads = {message.mapped()};
   add(std::move(task));
 }
@@ -113,9 +127,8 @@ void ScheduleBuilder::send_activation_gradients(Place from, MicroBatch micro_bat
 TaskId ScheduleBuilder::send_gradients(Place place, Queue queue) {
   Task task = on(TaskKind::broadcast, place);
   task.queue = queue;
-  task.payload = Payload::gradients;
   task.elements = outline_.model.parameters_of(nodes_of(place));
-  task.bytes = task.elements.count() * outline_.model.element_bytes;
+  carry_gradients(task);
   task.writes = {new_message(place)};
   state(place).sent = add(std::move(task));
   return state(place).sent;
@@ -129,10 +142,9 @@ void ScheduleBuilder::all_reduce(std::span<const Place> places) {
 
 void ScheduleBuilder::all_reduce(std::span<const Place> places, Place place) {
   Task task = on(TaskKind::all_reduce, place);
-  task.payload = Payload::gradients;
   task.elements = outline_.model.parameters_of(nodes_of(place));
-  task.bytes = static_cast<std::int64_t>(places.size() - 1) * task.elements.count() *
-               outline_.model.element_bytes;
+  carry_gradients(task);
+  task.bytes *= static_cast<std::int64_t>(places.size() - 1);
   for (const Place peer : places) {
     if (peer != place) {
       ZYGOS_REQUIRE(state(peer).sent != nobody, "an all-reduce of gradients that were not sent");
@@ -171,16 +183,14 @@ void ScheduleBuilder::exchange_squares(std::span<const Place> places) {
 
 void ScheduleBuilder::move_part(TaskKind kind, Place from, Place to, std::int32_t part) {
   Task send = on(TaskKind::send, from);
-  send.payload = Payload::gradients;
   send.peer = to;
   send.elements = outline_.parts.at(static_cast<std::size_t>(part));
-  send.bytes = send.elements.count() * outline_.model.element_bytes;
+  carry_gradients(send);
   send.writes = {new_message(from)};
   Task receive = on(kind, to);
-  receive.payload = Payload::gradients;
   receive.peer = from;
   receive.elements = send.elements;
-  receive.bytes = send.bytes;
+  carry_gradients(receive);
   read_message_of(receive, add(std::move(send)));
   add(std::move(receive));
 }

@@ -220,6 +220,9 @@ void find_operands(const Schedule& schedule, const StageFacts& stage, const Task
   finder.add(kind.writes, operands.writes);
   if (kind.sends) {
     finder.add(payload.source, operands.reads);
+    if (rounds_source(task)) {
+      finder.add(payload.source, operands.writes);
+    }
   } else if (kind.messages == Reads::one_message) {
     finder.add(payload.target, operands.writes);
   }

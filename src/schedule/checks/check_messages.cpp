@@ -118,6 +118,8 @@ class MessageCheck {
       mismatch("waits for another place");
     } else if (from.payload != to.payload) {
       mismatch("expects " + std::string(name_of(to.payload)));
+    } else if (from.codec != to.codec) {
+      mismatch("expects it " + std::string(name_of(to.codec)));
     } else if (is_of_samples(from) && from.micro_batch != to.micro_batch) {
       mismatch("expects micro-batch " + std::to_string(to.micro_batch));
     } else if (is_of_statistics(from) &&
@@ -181,8 +183,8 @@ class MessageCheck {
   }
 
   bool lies_open(const Task& sender) const {
-    return schedule_.host_accessible[static_cast<std::size_t>(sender.place)] &&
-           traits_of(sender.payload).read_in_place;
+    return is_read_in_place(sender,
+                            schedule_.host_accessible[static_cast<std::size_t>(sender.place)]);
   }
 
   void wait(std::size_t index) {

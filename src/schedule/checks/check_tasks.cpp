@@ -103,6 +103,12 @@ class FieldCheck {
                                                : std::ranges::find(traits.payloads, task.payload) !=
                                                      traits.payloads.end();
     require(right, [&] { return "carries " + std::string(name_of(task.payload)); });
+    const bool has_codec =
+        LinkCodecs{Codec::bf16, Codec::bf16, Codec::bf16}.of(task.payload) != Codec::exact;
+    require(task.codec == Codec::exact || has_codec, [&] {
+      return "carries " + std::string(name_of(task.payload)) + " as " +
+             std::string(name_of(task.codec)) + "; they travel exact";
+    });
     require(traits.names_peer == (task.peer >= 0) && task.peer != task.place, [&] {
       return traits.names_peer ? std::string("has to name another place as its peer")
                                : std::string("names a peer, but is for all");

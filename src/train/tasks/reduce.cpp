@@ -4,6 +4,7 @@
 
 #include "train/flat_ops.hpp"
 #include "train/place/place_state.hpp"
+#include "train/tasks/coded_messages.hpp"
 
 #include <string>
 
@@ -96,6 +97,10 @@ void sum_trees(PlaceState& state, TaskId id, const MessageBoard& board) {
 void run_reduce(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Task& one = state.task(id);
   const Tensor& part = state.operands_of(id).write(BufferKind::gradients).tensor;
+  if (one.codec != schedule::Codec::exact) {
+    state.use.note(one, part);
+    return add_coded(state, one, part, part, board.at(MessageBoard::in(one.reads)));
+  }
   const Tensor term =
       operand(state, one, board.at(MessageBoard::in(one.reads)), landing(state, part));
   state.use.note(one, part);
@@ -127,7 +132,15 @@ void run_all_reduce(PlaceState& state, TaskId id, const MessageBoard& board) {
       add(own);
       own_is_due = false;
     }
-    add(operand(state, one, board.at(buffer), sum ? landing(state, reduced) : reduced));
+    if (one.codec == schedule::Codec::exact) {
+      add(operand(state, one, board.at(buffer), sum ? landing(state, reduced) : reduced));
+    } else if (sum) {
+      add_coded(state, one, reduced, sum, board.at(buffer));
+      sum = reduced;
+    } else {
+      receive_coded(state, one, {&reduced, 1}, board.at(buffer));
+      sum = reduced;
+    }
   }
   if (own_is_due) {
     add(own);

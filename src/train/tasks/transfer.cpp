@@ -3,6 +3,7 @@
 #include "train/tasks/transfer.hpp"
 
 #include "train/place/place_state.hpp"
+#include "train/tasks/coded_messages.hpp"
 
 #include <algorithm>
 #include <span>
@@ -66,13 +67,14 @@ Transfers bind_transfers(const PlaceState& state) {
     Transfer& transfer = transfers[static_cast<TaskId>(id)];
     transfer.nodes = link->tensors;
     transfer.pieces.resize(link->tensors.size());
+    transfer.tensors.resize(link->tensors.size());
   }
   return transfers;
 }
 
 std::byte* message_memory(const PlaceState& state, TaskId sender) {
   const Task& one = state.task(sender);
-  if (plan::is_alias(one.payload, state.lane().host_accessible())) {
+  if (schedule::is_read_in_place(one, state.lane().host_accessible())) {
     return static_cast<std::byte*>(state.operands_of(sender).source().tensor.raw());
   }
   return state.buffers.at(state.plan().buffers.at(MessageBoard::in(one.writes)));
@@ -93,6 +95,19 @@ const Tensor& travelling(const PlaceState& state, const Task& one, graph::NodeId
   }
   return stage.nodes.contains(node) ? in(tensors.output_gradients, stage.output_gradients)
                                     : in(tensors.input_gradients, stage.input_gradients);
+}
+
+/// Encodes or decodes a message tensor by tensor.
+void run_coded_samples(PlaceState& state, TaskId id, std::byte* message) {
+  const Task& one = state.task(id);
+  std::vector<Tensor>& tensors = state.transfers.at(id).tensors;
+  const auto& nodes = state.transfers.at(id).nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    tensors[i] = travelling(state, one, nodes[i]);
+    state.use.note(one, tensors[i]);
+  }
+  one.kind == TaskKind::send ? send_coded(state, one, tensors, message)
+                             : receive_coded(state, one, tensors, message);
 }
 
 std::span<const lane::CopyPiece> transfer_pieces(PlaceState& state, TaskId id, std::byte* message,
@@ -116,7 +131,9 @@ void run_send(PlaceState& state, TaskId id, const MessageBoard& board) {
   std::byte* message = board.at(MessageBoard::in(one.writes));
   state.use.note_bytes(one, message, static_cast<std::size_t>(one.bytes));
   if (carries_samples(one)) {
-    if (state.tensors_of(one).samples.count() > 0) {
+    if (state.tensors_of(one).samples.count() > 0 && one.codec != schedule::Codec::exact) {
+      run_coded_samples(state, id, message);
+    } else if (state.tensors_of(one).samples.count() > 0) {
       state.lane().copy_to_host(transfer_pieces(state, id, message, true), "zygos::train::send");
     }
     return;
@@ -129,6 +146,9 @@ void run_send(PlaceState& state, TaskId id, const MessageBoard& board) {
   }
   const Tensor& part = state.operands_of(id).source().tensor;
   state.use.note(one, part);
+  if (one.codec != schedule::Codec::exact) {
+    return send_coded(state, one, {&part, 1}, message);
+  }
   // In strict mode a gradient is several partial sums, one behind the other.
   if (part.raw() != message) {
     state.lane().copy_to_host(message, part.raw(), static_cast<std::size_t>(one.bytes),
@@ -140,7 +160,9 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Task& one = state.task(id);
   std::byte* message = board.at(MessageBoard::in(one.reads));
   if (carries_samples(one)) {
-    if (state.tensors_of(one).samples.count() > 0) {
+    if (state.tensors_of(one).samples.count() > 0 && one.codec != schedule::Codec::exact) {
+      run_coded_samples(state, id, message);
+    } else if (state.tensors_of(one).samples.count() > 0) {
       state.lane().copy_to_lane(transfer_pieces(state, id, message, false),
                                 "zygos::train::receive");
     }
@@ -148,6 +170,9 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
   }
   const Tensor& part = state.operands_of(id).target().tensor;
   state.use.note(one, part);
+  if (one.codec != schedule::Codec::exact) {
+    return receive_coded(state, one, {&part, 1}, message);
+  }
   state.lane().copy_to_lane(part.raw(), message, part.bytes(), "zygos::train::receive");
 }
 

@@ -10,6 +10,7 @@
 #include "zygos/graph/graph.hpp"
 #include "zygos/lane/lane.hpp"
 #include "zygos/schedule/task.hpp"
+#include "zygos/tensor/tensor.hpp"
 
 #include <cstddef>
 #include <map>
@@ -20,10 +21,11 @@ namespace zygos::train {
 struct PlaceState;
 
 /// Nodes whose tensors a transfer of activations or their gradients carries, and room for its
-/// pieces.
+/// pieces, or for the tensors of a coded one.
 struct Transfer {
   std::vector<graph::NodeId> nodes;
   std::vector<lane::CopyPiece> pieces;
+  std::vector<Tensor> tensors;
 };
 using Transfers = std::map<schedule::TaskId, Transfer>;
 
