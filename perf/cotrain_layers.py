@@ -35,7 +35,7 @@ train: {{steps: 30, batch: {batch}, evaluate_every: never}}
 
 
 def layers_of(policy):
-    found = re.search(r"device_layers (\d+)", policy)
+    found = re.search(r"device_layers (\d+)\b(?!\.)", policy)
     return int(found[1]) if found else None
 
 
@@ -57,7 +57,7 @@ def medians(zygos, deck, slowdown, layers, steps, rounds):
     policies = ",".join(f"cotrain:device_layers={k},bucket=1 MB" for k in range(layers + 2))
     times = {}
     for _ in range(rounds):
-        words = ["compare", deck, "--steps", str(steps), "--policies", policies, f"lanes.host.slowdown={slowdown:.3f}"]
+        words = ["compare", deck, "--fresh-profile", "--steps", str(steps), "--policies", policies, f"lanes.host.slowdown={slowdown:.3f}"]
         for row in json_of(zygos, *words)["rows"]:
             if (k := layers_of(row["policy"])) is not None:
                 times.setdefault(k, []).append((row["step_s"]["predicted"], row["step_s"]["measured"]))

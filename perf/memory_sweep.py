@@ -54,7 +54,8 @@ def worst_error(summary):
 
 def trained(zygos, words):
     with tempfile.TemporaryDirectory() as folder:
-        return json_of(zygos, "train", *words, "--run-dir", str(pathlib.Path(folder) / "run"))
+        # Each prediction from a profile of the minute in which the run is measured.
+        return json_of(zygos, "train", *words, "--fresh-profile", "--run-dir", str(pathlib.Path(folder) / "run"))
 
 
 def budgets_of(zygos, deck, arguments):
