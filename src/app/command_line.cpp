@@ -150,6 +150,10 @@ void add_own_options(CLI::App& command, Invocation& to) {
   if (name == "train" || name == "eval") {
     add_run_dir(command, to, "Folder of the run (runs/<deck name>)");
   }
+  if (name == "eval" || name == "inspect") {
+    command.add_flag("--best", to.best,
+                     "The best checkpoint of a run with checkpoint.keep_best, not its newest");
+  }
   if (name == "train") {
     command.add_flag("--fresh", to.fresh, "Start anew; the old folder is kept under another name");
   }

@@ -21,6 +21,7 @@ struct Invocation {
   std::optional<int> threads;          ///< of the host lane
   std::string run_dir;
   bool fresh = false;
+  bool best = false;                    ///< eval, inspect
   bool fresh_profile = false;           ///< train, resume, plan, compare, simulate
   std::string policies;                 ///< compare
   std::optional<std::int64_t> steps{};  ///< bench, compare

@@ -332,6 +332,18 @@ Schema checkpoint_schema() {
   schema.integer("keep", "Number of newest checkpoints that are kept.")
       .in_range(1, 1e6)
       .fallback(3);
+  schema
+      .integer("keep_best",
+               "Number of best checkpoints that are kept beside the newest: by the test data's "
+               "score, or its loss where there is none. From 1 on, every checkpoint is evaluated "
+               "before it is written, which takes data.test.")
+      .in_range(0, 1e6)
+      .fallback(0);
+  schema
+      .boolean("background",
+               "Whether checkpoints are written while training goes on, from a copy of the state; "
+               "false: training stands still until each is complete.")
+      .fallback(true);
   return schema;
 }
 

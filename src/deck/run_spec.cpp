@@ -420,7 +420,9 @@ RunSpec run_spec(const Deck& deck) {
   run.link_precision =
       link_precision_of(root.section("link_precision"), run.train.chunk > 0, findings);
   const Section checkpoint = root.section("checkpoint");
-  run.checkpoint = {every_of(checkpoint, "every"), static_cast<int>(checkpoint.integer("keep"))};
+  run.checkpoint = {every_of(checkpoint, "every"), static_cast<int>(checkpoint.integer("keep")),
+                    static_cast<int>(checkpoint.integer("keep_best")),
+                    checkpoint.boolean("background"), checkpoint.position("keep_best")};
   if (root.has("run_dir")) {
     run.run_dir = root.path("run_dir");
   }

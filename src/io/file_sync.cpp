@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <future>
 #include <random>
 #include <system_error>
 
@@ -38,7 +39,7 @@ int open_retrying(const fs::path& path, int flags, mode_t mode = 0) {
 
 void write_all(int descriptor, const fs::path& file, std::span<const std::byte> bytes) {
   // Well below the 2 GiB at which the system cuts a call short.
-  constexpr std::size_t piece = std::size_t{64} << 20;
+  constexpr std::size_t piece = std::size_t{16} << 20;
   std::size_t done = 0;
   while (done < bytes.size()) {
     const auto now = ::write(descriptor, bytes.data() + done, std::min(piece, bytes.size() - done));
@@ -50,6 +51,8 @@ void write_all(int descriptor, const fs::path& file, std::span<const std::byte> 
                                 file.string(), reason(now < 0 ? errno : ENOSPC), done, bytes.size(),
                                 bytes.size() - done));
     }
+    // The disk may begin at once; whether the bytes arrive is fsync's to say.
+    ::sync_file_range(descriptor, static_cast<off64_t>(done), now, SYNC_FILE_RANGE_WRITE);
     done += static_cast<std::size_t>(now);
   }
 }
@@ -69,13 +72,27 @@ bool Descriptor::close() noexcept {
 }
 
 void write_file_durably(const fs::path& file, std::span<const std::byte> bytes) {
+  write_file_durably(file, bytes, nullptr);
+}
+
+void write_file_durably(const fs::path& file, std::span<const std::byte> bytes,
+                        const std::function<void()>& meanwhile) {
   Descriptor out(open_retrying(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0640));
   if (!out) {
     fail("create", file, errno);
   }
   write_all(out.get(), file, bytes);
-  if (::fsync(out.get()) != 0) {
-    fail("fsync", file, errno);
+  const auto sync = [&] {
+    if (::fsync(out.get()) != 0) {
+      fail("fsync", file, errno);
+    }
+  };
+  if (meanwhile == nullptr) {
+    sync();
+  } else {
+    auto synced = std::async(std::launch::async | std::launch::deferred, sync);
+    meanwhile();
+    synced.get();
   }
   if (!out.close()) {
     fail("close", file, errno);

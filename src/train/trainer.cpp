@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace zygos::train {
 namespace {
@@ -33,6 +34,28 @@ std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& f
   return value;
 }
 
+/// The shortest text that is read back as the same number.
+std::string text_of(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+/// Adds the time of its life to a total.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() {
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
 Batch batch_of(const io::FedBatch& fed) { return {fed.inputs, fed.targets, fed.ids, fed.rows}; }
 
 /// All batches of a feed over `samples` samples.
@@ -54,6 +77,7 @@ Evaluation evaluate_fed(Engine& engine, io::BatchFeed& feed, std::int64_t sample
   if (out.samples > 0) {
     out.loss = loss_sum / static_cast<double>(out.samples);
     out.score = fraction(hits, best_hits);
+    out.scored = best_hits > 0;
   }
   return out;
 }
@@ -85,6 +109,12 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
                                        .seed = options_.seed});
   if (test != nullptr) {
     test_feed_.emplace(*test, io::FeedOptions{.batch = engine_.schedule().batch});
+  }
+  if (options_.rank_checkpoints && test == nullptr) {
+    throw UsageError("checkpoints are ranked by an evaluation, which takes a test set");
+  }
+  if (store != nullptr) {
+    writer_.emplace(*store);
   }
   step_seconds_.reserve(remembered_steps);
 }
@@ -121,7 +151,9 @@ void Trainer::start() {
   engine_.initialise();
   started_ = std::chrono::steady_clock::now();
   if (saves_) {
-    save();
+    push_checkpoint();
+    settle();
+    pending_.clear();
   }
 }
 
@@ -134,6 +166,12 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
   }
   agree_on_saving();
   engine_.restore(checkpoint);
+  if (saves_) {
+    const auto tensors = engine_.snapshot();  // of all ranks
+    if (writer_) {
+      writer_->reserve(tensors, checkpoint.facts);
+    }
+  }
   step_ = first_step_ = saved_step_ = checkpoint.step;
   feed_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
@@ -170,13 +208,30 @@ bool Trainer::due(const Every& every, double last_s) const {
   return every.seconds.has_value() && elapsed_s() - last_s >= *every.seconds;
 }
 
+bool Trainer::save_due() {
+  if (save_.exchange(false)) {
+    return true;
+  }
+  if (!due(options_.checkpoint, last_checkpoint_s_)) {
+    return false;
+  }
+  if (!options_.checkpoint.seconds) {
+    return true;
+  }
+  // By the clock of the rank that knows whether the one before is written.
+  const bool busy = writer_ && writer_->busy();
+  costs_.put_off += busy && !put_off_ ? 1 : 0;
+  put_off_ = busy;
+  return writer_ && !busy;
+}
+
 Trainer::Due Trainer::agree_on_due() {
-  const bool save = save_.exchange(false) || due(options_.checkpoint, last_checkpoint_s_);
-  std::array<std::int64_t, 4> wanted{due(options_.report, last_report_s_),
-                                     due(options_.evaluate, last_evaluation_s_), save,
-                                     stop_.load()};
+  const std::int64_t committed = writer_ ? note_commit(writer_->take()) : -1;
+  std::array<std::int64_t, 5> wanted{due(options_.report, last_report_s_),
+                                     due(options_.evaluate, last_evaluation_s_), save_due(),
+                                     stop_.load(), committed};
   engine_.agree(wanted);
-  return {wanted[0] != 0, wanted[1] != 0, wanted[2] != 0, wanted[3] != 0};
+  return {wanted[0] != 0, wanted[1] != 0, wanted[2] != 0, wanted[3] != 0, wanted[4]};
 }
 
 Event Trainer::next() {
@@ -195,6 +250,7 @@ Event Trainer::next() {
 
 void Trainer::after_step() {
   const Due due = agree_on_due();
+  push_commit(due.committed);
   if (due.report) {
     last_report_s_ = elapsed_s();
     push_progress();
@@ -210,6 +266,7 @@ void Trainer::after_step() {
   if (due.stop && step_ < total_steps()) {
     push_progress();
     push_checkpoint();
+    settle();
     pending_.push_back(event(EventKind::stopped));
   }
 }
@@ -218,6 +275,7 @@ void Trainer::finish() {
   push_progress();
   push_evaluation();
   push_checkpoint();
+  settle();
   pending_.push_back(event(EventKind::finished));
 }
 
@@ -243,11 +301,17 @@ void Trainer::push_checkpoint() {
   if (!saves_ || saved_step_ == step_) {
     return;
   }
+  if (options_.rank_checkpoints) {
+    push_evaluation();
+  }
+  settle();  // the writer has memory for one
   save();
-  pending_.push_back(event(EventKind::checkpointed));
+  if (!options_.background) {
+    settle();
+  }
 }
 
-void Trainer::save() {
+io::Facts Trainer::checkpoint_facts() const {
   io::Facts facts = options_.facts;
   facts["step"] = std::to_string(step_);
   facts["epoch"] = std::to_string(step_ / steps_per_epoch());
@@ -255,12 +319,58 @@ void Trainer::save() {
   facts["samples_per_epoch"] = std::to_string(train_.size());
   facts["batch"] = std::to_string(options_.batch);
   facts["seed"] = std::to_string(options_.seed);
+  if (evaluated_step_ == step_) {
+    const bool scored = last_evaluation_.scored;
+    facts["test_loss"] = text_of(last_evaluation_.loss);
+    facts[std::string(io::merit_fact)] =
+        text_of(scored ? last_evaluation_.score : -last_evaluation_.loss);
+  }
+  return facts;
+}
+
+/// Copies the state; from then on it is the writer's to write.
+void Trainer::save() {
+  const Stopwatch stopped(costs_.stopped_s);
   const auto tensors = engine_.snapshot();  // of all ranks
-  if (store_ != nullptr) {
-    last_checkpoint_ = store_->write(step_, tensors, facts).string();
+  if (writer_) {
+    writer_->start(step_, tensors, checkpoint_facts());
+    costs_.bytes = writer_->bytes();
   }
   saved_step_ = step_;
   last_checkpoint_s_ = elapsed_s();
+}
+
+/// Waits for the checkpoint in flight, on whichever rank that is.
+void Trainer::settle() {
+  if (!saves_) {
+    return;
+  }
+  const Stopwatch stopped(costs_.stopped_s);
+  std::array<std::int64_t, 1> committed{writer_ ? note_commit(writer_->wait()) : -1};
+  engine_.agree(committed);
+  push_commit(committed[0]);
+}
+
+/// Its step; -1 for none.
+std::int64_t Trainer::note_commit(const std::optional<io::CommittedCheckpoint>& committed) {
+  if (!committed) {
+    return -1;
+  }
+  last_checkpoint_ = committed->path.string();
+  last_written_s_ = committed->seconds;
+  costs_.writing_s += committed->seconds;
+  return committed->step;
+}
+
+void Trainer::push_commit(std::int64_t step) {
+  if (step < 0) {
+    return;
+  }
+  ++costs_.committed;
+  Event done = event(EventKind::checkpointed);
+  done.step = step;
+  done.epoch = epoch_of(step) + 1;
+  pending_.push_back(std::move(done));
 }
 
 Event Trainer::event(EventKind kind) const {
@@ -277,6 +387,7 @@ Event Trainer::event(EventKind kind) const {
   }
   out.evaluation = last_evaluation_;
   out.checkpoint = last_checkpoint_;
+  out.written_s = last_written_s_;
   if (interval_.samples == 0) {
     return out;
   }

@@ -197,6 +197,9 @@ struct LinkPrecisionSpec {
 struct CheckpointSpec {
   Every every;
   int keep = 3;
+  int keep_best = 0;
+  bool background = true;
+  Position keep_best_position;
 };
 
 /// A whole run as plain values. What a table contributed stays a Section for its factory.

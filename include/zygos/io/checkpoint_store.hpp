@@ -16,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zygos::io {
@@ -59,11 +60,23 @@ struct CheckpointSummary {
   std::string problem;  ///< empty if the manifest and all checksums hold
 };
 
+/// The fact by which checkpoints are ranked: a number, the larger the better.
+inline constexpr std::string_view merit_fact = "merit";
+
+/// Which sound checkpoints survive the write of another one.
+struct Keep {
+  int newest = 1;  ///< at least 1
+  int best = 0;    ///< of all that have a merit; among equals the newer one
+};
+
+struct Draft;
+
 class CheckpointStore {
  public:
-  /// `keep` >= 1 (UsageError): how many of the newest sound checkpoints survive a write; newer
-  /// steps than the one written are never removed. Creates the directory on the first write, not
-  /// here.
+  /// Newer steps than the one written are never removed. Creates the directory on the first write,
+  /// not here. Throws UsageError for numbers that are too small.
+  CheckpointStore(std::filesystem::path directory, Keep keep, LogSink log = {});
+  /// Keeps the newest ones only.
   CheckpointStore(std::filesystem::path directory, int keep, LogSink log = {});
 
   /// Writes `step-NNNNNN` atomically, verifies it by reading it back, then removes old ones. One of
@@ -84,11 +97,17 @@ class CheckpointStore {
   /// the directory holds none at all; throws CheckpointError when there are some and none verifies.
   std::optional<Checkpoint> load_newest() const;
 
+  /// The best one that verifies, by its merit; throws CheckpointError if none has a merit.
+  Checkpoint load_best() const;
+
   const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
+  friend class CheckpointWriter;
+  std::filesystem::path commit(const Draft& draft);
+
   std::filesystem::path directory_;
-  int keep_;
+  Keep keep_;
   LogSink log_;
 };
 

@@ -10,6 +10,7 @@
 #include "zygos/core/log.hpp"
 #include "zygos/io/batch_feed.hpp"
 #include "zygos/io/checkpoint_store.hpp"
+#include "zygos/io/checkpoint_writer.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/train/engine.hpp"
 
@@ -40,7 +41,22 @@ struct TrainerOptions {
   Every report{.steps = 100, .epochs = {}, .seconds = {}};
   Every evaluate{.steps = {}, .epochs = 1, .seconds = {}};
   Every checkpoint{.steps = {}, .epochs = 1, .seconds = {}};
+  /// Write checkpoints while training goes on. One is in flight at a time: the next one waits for
+  /// it, unless it is due by `checkpoint.seconds`, which is put off until the writer is free.
+  bool background = true;
+  /// Evaluate before every checkpoint, which gets the fact `merit`: the score, or minus the loss
+  /// where there is none. Takes a test set.
+  bool rank_checkpoints = false;
   io::Facts facts;  ///< stored in every checkpoint beside the trainer's own
+};
+
+/// What the checkpoints of this process have cost.
+struct CheckpointCosts {
+  std::int64_t committed = 0;
+  std::int64_t put_off = 0;  ///< due by the clock while the one before was being written
+  double stopped_s = 0.0;    ///< total time that training stood still for them
+  double writing_s = 0.0;    ///< total time from copy to commit, while training went on or not
+  std::size_t bytes = 0;     ///< host memory of the copy
 };
 
 /// Steps that one pass over a data set takes.
@@ -51,6 +67,7 @@ struct Evaluation {
   std::int64_t samples = 0;
   double loss = 0.0;
   double score = 0.0;  ///< fraction of the best hits; 0 for a loss without a score
+  bool scored = false;
 };
 
 enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
@@ -58,7 +75,7 @@ enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
 /// Everything since the last event of kind progress.
 struct Event {
   EventKind kind = EventKind::progress;
-  std::int64_t step = 0;  ///< total steps done
+  std::int64_t step = 0;  ///< total steps done; checkpointed: those that were committed
   std::int64_t total_steps = 0;
   std::int64_t epoch = 0;  ///< counted from 1
   double loss = 0.0;       ///< mean over the interval's samples
@@ -72,6 +89,7 @@ struct Event {
   double waited_s = 0.0;      ///< of the interval: for samples that are read while training
   Evaluation evaluation;      ///< evaluated, finished (if there is a test set)
   std::string checkpoint;     ///< checkpointed, stopped: directory, where the store is
+  double written_s = 0.0;     ///< checkpointed: from copy to commit, where the store is
 };
 
 class Trainer {
@@ -81,15 +99,16 @@ class Trainer {
   Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
           io::CheckpointStore* store, TrainerOptions options);
 
-  /// Starts from the seed and writes the checkpoint of step 0 (if there is a store).
+  /// Starts from the seed and writes the checkpoint of step 0 (if there is a store), which is
+  /// complete when this returns.
   void start();
   /// Continues a verified checkpoint: weights, optimizer, step, epoch and sample cursor. Throws
   /// CheckpointError if it does not fit.
   void resume(const io::Checkpoint& checkpoint);
   /// Runs until the next event. After finished or stopped it must not be called again.
   Event next();
-  /// Async-signal-safe: the step in progress ends, a checkpoint is written, next() returns stopped,
-  /// on all ranks. The other request is for all of them, too.
+  /// Async-signal-safe: the step in progress ends, a checkpoint is committed, next() returns
+  /// stopped, on all ranks. The other request is for all of them, too.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// Async-signal-safe: a checkpoint after the step in progress.
   void request_checkpoint() noexcept { save_.store(true, std::memory_order_relaxed); }
@@ -103,6 +122,7 @@ class Trainer {
   double waited_s() const { return feed_->waited_s(); }
   /// Host memory of batches that are read ahead, of training and test set.
   std::size_t feed_bytes() const;
+  const CheckpointCosts& checkpoint_costs() const noexcept { return costs_; }
 
  private:
   /// What has happened since the last progress event.
@@ -119,12 +139,14 @@ class Trainer {
   void one_step();
   std::int64_t epoch_of(std::int64_t step) const;
   bool due(const Every& every, double last_s) const;
+  bool save_due();
   /// What a step is followed by, on every rank if on one.
   struct Due {
     bool report = false;
     bool evaluate = false;
     bool save = false;
     bool stop = false;
+    std::int64_t committed = -1;  ///< step of a checkpoint that is complete now
   };
   Due agree_on_due();
   void agree_on_saving();
@@ -133,7 +155,11 @@ class Trainer {
   void push_evaluation();
   void push_checkpoint();
   void finish();
+  io::Facts checkpoint_facts() const;
   void save();
+  void settle();
+  std::int64_t note_commit(const std::optional<io::CommittedCheckpoint>& committed);
+  void push_commit(std::int64_t step);
   Event event(EventKind kind) const;
   double elapsed_s() const;
 
@@ -152,6 +178,10 @@ class Trainer {
   std::int64_t reported_step_ = -1;
   Evaluation last_evaluation_;
   std::string last_checkpoint_;
+  double last_written_s_ = 0.0;
+  CheckpointCosts costs_;
+  bool put_off_ = false;                        ///< a checkpoint is due and waits for the writer
+  std::optional<io::CheckpointWriter> writer_;  ///< where the store is
   Interval interval_;
   std::vector<double> step_seconds_;  ///< newest steps, a ring
   std::deque<Event> pending_;

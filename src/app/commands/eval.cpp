@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <optional>
 
 namespace zygos::app {
 
@@ -50,7 +51,9 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
   if (!setup.test) {
     throw UsageError("the deck names no test data; give data.test to evaluate on");
   }
-  const auto checkpoint = newest_checkpoint(subject.folder / "checkpoints", console);
+  const std::optional<io::Checkpoint> checkpoint =
+      invocation.best ? best_checkpoint(subject.folder / "checkpoints", console)
+                      : newest_checkpoint(subject.folder / "checkpoints", console);
   if (!checkpoint) {
     throw CheckpointError(fmt::format("{} holds no checkpoint; train first",
                                       (subject.folder / "checkpoints").string()));

@@ -18,8 +18,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-io::Checkpoint load_newest_of(const fs::path& checkpoints, Console& console) {
+io::Checkpoint load_from(const fs::path& checkpoints, bool best, Console& console) {
   const io::CheckpointStore store(checkpoints, 1, console.sink());
+  if (best) {
+    return store.load_best();
+  }
   auto newest = store.load_newest();
   if (!newest) {
     throw CheckpointError(checkpoints.string() + " holds no checkpoint");
@@ -28,7 +31,7 @@ io::Checkpoint load_newest_of(const fs::path& checkpoints, Console& console) {
 }
 
 /// Takes a checkpoint, a run's folder, or its folder of checkpoints.
-io::Checkpoint load_target(const fs::path& target, Console& console) {
+io::Checkpoint load_target(const fs::path& target, bool best, Console& console) {
   if (!fs::is_directory(target)) {
     throw UsageError(
         fmt::format("{} is not a directory; name a checkpoint such as "
@@ -36,11 +39,17 @@ io::Checkpoint load_target(const fs::path& target, Console& console) {
                     target.string()));
   }
   if (fs::is_directory(target / "checkpoints")) {
-    return load_newest_of(target / "checkpoints", console);
+    return load_from(target / "checkpoints", best, console);
   }
   const fs::path plain = target.has_filename() ? target : target.parent_path();
-  return plain.filename() == "checkpoints" ? load_newest_of(plain, console)
-                                           : io::CheckpointStore::load(plain);
+  if (plain.filename() == "checkpoints") {
+    return load_from(plain, best, console);
+  }
+  if (best) {
+    throw UsageError(
+        fmt::format("{} is one checkpoint; --best chooses among those of a run", plain.string()));
+  }
+  return io::CheckpointStore::load(plain);
 }
 
 void say_tensors(const io::Checkpoint& checkpoint, Console& console) {
@@ -92,7 +101,7 @@ nlohmann::json json_of(const io::Checkpoint& checkpoint) {
 }  // namespace
 
 ExitCode run_inspect(const Invocation& invocation, Console& console) {
-  const io::Checkpoint checkpoint = load_target(invocation.target, console);
+  const io::Checkpoint checkpoint = load_target(invocation.target, invocation.best, console);
   console.say(
       fmt::format("{}: step {}, every checksum holds", checkpoint.path.string(), checkpoint.step));
   for (const auto& [name, value] : checkpoint.facts) {

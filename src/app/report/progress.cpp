@@ -109,6 +109,7 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
   } else if (event.kind == train::EventKind::checkpointed) {
     line["kind"] = "checkpoint";
     line["path"] = event.checkpoint;
+    line["written_s"] = event.written_s;
   } else {
     line["kind"] = event.kind == train::EventKind::finished ? "finished" : "stopped";
   }
@@ -128,7 +129,8 @@ void Progress::show(const train::Event& event) {
       console_.note(evaluation_line(event, facts_));
       break;
     case train::EventKind::checkpointed:
-      console_.detail(fmt::format("checkpoint {}", event.checkpoint));
+      console_.detail(fmt::format("checkpoint {}, written in {}", event.checkpoint,
+                                  text_of_seconds(event.written_s)));
       break;
     case train::EventKind::finished:
     case train::EventKind::stopped:

@@ -93,6 +93,9 @@ std::vector<train::LaneUsage> memory_with_data(const RunEnd& end) {
   if (end.data) {
     all.push_back(end.data->memory);
   }
+  if (end.checkpoint_memory) {
+    all.push_back(*end.checkpoint_memory);
+  }
   return all;
 }
 
@@ -291,6 +294,25 @@ nlohmann::json samples_json(const RunSetup& setup, const RunPlan& plan) {
   return samples;
 }
 
+nlohmann::json checkpoints_json(const RunSetup& setup, const train::CheckpointCosts& costs) {
+  return {{"background", setup.trainer.background},
+          {"committed", costs.committed},
+          {"put_off", costs.put_off},
+          {"stopped_s", costs.stopped_s},
+          {"writing_s", costs.writing_s},
+          {"bytes", costs.bytes}};
+}
+
+std::string checkpoints_text(const train::CheckpointCosts& costs) {
+  std::string text = fmt::format("{} committed; training stood still {} for them, writing took {}",
+                                 text_of_count(costs.committed), text_of_seconds(costs.stopped_s),
+                                 text_of_seconds(costs.writing_s));
+  if (costs.put_off > 0) {
+    text += fmt::format("; {} put off while one was being written", text_of_count(costs.put_off));
+  }
+  return text;
+}
+
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
   const train::Event& last = end.last;
   nlohmann::json summary{{"zygos", zygos_version()},
@@ -312,6 +334,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"median_step_s", last.median_step_s},
                          {"seconds", last.seconds},
                          {"gain", gain_json(setup, plan, end)},
+                         {"checkpoints", checkpoints_json(setup, end.checkpoints)},
                          {"peak_bytes", used_json(memory_with_data(end))},
                          {"planned_bytes", planned_json(memory_with_data(end))},
                          {"resident_peak_bytes", resident_json()}};
@@ -351,6 +374,9 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   if (end.data) {
     say_field(console, "data",
               fmt::format("steps waited {} for samples", text_of_seconds(end.data->waited_s)));
+  }
+  if (end.checkpoints.committed > 0) {
+    say_field(console, "saved", checkpoints_text(end.checkpoints));
   }
   say_field(console, "weights", "xxh64 " + end.weights_xxh64);
   if (!plan.prediction || !end.gain) {

@@ -35,9 +35,11 @@ struct RunEnd {
   train::Event last;  ///< finished or stopped
   std::vector<train::LaneUsage> memory;
   std::string weights_xxh64;
-  double samples_per_s = 0.0;                 ///< over all steps of this process
-  std::optional<DataReading> data;            ///< none: all samples are in memory
-  std::optional<measure::MeasuredGain> gain;  ///< of a finished run on several lanes
+  train::CheckpointCosts checkpoints;
+  std::optional<train::LaneUsage> checkpoint_memory;  ///< none: nothing was saved
+  double samples_per_s = 0.0;                         ///< over all steps of this process
+  std::optional<DataReading> data;                    ///< none: all samples are in memory
+  std::optional<measure::MeasuredGain> gain;          ///< of a finished run on several lanes
 };
 
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end);

@@ -118,6 +118,8 @@ train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
   options.report = every_of(spec.train.report);
   options.evaluate = every_of(spec.train.evaluate);
   options.checkpoint = every_of(spec.checkpoint.every);
+  options.background = spec.checkpoint.background;
+  options.rank_checkpoints = spec.checkpoint.keep_best > 0;
   return options;
 }
 
@@ -193,6 +195,20 @@ void refuse_unfit_policy(const CheckedDeck& checked, RunSetup& setup) {
   }
 }
 
+/// The best checkpoints are those with the best evaluation, and there may be no test data.
+void refuse_unranked(const CheckedDeck& checked, bool evaluates) {
+  const deck::CheckpointSpec& spec = checked.spec.checkpoint;
+  if (spec.keep_best > 0 && !evaluates) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(spec.keep_best_position,
+                   fmt::format("keeps the {} best checkpoints, but there is no test data to rank "
+                               "them by",
+                               spec.keep_best),
+                   "name the data to evaluate on in data.test, or leave keep_best out");
+    findings.throw_if_any();
+  }
+}
+
 /// All but Kokkos and the lanes.
 RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
   const deck::RunSpec& spec = checked.spec;
@@ -203,6 +219,7 @@ RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
   setup.training = std::move(data.training);
   setup.test = std::move(data.test);
   refuse_large_batch(checked, setup.training);
+  refuse_unranked(checked, setup.test.has_value() || max_batches > 0);
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
@@ -218,7 +235,7 @@ RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
                                                          spec.train.drop_last));
   setup.chunk = spec.train.chunk;
   setup.codecs = codecs_of(spec);
-  setup.keep = spec.checkpoint.keep;
+  setup.keep = {.newest = spec.checkpoint.keep, .best = spec.checkpoint.keep_best};
   setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
   std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);

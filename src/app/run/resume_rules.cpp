@@ -53,6 +53,10 @@ std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& che
   return io::CheckpointStore(checkpoints, 1, console.sink()).load_newest();
 }
 
+io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console& console) {
+  return io::CheckpointStore(checkpoints, 1, console.sink()).load_best();
+}
+
 void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint) {
   auto changes =
       deck::differences(checkpoint.fact("deck"), checked.deck.resolved(), binding_keys());

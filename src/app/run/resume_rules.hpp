@@ -24,6 +24,8 @@ void make_room(RunFolder& folder, bool fresh, Console& console);
 /// damaged.
 std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& checkpoints,
                                                 Console& console);
+/// The one with the best evaluation. Throws CheckpointError if none has one.
+io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console& console);
 /// Throws CheckpointError with the difference if the checkpoint belongs to another deck.
 void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint);
 

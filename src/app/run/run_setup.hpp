@@ -49,7 +49,7 @@ struct RunSetup {
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
   ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
   schedule::LinkCodecs codecs;                 ///< `link_precision`, likewise
-  int keep = 3;                                ///< checkpoints
+  io::Keep keep;                               ///< which checkpoints stay
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise

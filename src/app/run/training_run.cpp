@@ -106,7 +106,7 @@ class TrainingRun {
   }
 
  private:
-  static std::optional<io::CheckpointStore> store_in(const RunFolder* folder, int keep,
+  static std::optional<io::CheckpointStore> store_in(const RunFolder* folder, io::Keep keep,
                                                      Console& console) {
     if (folder == nullptr) {
       return std::nullopt;
@@ -193,9 +193,29 @@ class TrainingRun {
     return reading;
   }
 
+  /// Of the copy that checkpoints are written from: the weights first, then optimizer states.
+  std::optional<train::LaneUsage> checkpoint_memory() const {
+    const std::size_t bytes = trainer_.checkpoint_costs().bytes;
+    if (bytes == 0) {
+      return std::nullopt;
+    }
+    const auto weights =
+        std::min(bytes, static_cast<std::size_t>(setup_.graph->parameter_elements()) *
+                            size_of(wide(setup_.dtype)));
+    train::LaneUsage memory;
+    memory.lane = "checkpoint/staging";
+    memory.usage[memory::Category::weights] = weights;
+    memory.usage[memory::Category::optimizer_state] = bytes - weights;
+    memory.bytes = bytes;
+    memory.used = memory.usage;
+    return memory;
+  }
+
   void close_books(RunEnd& end) {
     end.memory = engine_->memory();
+    end.checkpoints = trainer_.checkpoint_costs();
     end.data = data_reading();
+    end.checkpoint_memory = checkpoint_memory();
     end.weights_xxh64 = engine_->weights_hash();
     engine_->gather_trace();
     if (folder_ == nullptr) {

@@ -116,14 +116,14 @@ void fill(hid_t file, std::int64_t step, std::span<const TensorRef> tensors,
 
 }  // namespace
 
-Image build_image(std::int64_t step, std::span<const TensorRef> tensors) {
+Image build_image(std::int64_t step, std::span<const TensorRef> tensors, Image reused) {
   const auto groups = groups_of(tensors);
   std::size_t expected = std::size_t{64} << 10;
   for (const TensorRef& tensor : tensors) {
     expected += byte_count(tensor.dtype, tensor.shape) + 1024;
   }
   const hdf5::Session session;
-  ImageMemory memory;
+  ImageMemory memory(reused.memory_.release(), reused.capacity_);
   try {
     const auto access = growing_image_access(memory, expected);
     const auto creation = timeless(H5P_FILE_CREATE);
@@ -134,8 +134,9 @@ Image build_image(std::int64_t step, std::span<const TensorRef> tensors) {
     file.close("close the file");
     Image image;
     image.size_ = static_cast<std::size_t>(size);
+    image.capacity_ = memory.capacity();
     image.memory_.reset(memory.release());
-    ZYGOS_REQUIRE(image.size_ <= memory.size(), "an HDF5 image is longer than its memory");
+    ZYGOS_REQUIRE(image.size_ <= image.capacity_, "an HDF5 image is longer than its memory");
     return image;
   } catch (const hdf5::Failure& failure) {
     if (memory.exhausted()) {

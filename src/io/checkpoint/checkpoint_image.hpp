@@ -21,20 +21,24 @@ namespace zygos::io {
 class Image {
  public:
   std::span<const std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
+  /// Bytes of its memory.
+  std::size_t capacity() const noexcept { return capacity_; }
 
  private:
-  friend Image build_image(std::int64_t step, std::span<const TensorRef> tensors);
+  friend Image build_image(std::int64_t step, std::span<const TensorRef> tensors, Image reused);
   struct Free {
     void operator()(std::byte* memory) const noexcept { std::free(memory); }
   };
   std::unique_ptr<std::byte, Free> memory_;
   std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
 };
 
 /// Groups from the names, one dataset per tensor, attributes `format`, `format_version`,
 /// `library_version` and `step` on the root. Throws MemoryError, or UsageError for names that are
-/// not allowed, appear twice or are a group and a tensor at once.
-Image build_image(std::int64_t step, std::span<const TensorRef> tensors);
+/// not allowed, appear twice or are a group and a tensor at once. `reused`: an image that is no
+/// longer needed; the new one takes its memory, and allocates only what that lacks.
+Image build_image(std::int64_t step, std::span<const TensorRef> tensors, Image reused = {});
 
 /// Reads tensors out of an image that it borrows. Holds HDF5's lock while it lives.
 class ImageReader {
@@ -46,6 +50,8 @@ class ImageReader {
   void require_contents(std::int64_t step, std::span<const TensorEntry> table) const;
   /// `out` must have entry.bytes() bytes. Throws hdf5::Failure.
   void read(const TensorEntry& entry, std::span<std::byte> out) const;
+  /// The tensor's bytes where they lie in the image; valid as long as that. Throws hdf5::Failure.
+  std::span<const std::byte> bytes_of(const TensorEntry& entry) const;
 
  private:
   hdf5::Session session_;

@@ -124,4 +124,15 @@ void ImageReader::read(const TensorEntry& entry, std::span<std::byte> out) const
   }
 }
 
+std::span<const std::byte> ImageReader::bytes_of(const TensorEntry& entry) const {
+  if (entry.bytes() == 0) {
+    return {};
+  }
+  const haddr_t offset = H5Dget_offset(open_dataset(file_, entry));
+  if (offset == HADDR_UNDEF || offset > image_.size() || image_.size() - offset < entry.bytes()) {
+    throw Failure(fmt::format("tensor '{}' does not lie within the file", entry.name));
+  }
+  return image_.subspan(static_cast<std::size_t>(offset), entry.bytes());
+}
+
 }  // namespace zygos::io

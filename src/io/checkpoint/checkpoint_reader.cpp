@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
@@ -139,23 +140,32 @@ Manifest read_manifest(const fs::path& folder, std::int64_t step) {
 /// Where a tensor's bytes are to go.
 using Room = std::function<std::span<std::byte>(const TensorEntry&)>;
 
+std::vector<TensorEntry> tensors_in(const std::string& file, const Manifest& manifest) {
+  std::vector<TensorEntry> table;
+  std::ranges::copy_if(manifest.tensors, std::back_inserter(table),
+                       [&](const TensorEntry& tensor) { return tensor.file == file; });
+  return table;
+}
+
+void require_hash(const TensorEntry& tensor, std::span<const std::byte> bytes) {
+  const std::string hash = xxh3_64_hex(bytes);
+  if (hash != tensor.xxh3_64) {
+    throw CheckpointError(fmt::format("tensor '{}': XXH3 is {}, the manifest says {}", tensor.name,
+                                      hash, tensor.xxh3_64));
+  }
+}
+
 void read_file(const fs::path& file, const FileEntry& entry, const Manifest& manifest,
                const Room& room) {
   const Bytes bytes = read_exactly(file, entry.bytes);
   require_sum(entry, sha256_hex(bytes.span()));
-  std::vector<TensorEntry> table;
-  std::ranges::copy_if(manifest.tensors, std::back_inserter(table),
-                       [&](const TensorEntry& tensor) { return tensor.file == entry.name; });
+  const auto table = tensors_in(entry.name, manifest);
   const ImageReader reader(bytes.span());
   reader.require_contents(manifest.step, table);
   for (const TensorEntry& tensor : table) {
     const std::span<std::byte> out = room(tensor);
     reader.read(tensor, out);
-    const std::string hash = xxh3_64_hex(out);
-    if (hash != tensor.xxh3_64) {
-      throw CheckpointError(fmt::format("tensor '{}': XXH3 is {}, the manifest says {}",
-                                        tensor.name, hash, tensor.xxh3_64));
-    }
+    require_hash(tensor, out);
   }
 }
 
@@ -197,11 +207,43 @@ Manifest verify_folder(const fs::path& folder, std::int64_t step, Depth depth) {
   return manifest;
 }
 
-void verify_tensors(const fs::path& folder, std::int64_t step) {
-  std::vector<std::byte> buffer;
-  read_tensors(folder, step, [&](const TensorEntry& entry) {
-    buffer.resize(entry.bytes());
-    return std::span(buffer);
+void verify_image(const fs::path& file, std::span<const std::byte> image,
+                  const Manifest& manifest) {
+  about(file, [&] {
+    const auto table = tensors_in(file.filename().string(), manifest);
+    std::vector<std::span<const std::byte>> contents;
+    {
+      const ImageReader reader(image);
+      reader.require_contents(manifest.step, table);
+      std::ranges::transform(table, std::back_inserter(contents),
+                             [&](const TensorEntry& entry) { return reader.bytes_of(entry); });
+    }
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      require_hash(table[i], contents[i]);
+    }
+  });
+}
+
+void require_same_bytes(const fs::path& file, std::span<const std::byte> bytes) {
+  about(file, [&] {
+    std::uint64_t size = 0;
+    const Descriptor opened = open_regular(file, size);
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(piece);
+    std::size_t done = 0;
+    read_pieces(opened, file, {buffer.get(), piece}, [&](auto read) {
+      const bool same = read.size() <= bytes.size() - done &&
+                        std::memcmp(read.data(), bytes.data() + done, read.size()) == 0;
+      if (!same) {
+        throw CheckpointError(fmt::format(
+            "differs from what was written within {} bytes behind byte {}", read.size(), done));
+      }
+      done += read.size();
+      return true;
+    });
+    if (done != bytes.size()) {
+      throw CheckpointError(fmt::format("ends after {} of {} bytes", done, bytes.size()));
+    }
   });
 }
 

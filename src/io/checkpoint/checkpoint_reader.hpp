@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 
 namespace zygos::io {
 
@@ -22,8 +23,13 @@ enum class Depth {
 /// Throws CheckpointError (file and cause) unless `folder` holds a sound checkpoint of `step`.
 Manifest verify_folder(const std::filesystem::path& folder, std::int64_t step, Depth depth);
 
-/// The same, and every tensor as `load` would read it, but keeps one at a time.
-void verify_tensors(const std::filesystem::path& folder, std::int64_t step);
+/// Throws CheckpointError unless these bytes are the HDF5 file of `manifest` that `file` names, and
+/// every tensor in it has its hash. HDF5 is held only while the file's structure is read.
+void verify_image(const std::filesystem::path& file, std::span<const std::byte> image,
+                  const Manifest& manifest);
+
+/// Throws CheckpointError unless `file`, read piece by piece, has exactly these bytes.
+void require_same_bytes(const std::filesystem::path& file, std::span<const std::byte> bytes);
 
 /// Reads everything. Throws CheckpointError, or MemoryError when it does not fit.
 Checkpoint read_folder(const std::filesystem::path& folder, std::int64_t step);

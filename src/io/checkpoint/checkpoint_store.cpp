@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/io/checkpoint_store.hpp"
 
+#include "io/checkpoint/checkpoint_draft.hpp"
 #include "io/checkpoint/checkpoint_folder.hpp"
-#include "io/checkpoint/checkpoint_image.hpp"
-#include "io/checkpoint/checkpoint_manifest.hpp"
 #include "io/checkpoint/checkpoint_reader.hpp"
-#include "io/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
-#include "zygos/core/version.hpp"
-#include "zygos/io/hash.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -23,77 +22,6 @@ namespace zygos::io {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A checkpoint in memory, as it is to lie in its folder.
-struct Draft {
-  Image state;
-  std::string manifest;
-  std::string sums;
-
-  std::uint64_t bytes() const { return state.bytes().size() + manifest.size() + sums.size(); }
-};
-
-Draft make_draft(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts) {
-  Draft draft;
-  draft.state = build_image(step, tensors);
-  const auto bytes = draft.state.bytes();
-  Manifest manifest;
-  manifest.step = step;
-  manifest.library_version = version();
-  manifest.facts = facts;
-  manifest.files.push_back({std::string(state_name), bytes.size(), sha256_hex(bytes)});
-  for (const TensorRef& tensor : tensors) {
-    const std::span values(static_cast<const std::byte*>(tensor.data),
-                           byte_count(tensor.dtype, tensor.shape));
-    manifest.tensors.push_back(
-        {tensor.name, tensor.dtype, tensor.shape, std::string(state_name), xxh3_64_hex(values)});
-  }
-  draft.manifest = manifest_text(manifest);
-  if (draft.manifest.size() > manifest_limit) {
-    throw UsageError(
-        fmt::format("names and facts of a checkpoint take {} bytes, allowed are {}; store long "
-                    "facts as tensors",
-                    draft.manifest.size(), manifest_limit));
-  }
-  draft.sums = sums_text(manifest, sha256_hex(bytes_of(draft.manifest)));
-  return draft;
-}
-
-/// Whether this very checkpoint is there already, sound: a resumed run repeats the steps after its
-/// last checkpoint, and reaches the same bits.
-bool holds(const fs::path& folder, std::int64_t step, const Draft& draft) {
-  try {
-    verify_folder(folder, step, Depth::bytes);
-    return read_text(folder / sums_name, draft.sums.size()) == draft.sums;
-  } catch (const CheckpointError&) {
-    return false;
-  }
-}
-
-void fill(const fs::path& folder, const Draft& draft) {
-  write_file_durably(folder / state_name, draft.state.bytes());
-  write_file_durably(folder / manifest_name, bytes_of(draft.manifest));
-  write_file_durably(folder / sums_name, bytes_of(draft.sums));
-  sync_directory(folder);
-}
-
-void publish(const fs::path& directory, std::int64_t step, Draft draft) {
-  // Names and block sizes of the file system take something too.
-  constexpr std::uint64_t slack = std::uint64_t{64} << 10;
-  require_space(directory, draft.bytes() + slack, free_bytes(directory));
-  StagingFolder staging(directory, step);
-  fill(staging.path(), draft);
-  draft = Draft();  // its memory may be needed for reading back
-  try {
-    verify_tensors(staging.path(), step);
-  } catch (const CheckpointError& error) {
-    throw IoError(fmt::format(
-        "a checkpoint reads back other than it was written, it was dropped; earlier ones are kept. "
-        "Check the disk and the memory of this machine. {}",
-        error.what()));
-  }
-  staging.commit(directory / checkpoint_name(step));
-}
 
 bool is_sound(const FoundCheckpoint& checkpoint) {
   try {
@@ -104,26 +32,74 @@ bool is_sound(const FoundCheckpoint& checkpoint) {
   }
 }
 
-/// Those of before `step` that are not among the `keep` newest sound ones. One after `step` was
-/// left by an earlier life of the run and damaged, or the run would have gone on from it: it stays
-/// until the run gets there again.
-std::vector<fs::path> superseded(const fs::path& directory, std::int64_t step, int keep) {
+/// The number in the fact `merit`; none for text that is no number.
+std::optional<double> merit_of(const Facts& facts) {
+  const auto fact = facts.find(std::string(merit_fact));
+  if (fact == facts.end()) {
+    return std::nullopt;
+  }
+  double value = 0.0;
+  const char* end = fact->second.data() + fact->second.size();
+  const auto [last, problem] = std::from_chars(fact->second.data(), end, value);
+  return problem == std::errc() && last == end && !std::isnan(value) ? std::optional(value)
+                                                                     : std::nullopt;
+}
+
+/// Sound checkpoints that have a merit, the best first, the newer first among equals.
+struct Ranked {
+  FoundCheckpoint found;
+  double merit = 0.0;
+};
+
+std::vector<Ranked> ranked(const fs::path& directory) {
+  std::vector<Ranked> all;
+  for (const FoundCheckpoint& found : find_checkpoints(directory)) {
+    try {
+      const Manifest manifest = verify_folder(found.path, found.step, Depth::sizes);
+      if (const auto merit = merit_of(manifest.facts)) {
+        all.push_back({found, *merit});
+      }
+    } catch (const CheckpointError&) {
+      continue;
+    }
+  }
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Ranked::merit);
+  return all;
+}
+
+std::set<fs::path> best_in(const fs::path& directory, int count) {
+  std::set<fs::path> best;
+  if (count > 0) {
+    for (const Ranked& one : ranked(directory)) {
+      if (best.size() < static_cast<std::size_t>(count)) {
+        best.insert(one.found.path);
+      }
+    }
+  }
+  return best;
+}
+
+/// Those of before `step` that are neither among the newest sound ones to keep nor among the best.
+/// One after `step` was left by an earlier life of the run and damaged, or the run would have gone
+/// on from it: it stays until the run gets there again.
+std::vector<fs::path> superseded(const fs::path& directory, std::int64_t step, const Keep& keep) {
+  const auto best = best_in(directory, keep.best);
   std::vector<fs::path> doomed;
-  int kept = 0;
+  int kept = 1;  // the one of `step`
   for (const FoundCheckpoint& found : find_checkpoints(directory)) {
     if (found.step >= step) {
       continue;
     }
-    if (kept == keep) {
+    if (kept < keep.newest) {
+      kept += is_sound(found) ? 1 : 0;
+    } else if (!best.contains(found.path)) {
       doomed.push_back(found.path);
-    } else if (is_sound(found)) {
-      ++kept;
     }
   }
   return doomed;
 }
 
-void prune(const fs::path& directory, std::int64_t step, int keep, const LogSink& log) {
+void prune(const fs::path& directory, std::int64_t step, const Keep& keep, const LogSink& log) {
   try {
     for (const fs::path& checkpoint : superseded(directory, step, keep)) {
       remove_checkpoint(checkpoint);
@@ -152,27 +128,27 @@ const std::string& Checkpoint::fact(const std::string& name) const {
   return found->second;
 }
 
-CheckpointStore::CheckpointStore(fs::path directory, int keep, LogSink log)
+CheckpointStore::CheckpointStore(fs::path directory, Keep keep, LogSink log)
     : directory_(std::move(directory)), keep_(keep), log_(std::move(log)) {
-  if (keep < 1) {
-    throw UsageError(fmt::format("keep {} checkpoints; it must be at least 1", keep));
+  if (keep.newest < 1) {
+    throw UsageError(fmt::format("keep {} checkpoints; it must be at least 1", keep.newest));
+  }
+  if (keep.best < 0) {
+    throw UsageError(fmt::format("keep {} best checkpoints; it must be at least 0", keep.best));
   }
 }
 
+CheckpointStore::CheckpointStore(fs::path directory, int keep, LogSink log)
+    : CheckpointStore(std::move(directory), Keep{.newest = keep}, std::move(log)) {}
+
 fs::path CheckpointStore::write(std::int64_t step, std::span<const TensorRef> tensors,
                                 const Facts& facts) {
-  if (step < 0) {
-    throw UsageError(fmt::format("checkpoint of step {}; steps count from 0", step));
-  }
-  Draft draft = make_draft(step, tensors, facts);
-  make_directories_durably(directory_);
-  remove_stale(directory_);
-  const fs::path final = directory_ / checkpoint_name(step);
-  std::error_code unknown;
-  if (!fs::exists(final, unknown) || !holds(final, step, draft)) {
-    publish(directory_, step, std::move(draft));
-  }
-  prune(directory_, step, keep_ - 1, log_);
+  return commit(make_draft(step, tensors, facts));
+}
+
+fs::path CheckpointStore::commit(const Draft& draft) {
+  fs::path final = commit_draft(directory_, draft);
+  prune(directory_, draft.manifest.step, keep_, log_);
   return final;
 }
 
@@ -204,6 +180,20 @@ Checkpoint CheckpointStore::load(const fs::path& checkpoint) {
         folder.string()));
   }
   return read_folder(folder, *step);
+}
+
+Checkpoint CheckpointStore::load_best() const {
+  for (const Ranked& candidate : ranked(directory_)) {
+    try {
+      return read_folder(candidate.found.path, candidate.found.step);
+    } catch (const CheckpointError& error) {
+      zygos::log(log_, LogLevel::warning, fmt::format("{}; trying the next best", error.what()));
+    }
+  }
+  throw CheckpointError(
+      fmt::format("no sound checkpoint in {} has a merit: a run with test data and "
+                  "checkpoint.keep_best of at least 1 evaluates each one before it is written",
+                  directory_.string()));
 }
 
 std::optional<Checkpoint> CheckpointStore::load_newest() const {

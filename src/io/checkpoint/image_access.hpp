@@ -18,29 +18,35 @@ namespace zygos::io {
 class ImageMemory {
  public:
   ImageMemory() = default;
+  /// Takes over memory of `capacity` bytes, from std::malloc.
+  ImageMemory(std::byte* memory, std::size_t capacity) noexcept
+      : memory_(memory), capacity_(capacity) {}
   ~ImageMemory() { std::free(memory_); }
   ImageMemory(const ImageMemory&) = delete;
   ImageMemory& operator=(const ImageMemory&) = delete;
 
   /// nullptr, and exhausted() from then on, when there is no more memory.
   void* grow(std::size_t size) noexcept {
-    void* grown = std::realloc(memory_, size == 0 ? 1 : size);
-    if (grown == nullptr) {
-      exhausted_ = true;
-      return nullptr;
+    if (size > capacity_ || memory_ == nullptr) {
+      void* grown = std::realloc(memory_, size == 0 ? 1 : size);
+      if (grown == nullptr) {
+        exhausted_ = true;
+        return nullptr;
+      }
+      memory_ = grown;
+      capacity_ = size;
     }
-    memory_ = grown;
-    size_ = size;
-    return grown;
+    return memory_;
   }
-  std::size_t size() const noexcept { return size_; }
+  /// Bytes that may be used before it must be allocated anew.
+  std::size_t capacity() const noexcept { return capacity_; }
   bool exhausted() const noexcept { return exhausted_; }
   /// The caller frees it, with std::free.
   std::byte* release() noexcept { return static_cast<std::byte*>(std::exchange(memory_, nullptr)); }
 
  private:
   void* memory_ = nullptr;
-  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
   bool exhausted_ = false;
 };
 

@@ -134,7 +134,10 @@ std::vector<Tensor> gather_state(ModelState &state) {
     }
     return out;
   }
-  state.gathered.assign(1 + state.optimizer_states, Bytes(flat_bytes(state)));
+  state.gathered.resize(1 + state.optimizer_states);
+  for (Bytes &flat : state.gathered) {
+    flat.assign(flat_bytes(state), std::byte{0});
+  }
   for (const Held &held : holders.weights) {
     gather(state, held, 0, BufferKind::weights, 0);
   }

@@ -43,6 +43,8 @@ function draw_tiles(data) {
     [is_number(gain.measured) ? "speed-up, measured" : "speed-up, predicted", speedup,
       (value) => value.toFixed(2) + " ×"],
     ["total memory", peak || null, text_of_bytes],
+    ["stood still for checkpoints", summary.checkpoints?.committed ? summary.checkpoints.stopped_s : null, text_of_seconds],
+    ["writing checkpoints", summary.checkpoints?.committed ? summary.checkpoints.writing_s : null, text_of_seconds],
   ];
   by_id("tiles").append(...tiles.filter(([, value]) => is_number(value)).map(([name, value, text]) =>
     html("div", { class: "tile" }, html("b", {}, text(value)), html("span", {}, name))));

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/io/checkpoint_writer.hpp"
+
+#include "io/checkpoint/checkpoint_draft.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <chrono>
+#include <future>
+#include <utility>
+
+namespace zygos::io {
+
+struct CheckpointWriter::State {
+  CheckpointStore& store;
+  Draft draft{};  ///< the thread's while one is in flight
+  std::size_t bytes = 0;
+  std::future<CommittedCheckpoint> in_flight{};
+
+  void fill(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts) {
+    draft = make_draft(step, tensors, facts, std::move(draft.state));
+    bytes = draft.state.capacity();
+  }
+};
+
+CheckpointWriter::CheckpointWriter(CheckpointStore& store)
+    : state_(std::make_unique<State>(State{store})) {}
+
+CheckpointWriter::~CheckpointWriter() = default;  // a future of std::async waits
+
+void CheckpointWriter::reserve(std::span<const TensorRef> tensors, const Facts& facts) {
+  if (!state_->in_flight.valid()) {
+    state_->fill(0, tensors, facts);
+  }
+}
+
+void CheckpointWriter::start(std::int64_t step, std::span<const TensorRef> tensors,
+                             const Facts& facts) {
+  if (state_->in_flight.valid()) {
+    throw UsageError("a checkpoint is in flight; take() or wait() for it before the next");
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  state_->fill(step, tensors, facts);
+  // With both policies a system that has no thread left writes in take() or wait().
+  state_->in_flight =
+      std::async(std::launch::async | std::launch::deferred, [state = state_.get(), step, begun] {
+        const auto path = state->store.commit(state->draft);
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+        return CommittedCheckpoint{step, path, taken.count()};
+      });
+}
+
+bool CheckpointWriter::busy() const {
+  return state_->in_flight.valid() &&
+         state_->in_flight.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+}
+
+std::optional<CommittedCheckpoint> CheckpointWriter::take() {
+  return busy() ? std::nullopt : wait();
+}
+
+std::optional<CommittedCheckpoint> CheckpointWriter::wait() {
+  if (!state_->in_flight.valid()) {
+    return std::nullopt;
+  }
+  return state_->in_flight.get();
+}
+
+std::size_t CheckpointWriter::bytes() const { return state_->bytes; }
+
+}  // namespace zygos::io
