@@ -10,10 +10,27 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace zygos::app {
 
 namespace {
+
+/// A run's deck has all options of its policy written out, and another one has others: what
+/// chooses another one replaces them.
+std::vector<std::string> with_whole_policy(const std::filesystem::path& file,
+                                           std::vector<std::string> overrides) {
+  constexpr std::string_view key = "policy.type=";
+  for (std::string& text : overrides) {
+    if (text.starts_with(key) &&
+        text.substr(key.size()) != load_deck(file, {}).spec.policy.text("type")) {
+      text = fmt::format("policy={{type: {}}}", text.substr(key.size()));
+    }
+  }
+  return overrides;
+}
 
 CheckedDeck deck_in(const std::filesystem::path& folder, const Invocation& invocation) {
   if (!std::filesystem::is_regular_file(folder / "deck.yaml")) {
@@ -21,7 +38,8 @@ CheckedDeck deck_in(const std::filesystem::path& folder, const Invocation& invoc
         "{} is not the folder of a run: it has no deck.yaml. Start one with zygos train DECK",
         folder.string()));
   }
-  return load_deck((folder / "deck.yaml").string(), invocation.overrides);
+  const std::filesystem::path file = folder / "deck.yaml";
+  return load_deck(file, with_whole_policy(file, invocation.overrides));
 }
 
 }  // namespace
@@ -38,7 +56,7 @@ ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks&
     }
     return checkpoint;
   };
-  return train_deck(deck, invocation, open, console, ranks);
+  return train_deck(deck, invocation, open, Elastic::policy, console, ranks);
 }
 
 }  // namespace zygos::app

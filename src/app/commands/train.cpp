@@ -15,7 +15,7 @@ ExitCode run_train(const Invocation& invocation, Console& console, const Ranks& 
     make_room(*folder, invocation.fresh, console);
     return newest_checkpoint(folder->checkpoints(), console);
   };
-  return train_deck(deck, invocation, open, console, ranks);
+  return train_deck(deck, invocation, open, Elastic::no, console, ranks);
 }
 
 }  // namespace zygos::app

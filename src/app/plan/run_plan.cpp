@@ -9,6 +9,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/simulator.hpp"
+#include "zygos/plan/staleness.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <fmt/format.h>
@@ -83,8 +84,8 @@ std::optional<Prediction> prediction_from(const io::Facts& facts) {
 
 CheckpointError unfit(const io::Checkpoint& checkpoint, const std::string& why) {
   return CheckpointError(
-      fmt::format("{} does not fit this run: {}. Go on with the lanes it was written with, or "
-                  "start anew with --fresh",
+      fmt::format("{} does not fit this run: {}. Go on with the lanes it was written with, give "
+                  "others to `zygos resume RUN_DIR lanes=...`, or start anew with --fresh",
                   checkpoint.path.string(), why));
 }
 
@@ -199,6 +200,7 @@ io::Facts facts_of(const RunPlan& plan) {
   io::Facts facts;
   facts["policy"] = plan.schedule.policy;
   facts["split"] = split_fact(plan.schedule);
+  facts[synchronous_fact] = plan::is_synchronous(plan.schedule) ? "true" : "false";
   nlohmann::json decisions = nlohmann::json::array();
   for (const auto& [key, value] : plan.decisions) {
     decisions.push_back({key, value});

@@ -47,6 +47,8 @@ schedule::Schedule unmeasured_schedule(const RunSetup& setup);
 /// The plan that a checkpoint was written under. Throws CheckpointError if it does not fit the
 /// lanes.
 RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Console& console);
+/// The fact that is "true" where a step is one update with the gradient of the whole batch.
+inline constexpr const char* synchronous_fact = "synchronous";
 /// What recall_plan() needs, as facts of a checkpoint.
 io::Facts facts_of(const RunPlan& plan);
 

@@ -57,9 +57,13 @@ io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console
   return io::CheckpointStore(checkpoints, 1, console.sink()).load_best();
 }
 
-void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint) {
-  auto changes =
-      deck::differences(checkpoint.fact("deck"), checked.deck.resolved(), binding_keys());
+void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint,
+                         Elastic elastic) {
+  std::vector<std::string> keys = binding_keys();
+  if (elastic == Elastic::policy) {
+    std::erase(keys, "policy");
+  }
+  auto changes = deck::differences(checkpoint.fact("deck"), checked.deck.resolved(), keys);
   std::erase_if(changes, is_free);
   if (changes.empty()) {
     return;
@@ -72,7 +76,8 @@ void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& check
   }
   throw CheckpointError(text +
                         "\nPut the old values back to go on, give --fresh to start anew (the old "
-                        "folder is kept), or choose another folder with --run-dir");
+                        "folder is kept), or choose another folder with --run-dir. Another policy "
+                        "or other lanes may be given to `zygos resume RUN_DIR`");
 }
 
 }  // namespace zygos::app

@@ -26,7 +26,10 @@ std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& che
                                                 Console& console);
 /// The one with the best evaluation. Throws CheckpointError if none has one.
 io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console& console);
+/// What a run may change when it goes on, beside what never counts: nothing, or who computes what.
+enum class Elastic { no, policy };
 /// Throws CheckpointError with the difference if the checkpoint belongs to another deck.
-void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint);
+void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint,
+                         Elastic elastic);
 
 }  // namespace zygos::app

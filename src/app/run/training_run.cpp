@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/training_run.hpp"
 
+#include "app/plan/continued_plan.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/profile_cache.hpp"
@@ -11,7 +12,6 @@
 #include "app/report/report_page.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
-#include "app/run/resume_rules.hpp"
 #include "app/run/share_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "app/text.hpp"
@@ -312,9 +312,12 @@ void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunP
   }
 }
 
+/// The plan of a run that starts, or goes on.
+using MakePlan = std::function<RunPlan(const std::optional<io::Checkpoint>& checkpoint)>;
+
 /// `folder` is null on all ranks but the first, `checkpoint` the same on all.
 ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
-                         const std::optional<io::Checkpoint>& checkpoint, bool fresh_profile,
+                         const std::optional<io::Checkpoint>& checkpoint, const MakePlan& make_plan,
                          Console& console, const Ranks& ranks) {
   SignalGuard signals;
   const RunPlan plan = ranks.together([&] {
@@ -323,10 +326,10 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
       console.note(fmt::format("continuing {} at step {}", folder ? folder->path().string() : "",
                                text_of_count(checkpoint->step)));
     }
-    keep_deck(setup, folder);
     say_setup(setup, console);
-    return checkpoint ? recall_plan(setup, *checkpoint, console)
-                      : plan_run(setup, fresh_profile, console);
+    RunPlan made = make_plan(checkpoint);
+    keep_deck(setup, folder);
+    return made;
   });
   say_plan(setup, plan, console);
   console.note("");
@@ -349,7 +352,7 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
 }  // namespace
 
 ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
-                    Console& console, const Ranks& ranks) {
+                    Elastic elastic, Console& console, const Ranks& ranks) {
   RunSetup setup = build_run(deck, build_options(invocation), ranks);
   std::optional<RunFolder> folder;
   std::optional<io::Checkpoint> checkpoint;
@@ -359,12 +362,19 @@ ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const
     }
     checkpoint = open(folder);
     if (checkpoint) {
-      refuse_changed_deck(deck, *checkpoint);
+      refuse_changed_deck(deck, *checkpoint, elastic);
     }
   });
   share_checkpoint(checkpoint, ranks);
-  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, invocation.fresh_profile,
-                         console, ranks);
+  const auto make_plan = [&](const std::optional<io::Checkpoint>& from) {
+    if (!from) {
+      return plan_run(setup, invocation.fresh_profile, console);
+    }
+    return elastic == Elastic::no
+               ? recall_plan(setup, *from, console)
+               : continued_plan(setup, deck, *from, invocation.fresh_profile, console);
+  };
+  return train_in_folder(setup, folder ? &*folder : nullptr, checkpoint, make_plan, console, ranks);
 }
 
 }  // namespace zygos::app
