@@ -20,7 +20,7 @@ namespace zygos::io {
 struct CommittedCheckpoint {
   std::int64_t step = 0;
   std::filesystem::path path;
-  double seconds = 0.0;  ///< from start() to the name
+  double seconds = 0.0;  ///< from the copy to the name
 };
 
 class CheckpointWriter {

@@ -79,10 +79,11 @@ void require_format(const Json& json) {
     refuse(fmt::format("entry 'format' is not '{}'", checkpoint_format));
   }
   const std::int64_t version = number_of(json, "format_version");
-  if (version != checkpoint_format_version) {
+  if (version < 1 || version > checkpoint_format_version) {
     refuse(fmt::format(
-        "has format version {}, this program reads version {}; it was written by Zygos {}", version,
-        checkpoint_format_version, text_of(json, "library_version")));
+        "has format version {}, this program reads version {} and those before it; it was written "
+        "by Zygos {}",
+        version, checkpoint_format_version, text_of(json, "library_version")));
   }
 }
 

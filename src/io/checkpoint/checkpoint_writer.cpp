@@ -40,8 +40,8 @@ void CheckpointWriter::start(std::int64_t step, std::span<const TensorRef> tenso
   if (state_->in_flight.valid()) {
     throw UsageError("a checkpoint is in flight; take() or wait() for it before the next");
   }
-  const auto begun = std::chrono::steady_clock::now();
   state_->fill(step, tensors, facts);
+  const auto begun = std::chrono::steady_clock::now();
   // With both policies a system that has no thread left writes in take() or wait().
   state_->in_flight =
       std::async(std::launch::async | std::launch::deferred, [state = state_.get(), step, begun] {
