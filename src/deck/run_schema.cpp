@@ -352,11 +352,11 @@ Schema memory_plan_schema() {
                 "What becomes of activations between forward and backward. No choice changes a bit "
                 "of the result.");
   schema
-      .choice("activations", {"keep", "recompute", "offload", "auto"},
+      .choice("activations", {"keep", "recompute", "offload", "spill", "auto"},
               "All layers alike: kept in the lane's memory; recomputed, but for about every "
               "sqrt(layers)-th; copied to host memory and fetched back (on lanes that read host "
-              "memory themselves: kept); auto: kept where the lanes' budgets allow, else whatever "
-              "is predicted to be fastest.")
+              "memory themselves: kept); written to a file and read back; auto: kept where the "
+              "budgets allow, else whatever is predicted to be fastest.")
       .fallback("keep");
   schema
       .texts("recompute",
@@ -367,11 +367,34 @@ Schema memory_plan_schema() {
   schema.texts("offload", "Layers whose activations are copied to host memory, likewise.")
       .optional()
       .example("[conv1]");
+  schema.texts("spill", "Layers whose activations are written to a file, likewise.")
+      .optional()
+      .example("[conv1]");
   schema
       .integer("prefetch",
                "How many layers' activations are on their way while another is computed.")
       .in_range(1, 64)
       .fallback(1);
+  schema
+      .quantity("host_memory", Unit::bytes,
+                "Budget for what all lanes keep in host memory in front of them, beside their own "
+                "memory; hard, as that of a lane.")
+      .above(0)
+      .or_word("unlimited")
+      .fallback("unlimited");
+  schema
+      .text("folder",
+            "Where the files of spilled data are made; by default in the run's folder. They have "
+            "no name while they are in use, and their space is free again when the run ends.")
+      .optional()
+      .example("/scratch");
+  schema
+      .quantity("disk_bandwidth", Unit::bandwidth,
+                "Bytes a second that the folder's disk writes and reads, for predictions; unknown: "
+                "1 GB/s until it is measured.")
+      .above(0)
+      .or_word("unknown")
+      .fallback("unknown");
   return schema;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace zygos::deck {
 namespace {
@@ -335,16 +336,29 @@ MemoryPlanSpec memory_plan_of(const Section& section, Findings& findings) {
   const std::string& word = section.text("activations");
   plan.activations = word == "recompute" ? Activations::recompute
                      : word == "offload" ? Activations::offload
+                     : word == "spill"   ? Activations::spill
                      : word == "auto"    ? Activations::automatic
                                          : Activations::keep;
   plan.prefetch = static_cast<int>(section.integer("prefetch"));
-  for (const bool offload : {false, true}) {
-    const char* key = offload ? "offload" : "recompute";
+  if (!section.is_word("host_memory", "unlimited")) {
+    plan.host_memory_bytes = section.bytes("host_memory");
+  }
+  if (section.has("folder")) {
+    plan.folder = section.text("folder");
+  }
+  if (!section.is_word("disk_bandwidth", "unknown")) {
+    plan.disk_bytes_per_second = section.bytes_per_second("disk_bandwidth");
+  }
+  const auto lists = {
+      std::tuple("recompute", &MemoryPlanSpec::recompute, &MemoryPlanSpec::recompute_position),
+      std::tuple("offload", &MemoryPlanSpec::offload, &MemoryPlanSpec::offload_position),
+      std::tuple("spill", &MemoryPlanSpec::spill, &MemoryPlanSpec::spill_position)};
+  for (const auto& [key, layers, position] : lists) {
     if (!section.has(key)) {
       continue;
     }
-    (offload ? plan.offload : plan.recompute) = section.texts(key);
-    (offload ? plan.offload_position : plan.recompute_position) = section.position(key);
+    plan.*layers = section.texts(key);
+    plan.*position = section.position(key);
     if (plan.activations != Activations::keep) {
       findings.error(section.position(key),
                      "'memory_plan' names layers in '" + std::string(key) +

@@ -109,6 +109,7 @@ struct Lane::Impl {
   std::optional<Driver> driver;  // behind the instance, so that its thread ends before that goes
   std::unique_ptr<LinkLine> outgoing;
   std::unique_ptr<LinkLine> incoming;
+  std::unique_ptr<LinkLine> file;
 
   /// `here`: a lane of this process.
   explicit Impl(LaneSpec wanted, bool here = true) : spec(std::move(wanted)) {
@@ -118,7 +119,7 @@ struct Lane::Impl {
   }
 
   std::unique_ptr<LinkLine>& link_line(Line line) {
-    return line == Line::outgoing ? outgoing : incoming;
+    return line == Line::outgoing ? outgoing : line == Line::incoming ? incoming : file;
   }
   Driver& driver_of(Line line) {
     ZYGOS_REQUIRE(driver.has_value(), "lane '" + spec.name + "' is of another process");
@@ -133,7 +134,7 @@ struct Lane::Impl {
     if (driver && driver->is_current_thread()) {
       return &*execution;
     }
-    for (const auto* link : {outgoing.get(), incoming.get()}) {
+    for (const auto* link : {outgoing.get(), incoming.get(), file.get()}) {
       if (link != nullptr && link->driver.is_current_thread()) {
         return &link->execution;
       }
@@ -143,7 +144,7 @@ struct Lane::Impl {
 
   /// Of the line whose driver thread calls.
   Waits& waits_here() {
-    for (auto* link : {outgoing.get(), incoming.get()}) {
+    for (auto* link : {outgoing.get(), incoming.get(), file.get()}) {
       if (link != nullptr && link->driver.is_current_thread()) {
         return link->waits;
       }

@@ -41,7 +41,7 @@ constexpr double max_repeats = 16.0;
 /// activations have all of their buffer, whatever the samples.
 bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
   const bool whole_buffer =
-      task.kind == TaskKind::offload_activations || task.kind == TaskKind::fetch_activations;
+      schedule::traits_of(task.kind).nodes == schedule::Nodes::whole_segment && !is_pass(task.kind);
   return (whole_buffer || task.samples.count() == 0) && samples < schedule.batch;
 }
 

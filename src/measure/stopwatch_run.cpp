@@ -149,7 +149,8 @@ class Summary {
   static std::vector<train::TaskRecord> of_driver(const StepRecords& step,
                                                   std::size_t compute_line) {
     std::vector<train::TaskRecord> all;
-    for (std::size_t queue = 0; queue < schedule::queue_count; ++queue) {
+    for (const Queue one : {Queue::compute, Queue::outgoing, Queue::incoming}) {
+      const auto queue = static_cast<std::size_t>(one);
       all.insert(all.end(), step[compute_line + queue].begin(), step[compute_line + queue].end());
     }
     std::ranges::sort(all, {}, &train::TaskRecord::start_s);

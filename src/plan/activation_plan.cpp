@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace zygos::plan {
 namespace {
@@ -57,18 +58,25 @@ std::vector<NodeRange> in_groups(const std::vector<NodeRange>& blocks, std::size
 
 enum class Way : std::uint8_t { offload, recompute, both };
 
-/// The first `count` groups treated the same way. What others than a group's own nodes read is not
-/// recomputed.
+/// How many of the first groups are treated in some way; where they go away, the first `spilled` of
+/// them go to the file.
+struct Extent {
+  std::size_t count = 0;
+  std::size_t spilled = 0;
+};
+
+/// What others than a group's own nodes read is not recomputed.
 std::vector<KeptNodes> choices_for(const ModelOutline& model, const std::vector<NodeRange>& groups,
-                                   Way way, std::size_t count) {
+                                   Way way, const Extent& extent) {
   const std::vector<std::int32_t> last = schedule::last_readers(model);
   std::vector<KeptNodes> choices;
-  for (std::size_t group = 0; group < count; ++group) {
+  for (std::size_t group = 0; group < extent.count; ++group) {
+    const Keeping away = group < extent.spilled ? Keeping::spilled : Keeping::offloaded;
     for (std::int32_t node = groups[group].begin; node < groups[group].end; ++node) {
       const bool inside = last[static_cast<std::size_t>(node)] < groups[group].end;
       const bool again = way != Way::offload && inside && groups[group].count() > 1;
       if (again || way != Way::recompute) {
-        choices.push_back({{node, node + 1}, again ? Keeping::recomputed : Keeping::offloaded});
+        choices.push_back({{node, node + 1}, again ? Keeping::recomputed : away});
       }
     }
   }
@@ -82,9 +90,16 @@ ActivationPlan plan_of(std::vector<KeptNodes> choices) {
 
 struct Fit {
   Schedule schedule;
-  std::vector<std::size_t> bytes;
-  double excess = 0.0;  ///< the largest ratio of bytes to budget
+  PlanBytes bytes;
+  double lanes = 0.0;  ///< the largest ratio of bytes to budget of a lane
+  double host = 0.0;   ///< the same of host memory in front of them
+
+  double excess() const { return std::max(lanes, host); }
 };
+
+double ratio(std::size_t bytes, std::size_t budget) {
+  return budget == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(budget);
+}
 
 class Search {
  public:
@@ -92,14 +107,14 @@ class Search {
 
   ActivationPlan run() {
     const Fit kept = fit({});
-    if (kept.excess <= 1.0) {
+    if (kept.excess() <= 1.0) {
       return plan_of({});
     }
     const auto blocks = blocks_of(search_.problem.model);
-    try_way(in_groups(all_nodes(), 1), Way::offload);
+    try_ways(in_groups(all_nodes(), 1), Way::offload);
     for (std::size_t size = 1; size < blocks.size(); size *= 2) {
-      try_way(in_groups(blocks, size), Way::recompute);
-      try_way(in_groups(blocks, size), Way::both);
+      try_way(in_groups(blocks, size), Way::recompute, false);
+      try_ways(in_groups(blocks, size), Way::both);
     }
     if (!best_) {
       refuse(kept);
@@ -121,60 +136,101 @@ class Search {
     problem.activations = std::move(choices);
     Fit fit;
     fit.schedule = search_.schedule(problem);
-    fit.bytes = search_.lane_bytes(fit.schedule);
-    for (std::size_t place = 0; place < fit.bytes.size(); ++place) {
-      const std::size_t budget = problem.places[place].budget_bytes;
-      if (budget > 0) {
-        fit.excess = std::max(fit.excess,
-                              static_cast<double>(fit.bytes[place]) / static_cast<double>(budget));
-      }
+    fit.bytes = search_.bytes(fit.schedule);
+    for (std::size_t place = 0; place < fit.bytes.lanes.size(); ++place) {
+      fit.lanes =
+          std::max(fit.lanes, ratio(fit.bytes.lanes[place], problem.places[place].budget_bytes));
     }
+    fit.host = ratio(fit.bytes.host, search_.host_budget_bytes);
     return fit;
   }
 
-  /// The fewest groups that fit, by bisection: more of them take no more memory.
-  void try_way(const std::vector<NodeRange>& groups, Way way) {
-    const auto choices = [&](std::size_t count) {
-      return choices_for(search_.problem.model, groups, way, count);
-    };
-    std::size_t most = groups.size() - 1;
-    Fit found = fit(choices(most));
-    if (!least_ || found.excess < least_->excess) {
-      least_ = found;
+  /// Whether there is host memory that could be too small.
+  bool may_spill() const {
+    return search_.host_budget_bytes > 0 ||
+           std::ranges::any_of(search_.problem.places, [](const PlaceInfo& place) {
+             return place.host_accessible && place.budget_bytes > 0;
+           });
+  }
+
+  void try_ways(const std::vector<NodeRange>& groups, Way way) {
+    try_way(groups, way, false);
+    if (may_spill()) {
+      try_way(groups, way, true);
     }
-    if (found.excess > 1.0) {
-      return;
-    }
+  }
+
+  /// The least number up to `most`, which does, for which the budgets are kept, by bisection: with
+  /// more of what it counts, no more memory is taken.
+  template <class Choices>
+  std::size_t fewest(std::size_t most, double Fit::*excess, Choices&& choices) {
     std::size_t too_few = 0;
     while (too_few + 1 < most) {
       const std::size_t middle = too_few + (most - too_few) / 2;
-      Fit tried = fit(choices(middle));
-      if (tried.excess <= 1.0) {
-        most = middle;
-        found = std::move(tried);
-      } else {
-        too_few = middle;
-      }
+      (fit(choices(middle)).*excess <= 1.0 ? most : too_few) = middle;
     }
+    return most;
+  }
+
+  /// The fewest groups that fit the lanes; of those, the fewest that have to be spilled for what
+  /// is left to fit the host memory in front of them. `spills`: all of them.
+  void try_way(const std::vector<NodeRange>& groups, Way way, bool spills) {
+    const auto choices = [&](std::size_t count, std::size_t spilled) {
+      return choices_for(search_.problem.model, groups, way, {count, spilled});
+    };
+    const auto some = [&](std::size_t count) { return choices(count, spills ? count : 0); };
+    std::size_t count = groups.size() - 1;
+    Fit all = fit(some(count));
+    note_least(all);
+    if (all.lanes > 1.0) {
+      return;
+    }
+    count = fewest(count, &Fit::lanes, some);
+    const auto of_these = [&](std::size_t spilled) { return choices(count, spilled); };
+    std::size_t spilled = spills ? count : 0;
+    if (fit(of_these(spilled)).host > 1.0) {
+      spilled = fewest(count, &Fit::host, of_these);
+    }
+    consider(of_these(spilled));
+  }
+
+  /// Who fits the lanes says how much host memory it takes; who does not, which lane is too small.
+  void note_least(const Fit& fit) {
+    const auto order = [](const Fit& one) { return std::pair(one.lanes > 1.0, one.excess()); };
+    if (!least_ || order(fit) < order(*least_)) {
+      least_ = fit;
+    }
+  }
+
+  void consider(std::vector<KeptNodes> choices) {
+    const Fit found = fit(choices);
+    note_least(found);
     const double step_s = simulate(found.schedule, search_.profile).makespan_s;
-    if (!best_ || step_s < best_s_) {
-      best_ = choices(most);
+    if (found.excess() <= 1.0 && (!best_ || step_s < best_s_)) {
+      best_ = std::move(choices);
       best_s_ = step_s;
     }
   }
 
-  [[noreturn]] void refuse(const Fit& kept) const {
-    const Fit& least = least_ && least_->excess < kept.excess ? *least_ : kept;
+  [[noreturn]] void refuse(const Fit& kept) {
+    note_least(kept);
+    const Fit& least = *least_;
     std::string needs;
-    for (std::size_t place = 0; place < least.bytes.size(); ++place) {
+    for (std::size_t place = 0; place < least.bytes.lanes.size(); ++place) {
       const PlaceInfo& info = search_.problem.places[place];
-      if (info.budget_bytes > 0 && least.bytes[place] > info.budget_bytes) {
+      if (info.budget_bytes > 0 && least.bytes.lanes[place] > info.budget_bytes) {
         needs += (needs.empty() ? "lane '" : "; lane '") + info.name + "' needs " +
-                 memory::text_of_bytes(least.bytes[place]) + " at least (" +
-                 memory::text_of_bytes(kept.bytes[place]) +
+                 memory::text_of_bytes(least.bytes.lanes[place]) + " at least (" +
+                 memory::text_of_bytes(kept.bytes.lanes[place]) +
                  " with all activations kept), and its budget is " +
                  memory::text_of_bytes(info.budget_bytes);
       }
+    }
+    if (least.host > 1.0) {
+      needs += (needs.empty() ? "host memory: " : "; host memory: ") +
+               memory::text_of_bytes(least.bytes.host) +
+               " are needed at least, and memory_plan.host_memory is " +
+               memory::text_of_bytes(search_.host_budget_bytes);
     }
     throw MemoryError("memory_plan.activations: auto finds no plan that fits: " + needs +
                       ". Raise the budget, lower train.batch, take more micro-batches, or a policy "
@@ -193,15 +249,13 @@ std::string text_of(const std::vector<KeptNodes>& choices) {
   const auto count = [&](Keeping keeping) {
     return std::ranges::count(choices, keeping, &KeptNodes::keeping);
   };
-  const auto again = count(Keeping::recomputed);
-  const auto away = count(Keeping::offloaded);
   std::string text;
-  if (again > 0) {
-    text = std::to_string(again) + (again == 1 ? " layer" : " layers") + " recomputed";
-  }
-  if (away > 0) {
-    text += (text.empty() ? "" : ", ") + std::to_string(away) + (away == 1 ? " layer" : " layers") +
-            " offloaded";
+  for (const Keeping keeping : {Keeping::recomputed, Keeping::offloaded, Keeping::spilled}) {
+    const auto layers = count(keeping);
+    if (layers > 0) {
+      text += (text.empty() ? "" : ", ") + std::to_string(layers) +
+              (layers == 1 ? " layer " : " layers ") + std::string(name_of(keeping));
+    }
   }
   return text.empty() ? "everything kept" : text;
 }
@@ -211,15 +265,23 @@ ActivationPlan recompute_plan(const ModelOutline& model) {
   const auto size =
       static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(blocks.size()))));
   const auto groups = in_groups(blocks, std::max<std::size_t>(1, size));
-  return plan_of(choices_for(model, groups, Way::recompute, groups.size() - 1));
+  return plan_of(choices_for(model, groups, Way::recompute, {groups.size() - 1, 0}));
 }
 
-ActivationPlan offload_plan(const ModelOutline& model) {
+namespace {
+
+ActivationPlan plan_of_leaving(const ModelOutline& model, bool spills) {
   const auto blocks = blocks_of(model);
   // One to compute with while the first copy comes back.
-  const std::size_t at_hand = std::min<std::size_t>(2, blocks.size());
-  return plan_of(choices_for(model, blocks, Way::offload, blocks.size() - at_hand));
+  const std::size_t leaving = blocks.size() - std::min<std::size_t>(2, blocks.size());
+  return plan_of(choices_for(model, blocks, Way::offload, {leaving, spills ? leaving : 0}));
 }
+
+}  // namespace
+
+ActivationPlan offload_plan(const ModelOutline& model) { return plan_of_leaving(model, false); }
+
+ActivationPlan spill_plan(const ModelOutline& model) { return plan_of_leaving(model, true); }
 
 ActivationPlan choose_activation_plan(const ActivationSearch& search) {
   return Search(search).run();

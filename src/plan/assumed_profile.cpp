@@ -11,6 +11,7 @@ using schedule::TaskKind;
 
 constexpr double flop_s = 1e-10;
 constexpr double byte_s = 1e-10;
+constexpr double byte_in_file_s = 1e-9;
 constexpr std::int64_t large = std::int64_t{1} << 40;
 
 /// Proportional to the amount.
@@ -33,7 +34,10 @@ PlaceCosts assumed_costs(const Problem& problem) {
   for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
     const bool by_elements = kind.cost == schedule::CostFamily::elements;
     if (kind.cost != schedule::CostFamily::pass && kind.cost != schedule::CostFamily::in_pass) {
-      costs.others.emplace(kind.kind, line(by_elements ? element_s : byte_s));
+      const bool in_file = kind.queue == schedule::Queue::file;
+      costs.others.emplace(kind.kind, line(by_elements ? element_s
+                                           : in_file   ? byte_in_file_s
+                                                       : byte_s));
     }
   }
   return costs;

@@ -184,8 +184,10 @@ class SharedMachine {
     running.left = whole_s > 0.0 ? std::max(0.0, running.left - passed_s / whole_s) : 0.0;
   }
 
+  /// A file's queue has a thread of its own everywhere.
   bool one_driver(const Task& task) const {
-    return profile_.places[static_cast<std::size_t>(task.place)].one_driver;
+    return task.queue != Queue::file &&
+           profile_.places[static_cast<std::size_t>(task.place)].one_driver;
   }
   Driver& driver_of(const Task& task) { return drivers_[static_cast<std::size_t>(task.place)]; }
 

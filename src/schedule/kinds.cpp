@@ -118,6 +118,15 @@ constexpr List<Operand, 1> weights_at_rest{
 constexpr List<Operand, 1> fetched_weights{{{BufferKind::weights, Extent::parameters_of_task, 1}}};
 constexpr List<Operand, 1> segment_on_lane{{{BufferKind::activations, Extent::segment}}};
 constexpr List<Operand, 1> segment_at_rest{{{BufferKind::resting_activations, Extent::segment}}};
+constexpr List<Operand, 1> segment_to_fetch{
+    {{BufferKind::resting_activations, Extent::segment, slot_at_rest}}};
+constexpr List<Operand, 2> segment_to_write{
+    {{BufferKind::activations, Extent::segment, 0, facts({host_accessible})},
+     {BufferKind::resting_activations, Extent::segment, 0, facts({staged})}}};
+constexpr List<Operand, 1> segment_in_file{{{BufferKind::spilled_activations, Extent::segment}}};
+constexpr List<Operand, 2> segment_read{
+    {{BufferKind::activations, Extent::segment, 1, facts({host_accessible})},
+     {BufferKind::resting_activations, Extent::segment, 1, facts({staged})}}};
 constexpr List<Operand, 1> segment_fetched{{{BufferKind::activations, Extent::segment, 1}}};
 constexpr List<Operand, 2> average_reads{{{BufferKind::weights, Extent::parameters_of_task},
                                           {BufferKind::weights, Extent::kept_versions}}};
@@ -147,6 +156,8 @@ constexpr List<Payload, 1> only_squares{Payload::squares};
 constexpr List<TaskKind, 3> like_send{broadcast, copy, send};
 constexpr List<TaskKind, 2> like_broadcast{send, copy};
 constexpr List<TaskKind, 3> like_receive{copy, send, receive};
+constexpr List<TaskKind, 1> like_write{read_activations};
+constexpr List<TaskKind, 1> like_read{write_activations};
 constexpr List<TaskKind, 1> like_reduce{all_reduce};
 constexpr List<TaskKind, 1> like_all_reduce{reduce};
 
@@ -335,8 +346,26 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .of_samples = true,
      .nodes = Nodes::whole_segment,
      .priced_as = like_receive,
-     .reads = segment_at_rest,
+     .reads = segment_to_fetch,
      .writes = segment_fetched},
+    {.kind = write_activations,
+     .name = "write_activations",
+     .queue = Queue::file,
+     .cost = CostFamily::transfer,
+     .of_samples = true,
+     .nodes = Nodes::whole_segment,
+     .priced_as = like_write,
+     .reads = segment_to_write,
+     .writes = segment_in_file},
+    {.kind = read_activations,
+     .name = "read_activations",
+     .queue = Queue::file,
+     .cost = CostFamily::transfer,
+     .of_samples = true,
+     .nodes = Nodes::whole_segment,
+     .priced_as = like_read,
+     .reads = segment_in_file,
+     .writes = segment_read},
     {.kind = average,
      .name = "average",
      .cost = CostFamily::elements,
@@ -353,6 +382,7 @@ constexpr auto per_step = Lifetime::step;
 constexpr auto per_run = Lifetime::run;
 constexpr auto on_lane = Tier::lane;
 constexpr auto on_host = Tier::host;
+constexpr auto in_file = Tier::file;
 
 constexpr B row(BufferKind kind, std::string_view name, Lifetime lifetime, Tier tier,
                 Category category, std::initializer_list<bool B::*> flags) {
@@ -395,6 +425,8 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
     row(BufferKind::optimizer_state, "optimizer_state", per_run, on_lane, Category::optimizer_state,
         {&B::of_elements, &B::slots_as_one, &B::by_owner, &B::exists_before}),
     row(BufferKind::resting_activations, "resting_activations", per_step, on_host,
+        Category::activations, {&B::of_samples, &B::by_segment}),
+    row(BufferKind::spilled_activations, "spilled_activations", per_step, in_file,
         Category::activations, {&B::of_samples, &B::by_segment}),
     row(BufferKind::stashed_weights, "stashed_weights", per_run, on_host, Category::stash,
         {&B::of_elements, &B::by_owner}),
@@ -462,7 +494,7 @@ static_assert(in_order(buffer_rows, &BufferTraits::kind),
               "a row for each kind of buffer, likewise");
 static_assert(in_order(payload_rows, &PayloadTraits::payload), "a row for each payload, likewise");
 
-constexpr List<std::string_view, queue_count> queues{"compute", "outgoing", "incoming"};
+constexpr List<std::string_view, queue_count> queues{"compute", "outgoing", "incoming", "file"};
 
 template <class Rows, class Kind>
 const auto& row_of(const Rows& rows, Kind kind, const char* what) {

@@ -28,7 +28,7 @@ std::set<std::int32_t> outputs_of(const ModelOutline& model, const std::vector<S
 
 /// Consecutive recomputed nodes are recomputed at once, whoever named them.
 bool goes_on(const Segment& segment, Keeping keeping, bool same_choice) {
-  return segment.keeping == keeping && (same_choice || keeping != Keeping::offloaded);
+  return segment.keeping == keeping && (same_choice || !leaves(keeping));
 }
 
 }  // namespace
@@ -41,6 +41,8 @@ std::string_view name_of(Keeping keeping) {
       return "recomputed";
     case Keeping::offloaded:
       return "offloaded";
+    case Keeping::spilled:
+      return "spilled";
   }
   return {};
 }

@@ -91,6 +91,7 @@ void Engine::Impl::make_places() {
   }
   auto planned = options.plan_memory ? options.plan_memory(request, schedule)
                                      : plan::plan_memory(request, schedule);
+  plan::require_host_budget(planned, options.host_budget_bytes);
   state.holders = find_holders(schedule, planned);
   workers.training = training_queues(schedule);
   workers.evaluation = evaluation_queues(schedule, planned);
@@ -102,8 +103,9 @@ void Engine::Impl::make_places() {
       continue;
     }
     places.active.push_back(place);
-    const PlaceSetup setup{model.graph,  optimizer, schedule,      lanes[place],
-                           active_place, target,    options.dtype, options.seed};
+    const PlaceSetup setup{model.graph,   optimizer,    schedule,
+                           lanes[place],  active_place, target,
+                           options.dtype, options.seed, options.spill_folder};
     places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
   }
 }
@@ -179,12 +181,12 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   for (const Worker& worker : workers.all) {
     lanes[worker.place].wait(worker.driver);
   }
-  if (places.ranks == nullptr && !workers.all.empty()) {
-    const Worker& last = workers.all.back();
-    if (workers.one_driver(last.place)) {
-      // Nothing was left to do here, and nothing will be until all have ended again.
-      lanes[last.place].follow(last.driver);
-    }
+  const auto last = std::ranges::find_if(
+      workers.all.rbegin(), workers.all.rend(),
+      [](const Worker& worker) { return worker.driver == lane::Line::compute; });
+  if (places.ranks == nullptr && last != workers.all.rend() && workers.one_driver(last->place)) {
+    // Nothing was left to do here, and nothing will be until all have ended again.
+    lanes[last->place].follow(last->driver);
   }
   rethrow_failure();
 }
@@ -349,7 +351,8 @@ void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
   const double core_end = options.time_cores ? lane::thread_core_seconds() : 0.0;
   const double ran = workers.now();
   // A link sets out as soon as it can, whatever this thread was at, and takes its time besides.
-  const bool on_link = lane_line(head.line) != lane::Line::compute;
+  const lane::Line line = lane_line(head.line);
+  const bool on_link = line == lane::Line::outgoing || line == lane::Line::incoming;
   const double begin = on_link ? choice.begin_s : start;
   const double length = ran - start + lane.take_waits();
   head.free_s = std::max(ran, begin + length);

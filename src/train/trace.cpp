@@ -18,9 +18,10 @@ namespace {
 constexpr double microseconds = 1e6;
 constexpr int measured_process = 1;
 constexpr int predicted_process = 2;
-// Room for what a place does at once: computing, sending, receiving.
-constexpr std::size_t tracks_per_place = 4;
-constexpr std::array<const char*, tracks_per_place> track_names{"", " outgoing", " incoming", ""};
+// What a place does at once: computing, sending, receiving, writing and reading its file.
+constexpr std::size_t tracks_per_place = schedule::queue_count;
+constexpr std::array<const char*, tracks_per_place> track_names{"", " outgoing", " incoming",
+                                                                " file"};
 
 /// The file is written event by event: a long trace is never held as one document.
 class EventWriter {

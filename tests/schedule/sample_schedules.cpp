@@ -183,6 +183,21 @@ Schedule gpipe_with_segments(std::int32_t micro_batches) {
   return fill_and_drain(ScheduleBuilder(std::move(outline)), 2, micro_batches, false);
 }
 
+Schedule gpipe_with_spilled_segments(std::int32_t micro_batches) {
+  using schedule::Keeping;
+  Outline outline = pipeline_outline("gpipe", 2, micro_batches);
+  outline.model = chain(8);
+  outline.model.nodes[3].inputs.push_back(0);
+  outline.stages = {{0, 4}, {4, 8}};
+  outline.places[0].host_accessible = false;
+  outline.activations = {{{0, 1}, Keeping::spilled},
+                         {{1, 2}, Keeping::offloaded},
+                         {{2, 3}, Keeping::spilled},
+                         {{4, 5}, Keeping::spilled},
+                         {{5, 7}, Keeping::recomputed}};
+  return fill_and_drain(ScheduleBuilder(std::move(outline)), 2, micro_batches, false);
+}
+
 Schedule statistics() {
   Outline outline = replicas("statistics", 2);
   outline.model = chain(3);
@@ -402,6 +417,7 @@ std::vector<Sample> all_samples() {
           {"GPipe of three stages, recomputed", gpipe(3, 2, true)},
           {"GPipe with a skip", gpipe_with_skip(2)},
           {"GPipe with segments", gpipe_with_segments(2)},
+          {"GPipe with spilled segments", gpipe_with_spilled_segments(2)},
           {"PipeDream of two stages", pipedream(2, 4)},
           {"PipeDream of three stages, averaged", pipedream(3, 4, true)},
           {"PipeDream of three stages, stashed in host memory",

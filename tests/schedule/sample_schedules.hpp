@@ -52,6 +52,9 @@ schedule::Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bo
 /// GPipe of two stages of four nodes whose activations are kept, recomputed and offloaded, with a
 /// skip from an offloaded node over a recomputed one.
 schedule::Schedule gpipe_with_segments(std::int32_t micro_batches);
+/// The same with segments that are spilled, by a place that reads host memory itself and by one
+/// that does not.
+schedule::Schedule gpipe_with_spilled_segments(std::int32_t micro_batches);
 
 /// Replicas whose gradients go round in as many parts as there are places.
 schedule::Schedule ring(std::int32_t places);

@@ -23,6 +23,7 @@ std::string text_of(const Operand& operand) {
   text += operand.slot == slot_of_task        ? " slot of task"
           : operand.slot == slot_kept         ? " slot kept"
           : operand.slot == slot_of_direction ? " slot of direction"
+          : operand.slot == slot_at_rest      ? " slot at rest"
           : operand.slot > 0                  ? " slot " + std::to_string(operand.slot)
                                               : std::string();
   text += " extent " + std::to_string(static_cast<int>(operand.extent));

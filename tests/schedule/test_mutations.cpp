@@ -115,7 +115,7 @@ TEST_CASE("Neighbours of a queue that change places are found unless they have n
 TEST_CASE("A task on another queue is found unless its order stays what it was") {
   for (const test::Sample& sample : test::all_samples()) {
     for (std::size_t id = 0; id < sample.schedule.tasks.size(); ++id) {
-      for (const Queue queue : {Queue::compute, Queue::outgoing, Queue::incoming}) {
+      for (const Queue queue : {Queue::compute, Queue::outgoing, Queue::incoming, Queue::file}) {
         Schedule changed = sample.schedule;
         changed.tasks[id].queue = queue;
         const std::string findings = test::findings_of(changed);

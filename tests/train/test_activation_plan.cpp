@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations that are recomputed or offloaded between forward and backward: no bit may change, and
-// memory must be what was promised.
+// Activations that are recomputed, offloaded or spilled between forward and backward: no bit may
+// change, and memory must be what was promised.
 #include "policy_models.hpp"
 #include "small_run.hpp"
 
@@ -13,6 +13,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ Choices by_node(std::int32_t nodes, F&& keeping) {
 
 std::map<std::string, Choices> plans_for(std::int32_t nodes) {
   return {{"all offloaded", by_node(nodes, [](std::int32_t) { return Keeping::offloaded; })},
+          {"all spilled", by_node(nodes, [](std::int32_t) { return Keeping::spilled; })},
           {"all recomputed", by_node(nodes, [](std::int32_t) { return Keeping::recomputed; })},
           {"every second recomputed", by_node(nodes,
                                               [](std::int32_t node) {
@@ -47,7 +49,12 @@ std::map<std::string, Choices> plans_for(std::int32_t nodes) {
                                                                      : Keeping::kept;
                                               })},
           {"one after the other",
-           by_node(nodes, [](std::int32_t node) { return static_cast<Keeping>(node % 3); })},
+           by_node(nodes, [](std::int32_t node) { return static_cast<Keeping>(node % 4); })},
+          {"recomputed from what was spilled", by_node(nodes,
+                                                       [](std::int32_t node) {
+                                                         return node % 3 == 1 ? Keeping::spilled
+                                                                              : Keeping::recomputed;
+                                                       })},
           {"recomputed from what was offloaded", by_node(nodes, [](std::int32_t node) {
              return node % 3 == 1 ? Keeping::offloaded : Keeping::recomputed;
            })}};
@@ -98,7 +105,7 @@ std::vector<double> trained(const test::CutModel& model, const Case& one, const 
 
 }  // namespace
 
-TEST_CASE("Recomputed and offloaded activations change no bit, under any policy",
+TEST_CASE("Recomputed, offloaded and spilled activations change no bit, under any policy",
           "[train][memory][threads]") {
   for (const test::CutModel& model : test::cut_models()) {
     const auto nodes = static_cast<std::int32_t>(model.graph.nodes().size());
@@ -138,9 +145,11 @@ graph::Graph deep_model() {
   return graph;
 }
 
-/// Memory after a step of the deep model on an emulated device.
-std::map<std::string, train::LaneUsage> usage_with(const Choices& choices, std::int32_t prefetch) {
-  SmallRun run({test::emulated_lane()});
+/// Memory after a step of the deep model on an emulated device, or on another lane.
+std::map<std::string, train::LaneUsage> usage_with(
+    const Choices& choices, std::int32_t prefetch,
+    const lane::LaneSpec& spec = test::emulated_lane()) {
+  SmallRun run({spec});
   run.use(deep_model());
   plan::Problem problem = run.problem();
   problem.activations = choices;
@@ -149,7 +158,8 @@ std::map<std::string, train::LaneUsage> usage_with(const Choices& choices, std::
   engine->step(run.batch(), 1);
   std::map<std::string, train::LaneUsage> lanes;
   for (const train::LaneUsage& usage : engine->memory()) {
-    lanes[usage.lane == test::emulated_lane().name ? "lane" : "staging"] = usage;
+    const auto slash = usage.lane.find('/');
+    lanes[slash == std::string::npos ? "lane" : usage.lane.substr(slash + 1)] = usage;
   }
   return lanes;
 }
@@ -177,6 +187,37 @@ TEST_CASE("Offloaded activations take lane memory only while they are copied or 
   }
 }
 
+TEST_CASE("Spilled activations take host memory only on their way, and the file takes them all",
+          "[train][memory]") {
+  constexpr std::size_t tensor = 40 * 64 * sizeof(double);
+  const auto spilled = [](std::int32_t) { return Keeping::spilled; };
+  auto device = usage_with(by_node(16, spilled), 1);
+  auto further = usage_with(by_node(16, spilled), 3);
+  lane::LaneSpec host_lane = test::emulated_lane();
+  host_lane.kind = lane::Kind::host;
+  auto host = usage_with(by_node(16, spilled), 1, host_lane);
+  auto kept = usage_with({}, 1, host_lane);
+  const auto activations = [](auto& lanes, const char* tier) {
+    return lanes[tier].usage[Category::activations];
+  };
+
+  CHECK(activations(device, "lane") < 6 * tensor);
+  CHECK(activations(device, "staging") < 6 * tensor);
+  CHECK(activations(device, "staging") < activations(further, "staging"));
+  CHECK(activations(further, "staging") < 14 * tensor);
+  CHECK(activations(device, "file") >= 16 * tensor);
+  CHECK(activations(kept, "lane") >= 16 * tensor);
+  CHECK(activations(host, "lane") < 6 * tensor);
+  CHECK(activations(host, "staging") == 0);
+  CHECK(activations(host, "file") == activations(device, "file"));
+  for (auto* lanes : {&device, &further, &host}) {
+    for (auto& [tier, usage] : *lanes) {
+      CAPTURE(tier);
+      CHECK(usage.used[Category::activations] == usage.usage[Category::activations]);
+    }
+  }
+}
+
 TEST_CASE("Recomputation keeps about the square root of the activations", "[train][memory]") {
   constexpr std::size_t tensor = 40 * 64 * sizeof(double);
   SmallRun run({test::emulated_lane()});
@@ -192,30 +233,40 @@ TEST_CASE("Recomputation keeps about the square root of the activations", "[trai
 
 namespace {
 
-/// What `auto` chooses for the deep model on a device of so many bytes, and what that takes.
-std::pair<plan::ActivationPlan, std::size_t> chosen(std::size_t budget) {
-  SmallRun run({test::emulated_lane()});
+/// What `auto` chooses for the deep model on a device of so many bytes with a budget for host
+/// memory (0: none), and what that takes.
+std::pair<plan::ActivationPlan, plan::PlanBytes> chosen(std::size_t budget, std::size_t host = 0,
+                                                        bool on_host = false) {
+  lane::LaneSpec spec = test::emulated_lane();
+  spec.kind = on_host ? lane::Kind::host : spec.kind;
+  SmallRun run({spec});
   run.use(deep_model());
   plan::Problem problem = run.problem();
   problem.places[0].budget_bytes = budget;
   const plan::Profile profile = plan::assumed_profile(problem);
-  const plan::MemoryRequest request{run.graph, *run.optimizer, DType::f64, run.targets, {false}};
+  const plan::MemoryRequest request{run.graph, *run.optimizer, DType::f64, run.targets, {on_host}};
   const auto make = [](const plan::Problem& tried) {
     return policies::single({})->schedule(tried, nullptr);
   };
   const auto bytes = [&](const schedule::Schedule& schedule) {
-    return std::vector<std::size_t>{plan::plan_memory(request, schedule)[0].lane.total()};
+    const auto memory = plan::plan_memory(request, schedule);
+    return plan::PlanBytes{{memory[0].lane.total()}, plan::host_bytes(memory)};
   };
-  plan::ActivationPlan plan = plan::choose_activation_plan({problem, profile, make, bytes});
+  plan::ActivationPlan plan = plan::choose_activation_plan({problem, profile, make, bytes, host});
   problem.activations = plan.nodes;
-  return {plan, bytes(make(problem)).front()};
+  return {plan, bytes(make(problem))};
+}
+
+bool has(const plan::ActivationPlan& plan, Keeping keeping) {
+  return std::ranges::find(plan.nodes, keeping, &KeptNodes::keeping) != plan.nodes.end();
 }
 
 }  // namespace
 
 TEST_CASE("A budget is kept by as much recomputation or offloading as it takes, or refused",
           "[plan][memory]") {
-  const auto [everything, all] = chosen(0);
+  const auto [everything, all_bytes] = chosen(0);
+  const std::size_t all = all_bytes.lanes.front();
   CHECK(everything.nodes.empty());
   CHECK(chosen(all).first.nodes.empty());
   std::size_t last = 0;
@@ -223,8 +274,10 @@ TEST_CASE("A budget is kept by as much recomputation or offloading as it takes, 
   for (std::size_t budget = all - 1; budget > all / 2; budget -= all / 20) {
     CAPTURE(budget, all);
     try {
-      const auto [plan, bytes] = chosen(budget);
+      const auto [plan, taken] = chosen(budget);
+      const std::size_t bytes = taken.lanes.front();
       CHECK(bytes <= budget);
+      CHECK_FALSE(has(plan, Keeping::spilled));
       CHECK(plan.nodes.size() >= last);
       last = std::min(last, plan.nodes.size());
       CHECK(!plan.nodes.empty());
@@ -236,4 +289,36 @@ TEST_CASE("A budget is kept by as much recomputation or offloading as it takes, 
   }
   CHECK(least < all * 9 / 10);
   CHECK_THROWS_AS(chosen(all / 4), MemoryError);
+}
+
+TEST_CASE("What does not fit host memory is spilled, as little as it takes", "[plan][memory]") {
+  const std::size_t all = chosen(0).second.lanes.front();
+  const auto [offloaded, most] = chosen(all * 92 / 100);
+  REQUIRE(has(offloaded, Keeping::offloaded));
+  bool spills = false;
+  bool refused = false;
+  for (std::size_t host = most.host; host > most.host / 10 && !refused; host -= most.host / 10) {
+    CAPTURE(host, most.host);
+    try {
+      const auto [plan, bytes] = chosen(all * 92 / 100, host);
+      CHECK(bytes.lanes.front() <= all * 92 / 100);
+      CHECK(bytes.host <= host);
+      spills = spills || has(plan, Keeping::spilled);
+    } catch (const MemoryError& error) {
+      CHECK_THAT(error.what(), ContainsSubstring("memory_plan.host_memory"));
+      refused = true;
+    }
+  }
+  CHECK(spills);
+  CHECK_THROWS_AS(chosen(all * 92 / 100, 1), MemoryError);
+}
+
+TEST_CASE("A lane that reads host memory itself keeps its budget with a file", "[plan][memory]") {
+  const std::size_t all = chosen(0, 0, true).second.lanes.front();
+
+  const auto [plan, bytes] = chosen(all * 92 / 100, 0, true);
+
+  CHECK((has(plan, Keeping::spilled) || has(plan, Keeping::recomputed)));
+  CHECK(bytes.lanes.front() <= all * 92 / 100);
+  CHECK(bytes.host == 0);
 }

@@ -178,13 +178,18 @@ struct TrainSpec {
 
 /// What becomes of activations: all alike, or layers by name.
 struct MemoryPlanSpec {
-  enum class Activations : std::uint8_t { keep, recompute, offload, automatic };
+  enum class Activations : std::uint8_t { keep, recompute, offload, spill, automatic };
   Activations activations = Activations::keep;
   std::vector<std::string> recompute;
   std::vector<std::string> offload;
+  std::vector<std::string> spill;
   int prefetch = 1;
+  std::size_t host_memory_bytes = 0;   ///< 0: no budget
+  std::filesystem::path folder;        ///< of spilled data; empty: that of the run
+  double disk_bytes_per_second = 0.0;  ///< 0: not said
   Position recompute_position;
   Position offload_position;
+  Position spill_position;
 };
 
 /// Messages that travel as bf16, by what they carry.

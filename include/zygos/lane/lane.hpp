@@ -26,10 +26,11 @@ enum class Kind {
 };
 std::string_view name_of(Kind kind);
 
-/// A lane works on three lines at once, each with a driver thread of its own: its kernels, what
-/// leaves it and what comes in. So transfers run beside kernels, as on a GPU's copy engines.
-enum class Line { compute, outgoing, incoming };
-inline constexpr std::size_t line_count = 3;
+/// A lane works on four lines at once, each with a driver thread of its own: its kernels, what
+/// leaves it, what comes in, and its file. So transfers run beside kernels, as on a GPU's copy
+/// engines.
+enum class Line { compute, outgoing, incoming, file };
+inline constexpr std::size_t line_count = 4;
 
 /// Execution space of a host or emulated lane.
 enum class HostSpace { openmp, serial };

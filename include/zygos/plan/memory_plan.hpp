@@ -52,6 +52,7 @@ struct PlaceMemory {
   bool active = false;
   memory::ArenaLayout lane;
   memory::ArenaLayout staging;  ///< tier host
+  memory::ArenaLayout file;     ///< tier file: how much of it, not where in it
   StageTensors stage;
   schedule::PlaceTree tree;  ///< strict mode
   schedule::TreeSum sum;     ///< strict mode, places that all-reduce
@@ -64,7 +65,7 @@ struct PlaceMemory {
   std::map<schedule::Buffer, PlannedBuffer> buffers;
 
   const memory::ArenaLayout& layout(schedule::Tier tier) const {
-    return tier == schedule::Tier::lane ? lane : staging;
+    return tier == schedule::Tier::lane ? lane : tier == schedule::Tier::host ? staging : file;
   }
 };
 
@@ -72,5 +73,10 @@ struct PlaceMemory {
 /// and peers read its gradient in place.
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
                                      const schedule::Schedule& schedule);
+
+/// Host memory in front of all lanes, beside their own.
+std::size_t host_bytes(const std::vector<PlaceMemory>& places);
+/// Throws MemoryError if that is more than the budget; 0: there is none.
+void require_host_budget(const std::vector<PlaceMemory>& places, std::size_t budget);
 
 }  // namespace zygos::plan

@@ -56,7 +56,7 @@ struct Outline {
 ///
 /// Nor does a policy know what becomes of activations (Outline::activations): passes are cut where
 /// segments end, offloaded segments are copied to host memory and fetched before backward needs
-/// them, and dropped ones are recomputed.
+/// them, spilled ones are written to a file and read, and dropped ones are recomputed.
 ///
 /// Nor of layers that need statistics of more samples than one pass has
 /// (NodeOutline::statistics): passes are cut in front of them, and build() puts in between what
@@ -148,6 +148,7 @@ class ScheduleBuilder {
     /// By segment of the schedule: how many of these its backward needs.
     std::map<std::int32_t, std::size_t> needed;
     std::size_t next = 0;  ///< of `order`, that has not been brought
+    std::size_t read = 0;  ///< of `order`, that has not been read from a file, if it is there
   };
 
   struct PlaceState {
@@ -198,6 +199,8 @@ class ScheduleBuilder {
   /// Before backward of the segment: what it needs, and what is to be copied meanwhile.
   void bring_segments(Place place, MicroBatch micro_batch, std::int32_t segment);
   void bring_segment(Place place, MicroBatch micro_batch, std::int32_t segment);
+  /// Reads what spilled segments of `order` before `end` have in the file.
+  void read_segments(Place place, MicroBatch micro_batch, Returning& returning, std::size_t end);
   Returning returning_order(Place place) const;
   Task on_segment(TaskKind kind, Place place, MicroBatch micro_batch, std::int32_t segment) const;
 

@@ -17,11 +17,12 @@
 
 namespace zygos::schedule {
 
-/// A place works through three queues side by side, each in the order of the schedule's list: its
-/// kernels, what it sends and what it receives. So a transfer costs no time as long as there is
-/// something to compute.
-enum class Queue : std::uint8_t { compute, outgoing, incoming };
-inline constexpr std::size_t queue_count = 3;
+/// A place works through four queues side by side, each in the order of the schedule's list: its
+/// kernels, what it sends, what it receives, and what it writes to its file and reads from it. So a
+/// transfer costs no time as long as there is something to compute. The file is one queue, because
+/// reads and writes share a disk.
+enum class Queue : std::uint8_t { compute, outgoing, incoming, file };
+inline constexpr std::size_t queue_count = 4;
 std::string_view name_of(Queue queue);
 
 enum class TaskKind : std::uint8_t {
@@ -46,6 +47,8 @@ enum class TaskKind : std::uint8_t {
   fetch,       ///< copies weights from where they rest into slot 1 of the lane
   offload_activations,  ///< copies activations of a segment to host memory
   fetch_activations,    ///< copies them back into slot 1 of the lane
+  write_activations,    ///< activations of a segment -> the place's file
+  read_activations,     ///< and back: into slot 1 of the lane, or of host memory in front of it
   average,              ///< current weights become the mean of all versions that are kept
 };
 inline constexpr std::size_t task_kind_count = static_cast<std::size_t>(TaskKind::average) + 1;
@@ -70,7 +73,9 @@ enum class BufferKind : std::uint8_t {
   norm,              ///< of the gradient of the whole model, as an update takes it
   weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
   optimizer_state,      ///< by part where parts have owners
-  resting_activations,  ///< activations of a segment in host memory, between forward and backward
+  resting_activations,  ///< activations of a segment in host memory, between forward and backward;
+                        ///< those that go on to a file: slot 0 on the way there, 1 on the way back
+  spilled_activations,  ///< activations of a segment in the place's file
   stashed_weights,      ///< a version of the weights that rests in host memory, by slot
   constants,            ///< what layers read, not trained; part: the node
   decay_mask,           ///< which parameters decay
@@ -146,10 +151,12 @@ constexpr Facts facts(std::initializer_list<Fact> all) {
 }
 
 /// Slot of an operand that is not a number: the task's own; that of activations as backward finds
-/// them (1 after a recompute or a fetch); 1 for statistics of gradients.
+/// them (1 after a recompute or a fetch); 1 for statistics of gradients; that of activations in
+/// host memory as a fetch finds them (1 if they come from a file).
 inline constexpr std::int8_t slot_of_task = -1;
 inline constexpr std::int8_t slot_kept = -2;
 inline constexpr std::int8_t slot_of_direction = -3;
+inline constexpr std::int8_t slot_at_rest = -4;
 
 struct Operand {
   BufferKind kind = BufferKind::batch;

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What becomes of activations between forward and backward: kept in lane memory, dropped and
-// recomputed (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016), or offloaded to
-// host memory and fetched back (Rhu et al., "vDNN", MICRO 2016).
+// recomputed (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016), offloaded to
+// host memory and fetched back (Rhu et al., "vDNN", MICRO 2016), or spilled to a file (Rajbhandari
+// et al., "ZeRO-Infinity", SC 2021).
 #pragma once
 
 #include "zygos/schedule/task.hpp"
@@ -23,6 +24,8 @@ enum class Keeping : std::uint8_t {
   recomputed,  ///< dropped, and computed again before backward needs them
   offloaded,   ///< copied to host memory after forward and fetched before backward; on a place that
                ///< reads host memory itself: kept
+  spilled,     ///< written to the place's file after forward and read before backward, through host
+               ///< memory where the place does not read that itself
 };
 std::string_view name_of(Keeping keeping);
 
@@ -54,6 +57,10 @@ NodeRange segment_nodes(const Schedule& schedule, std::int32_t node, NodeRange s
 /// Segments that it reads from, none in a schedule without segments.
 const std::vector<std::int32_t>& sources_of(const Schedule& schedule, std::int32_t segment);
 Keeping keeping_on(const Schedule& schedule, Place place, std::int32_t segment);
+/// Copied away and back: such a segment's buffers are on their way while others are computed.
+constexpr bool leaves(Keeping keeping) {
+  return keeping == Keeping::offloaded || keeping == Keeping::spilled;
+}
 /// A range of nodes cut where segments end.
 std::vector<NodeRange> cut_at_segments(const Schedule& schedule, NodeRange nodes);
 

@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -44,6 +45,11 @@ struct EngineOptions {
   /// That lanes and the threads that move their messages share, see lane::LaneSet::one_driver; 0:
   /// those of this process.
   int cores = 0;
+  /// Where files of the file tier are made (io::SpillFile); empty: the system's folder for
+  /// temporary files. A lane that spills nothing has none.
+  std::filesystem::path spill_folder{};
+  /// For host memory in front of all lanes, beside their own; 0: none.
+  std::size_t host_budget_bytes = 0;
   /// How memory is laid out; empty: plan::plan_memory.
   std::function<std::vector<plan::PlaceMemory>(const plan::MemoryRequest&,
                                                const schedule::Schedule&)>
@@ -63,7 +69,7 @@ struct StepReport {
 /// Memory of one lane as reported, by category: what was allocated, as the plan has it, and what
 /// tasks have used of it.
 struct LaneUsage {
-  std::string lane;  ///< name, with "/staging" for a lane's host staging
+  std::string lane;  ///< name, with "/staging" for a lane's host staging, "/file" for its file
   memory::Usage usage;
   std::size_t bytes = 0;  ///< of the block
   /// Measured: bytes that tasks have read or written, by their addresses, in any call so far. None
@@ -75,8 +81,8 @@ struct LaneUsage {
 /// schedule without a backward pass (Schedule::for_evaluation()) takes no memory for training:
 /// evaluate() is all that such an engine does, and step() and gradient() throw UsageError.
 ///
-/// Every queue of a place has a thread of its own, or one thread works through all three: see
-/// lane::LaneSet::one_driver. Steps are separated by a barrier, so buffers of
+/// Every queue of a place has a thread of its own, or one thread works through all but the file's:
+/// see lane::LaneSet::one_driver. Steps are separated by a barrier, so buffers of
 /// consecutive steps never overlap. A task that throws stops every place at its next task; the
 /// caller gets a LaneError that names lane and task, and the engine refuses further steps until
 /// restore() or initialise() made its state whole.
@@ -86,7 +92,8 @@ struct LaneUsage {
 /// fails makes the others throw a PeerError.
 class Engine {
  public:
-  /// Throws UsageError or MemoryError (budget) before anything runs. `graph`, `optimizer` and
+  /// Throws UsageError, MemoryError (budget) or IoError (space for spilled data) before anything
+  /// runs. `graph`, `optimizer` and
   /// `lanes` must outlive the engine.
   Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,
          schedule::Schedule schedule, const plan::TargetSpec& target, EngineOptions options);

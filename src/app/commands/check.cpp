@@ -43,12 +43,13 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
   console.say(memory_table(memory, subject));
   if (!schedule.segments.empty()) {
     console.say("");
-    console.say(activation_table(*setup.graph, schedule));
+    console.say(activation_table(*setup.graph, schedule, profile_by_deck(setup, setup.problem())));
   }
   for (std::size_t place = 0; place < memory.size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
     memory[place].lane.require_within(spec.budget_bytes, spec.name);
   }
+  plan::require_host_budget(memory, setup.host_budget_bytes);
   const bool open = !setup.policy->decisions(setup.problem(), schedule).empty();
   console.say(fmt::format("\n{}: good. {}{}", invocation.target,
                           placement_text(*setup.graph, schedule),

@@ -51,6 +51,7 @@ void require_within_budgets(const RunSetup& setup, const Contender& contender) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
     memory[place].lane.require_within(spec.budget_bytes, spec.name);
   }
+  plan::require_host_budget(memory, setup.host_budget_bytes);
 }
 
 /// What every speed-up is counted from: the lane that is predicted to be the fastest one alone.

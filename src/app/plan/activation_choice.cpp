@@ -5,6 +5,7 @@
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/table.hpp"
+#include "app/text.hpp"
 
 #include "zygos/memory/bytes.hpp"
 #include "zygos/plan/activation_plan.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace zygos::app {
@@ -44,7 +46,7 @@ void add_named(const CheckedDeck& checked, const schedule::ModelOutline& model,
         findings.error(position,
                        fmt::format("layer '{}' is named twice in 'memory_plan'",
                                    model.nodes[static_cast<std::size_t>(node)].name),
-                       "name it once, in 'recompute' or in 'offload'");
+                       "name it once, in 'recompute', in 'offload' or in 'spill'");
       }
       choices.push_back({{node, node + 1}, keeping});
     }
@@ -62,32 +64,25 @@ plan::ActivationPlan named_plan(const CheckedDeck& checked, const schedule::Mode
   add_named(checked, model, spec.recompute, spec.recompute_position, Keeping::recomputed,
             plan.nodes);
   add_named(checked, model, spec.offload, spec.offload_position, Keeping::offloaded, plan.nodes);
+  add_named(checked, model, spec.spill, spec.spill_position, Keeping::spilled, plan.nodes);
   std::ranges::sort(plan.nodes, {}, [](const KeptNodes& one) { return one.nodes.begin; });
   plan.text = plan::text_of(plan.nodes);
   return plan;
 }
 
-/// What the deck says of links is known without measuring.
-plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& problem) {
-  plan::Profile profile = plan::assumed_profile(problem);
-  for (std::size_t place = 0; place < problem.places.size(); ++place) {
-    const auto& link = (*setup.lanes)[place].spec().link;
-    if (link.bytes_per_second <= 0.0) {
-      continue;
-    }
-    for (const auto kind :
-         {schedule::TaskKind::offload_activations, schedule::TaskKind::fetch_activations}) {
-      constexpr std::int64_t many = std::int64_t{1} << 40;
-      plan::Curve curve;
-      curve.add(0, link.latency_s);
-      curve.add(many, link.latency_s + static_cast<double>(many) / link.bytes_per_second);
-      for (plan::PlaceCosts* costs :
-           {&profile.places[place].alone, &profile.places[place].together}) {
-        costs->others.insert_or_assign(kind, curve);
-      }
+/// Says what tasks on a queue for transfers of activations take, by a link or a disk.
+void set_rate(plan::PlaceProfile& place, const lane::Link& link, bool in_file) {
+  if (link.bytes_per_second <= 0.0) {
+    return;
+  }
+  for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
+    const bool moves_segment =
+        kind.nodes == schedule::Nodes::whole_segment && kind.cost == schedule::CostFamily::transfer;
+    if (moves_segment && (kind.queue == schedule::Queue::file) == in_file) {
+      place.alone.others.insert_or_assign(kind.kind, plan::curve_of(link));
+      place.together.others.insert_or_assign(kind.kind, plan::curve_of(link));
     }
   }
-  return profile;
 }
 
 plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& problem) {
@@ -99,12 +94,15 @@ plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& pro
          return setup.policy->schedule(tried, measures ? &profile : nullptr);
        },
        [&](const schedule::Schedule& schedule) {
-         std::vector<std::size_t> bytes;
-         for (const plan::PlaceMemory& place : memory_of(schedule, plan_subject(setup))) {
-           bytes.push_back(place.lane.total());
+         const auto memory = memory_of(schedule, plan_subject(setup));
+         plan::PlanBytes bytes;
+         for (const plan::PlaceMemory& place : memory) {
+           bytes.lanes.push_back(place.lane.total());
          }
+         bytes.host = plan::host_bytes(memory);
          return bytes;
-       }});
+       },
+       setup.host_budget_bytes});
 }
 
 plan::ActivationPlan plan_for(const CheckedDeck& checked, const RunSetup& setup,
@@ -117,6 +115,8 @@ plan::ActivationPlan plan_for(const CheckedDeck& checked, const RunSetup& setup,
       return plan::recompute_plan(problem.model);
     case Activations::offload:
       return plan::offload_plan(problem.model);
+    case Activations::spill:
+      return plan::spill_plan(problem.model);
     case Activations::automatic:
       return chosen_plan(setup, problem);
   }
@@ -124,6 +124,16 @@ plan::ActivationPlan plan_for(const CheckedDeck& checked, const RunSetup& setup,
 }
 
 }  // namespace
+
+// What the deck says of links and of the disk is known without measuring.
+plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& problem) {
+  plan::Profile profile = plan::assumed_profile(problem);
+  for (std::size_t place = 0; place < problem.places.size(); ++place) {
+    set_rate(profile.places[place], (*setup.lanes)[place].spec().link, false);
+    set_rate(profile.places[place], {setup.disk_bytes_per_second, 0.0}, true);
+  }
+  return profile;
+}
 
 ActivationChoice activation_choice(const CheckedDeck& checked, const RunSetup& setup) {
   plan::Problem problem = setup.problem();
@@ -136,13 +146,42 @@ ActivationChoice activation_choice(const CheckedDeck& checked, const RunSetup& s
   return {std::move(plan.nodes), checked.spec.memory_plan.prefetch, std::move(plan.text)};
 }
 
-std::string activation_table(const graph::Graph& graph, const schedule::Schedule& schedule) {
-  Table table({{"layers"}, {"activations"}, {"bytes", Table::Align::right}});
+namespace {
+
+/// Of bringing the segment's activations of one micro-batch away and back, or of computing them
+/// again; the largest of all places'.
+double seconds_of(const plan::Profile& profile, const schedule::Schedule& schedule,
+                  const schedule::Segment& segment) {
+  std::map<std::pair<schedule::Place, schedule::TaskKind>, double> longest;
+  for (const schedule::Task& task : schedule.tasks) {
+    const schedule::TaskTraits& traits = schedule::traits_of(task.kind);
+    if (traits.nodes == schedule::Nodes::whole_segment && task.nodes == segment.nodes) {
+      double& seconds = longest[{task.place, task.kind}];
+      seconds = std::max(seconds, profile.seconds(task, false));
+    }
+  }
+  std::map<schedule::Place, double> of_place;
+  double most = 0.0;
+  for (const auto& [key, seconds] : longest) {
+    most = std::max(most, of_place[key.first] += seconds);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string activation_table(const graph::Graph& graph, const schedule::Schedule& schedule,
+                             const plan::Profile& profile) {
+  using Align = Table::Align;
+  Table table({{"layers"}, {"activations"}, {"bytes", Align::right}, {"takes", Align::right}});
   const std::int64_t samples =
       std::ranges::max(schedule.micro_batches, {}, &schedule::SampleRange::count).count();
   for (const schedule::Segment& segment : schedule.segments) {
     table.add({layers_text(graph, schedule, segment.nodes), std::string(name_of(segment.keeping)),
-               memory::text_of_bytes(static_cast<std::size_t>(segment.bytes * samples))});
+               memory::text_of_bytes(static_cast<std::size_t>(segment.bytes * samples)),
+               segment.keeping == Keeping::kept
+                   ? "-"
+                   : text_of_seconds(seconds_of(profile, schedule, segment))});
   }
   return table.text();
 }

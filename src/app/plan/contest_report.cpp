@@ -84,6 +84,9 @@ nlohmann::json peak_json(const RunSetup& setup, const Contender& contender) {
     if (memory[place].staging.total() > 0) {
       predicted[name + "/staging"] = memory[place].staging.total();
     }
+    if (memory[place].file.total() > 0) {
+      predicted[name + "/file"] = memory[place].file.total();
+    }
   }
   nlohmann::json measured = nlohmann::json::object();
   for (const train::LaneUsage& usage : contender.memory) {

@@ -157,6 +157,10 @@ std::string memory_table(const std::vector<plan::PlaceMemory>& places, const Pla
         columns.push_back({subject.lanes[place].name() + " (staging)", Table::Align::right});
         usages.push_back(places[place].staging.usage());
       }
+      if (places[place].file.total() > 0) {
+        columns.push_back({subject.lanes[place].name() + " (file)", Table::Align::right});
+        usages.push_back(places[place].file.usage());
+      }
     }
   }
   Table table(columns);
@@ -192,6 +196,9 @@ nlohmann::json memory_json(const std::vector<plan::PlaceMemory>& places,
       result[name] = json_of(places[place].lane);
       if (places[place].staging.total() > 0) {
         result[name + "/staging"] = json_of(places[place].staging);
+      }
+      if (places[place].file.total() > 0) {
+        result[name + "/file"] = json_of(places[place].file);
       }
     }
   }

@@ -110,6 +110,7 @@ class WayFinder {
   }
 
   void require_within_budgets(const std::vector<plan::PlaceMemory>& memory) const {
+    plan::require_host_budget(memory, setup_.host_budget_bytes);
     for (std::size_t place = 0; place < memory.size(); ++place) {
       const lane::LaneSpec& spec = (*setup_.lanes)[place].spec();
       const std::size_t bytes = memory[place].lane.total();

@@ -215,6 +215,9 @@ RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
   RunSetup setup;
   setup.name = spec.name;
   setup.resolved_deck = checked.deck.resolved();
+  setup.host_budget_bytes = spec.memory_plan.host_memory_bytes;
+  setup.disk_bytes_per_second = spec.memory_plan.disk_bytes_per_second;
+  setup.spill_folder = spec.memory_plan.folder;
   RunData data = load_data(spec, checked.deck.findings(), max_batches * spec.train.batch);
   setup.training = std::move(data.training);
   setup.test = std::move(data.test);

@@ -13,7 +13,9 @@
 #include "zygos/train/problem.hpp"
 #include "zygos/train/trainer.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +52,9 @@ struct RunSetup {
   ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
   schedule::LinkCodecs codecs;                 ///< `link_precision`, likewise
   io::Keep keep;                               ///< which checkpoints stay
+  std::size_t host_budget_bytes = 0;           ///< `memory_plan.host_memory`; 0: none
+  double disk_bytes_per_second = 0.0;          ///< `memory_plan.disk_bandwidth`; 0: not known
+  std::filesystem::path spill_folder{};        ///< empty: that of the run, if it has one
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
@@ -71,6 +76,8 @@ struct RunSetup {
     options.communicator = communicator;
     options.owners = owners;
     options.rates = rates;
+    options.spill_folder = spill_folder;
+    options.host_budget_bytes = host_budget_bytes;
     options.steps_per_epoch =
         train::steps_per_epoch(training.size(), trainer.batch, trainer.drop_last);
     return options;

@@ -88,7 +88,7 @@ class TrainingRun {
         console_(console),
         engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
                                                 plan.schedule, setup.target,
-                                                setup.engine_options())),
+                                                engine_options(setup, folder))),
         store_(store_in(folder, setup.keep, console)),
         trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
                  options()) {}
@@ -106,6 +106,14 @@ class TrainingRun {
   }
 
  private:
+  static train::EngineOptions engine_options(const RunSetup& setup, const RunFolder* folder) {
+    train::EngineOptions options = setup.engine_options();
+    if (options.spill_folder.empty() && folder != nullptr) {
+      options.spill_folder = folder->path();
+    }
+    return options;
+  }
+
   static std::optional<io::CheckpointStore> store_in(const RunFolder* folder, io::Keep keep,
                                                      Console& console) {
     if (folder == nullptr) {

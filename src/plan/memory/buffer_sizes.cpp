@@ -72,7 +72,7 @@ BufferLayout BufferSizes::of(const schedule::Buffer& buffer) const {
   if (buffer.kind == BufferKind::scratch) {
     return buffer.slot == 0 ? of_backward_scratch() : of_forward_scratch();
   }
-  if (buffer.kind == BufferKind::activations || buffer.kind == BufferKind::resting_activations) {
+  if (schedule::traits_of(buffer.kind).by_segment) {
     return of_activations(buffer.part);
   }
   const auto found =

@@ -30,8 +30,8 @@ class BufferSizes {
   ///   boundary, outputs   output of each node of the stage's list
   ///   input_gradients, output_gradients   output_gradient of each node of the stage's list; last
   ///                     stage, output_gradients: loss_values and loss_hits, too
-  ///   activations, resting_activations   output of the nodes of the segment that are not in
-  ///                     `outputs`, kept_workspace
+  ///   activations, resting_activations, spilled_activations   output of the nodes of the segment
+  ///                     that are not in `outputs`, kept_workspace
   ///   scratch, slot 0   output_gradient inside the stage, added_gradient, scratch_workspace;
   ///                     slot 1: scratch_workspace
   /// Slots of scratch share memory where no node needs both; without backward activations, too.

@@ -6,6 +6,8 @@
 #include "plan/memory/packing.hpp"
 #include "plan/memory/run_buffers.hpp"
 
+#include "zygos/core/error.hpp"
+#include "zygos/memory/bytes.hpp"
 #include "zygos/schedule/happens_before.hpp"
 
 #include <algorithm>
@@ -132,15 +134,23 @@ class PlacePlanner {
   void add_region(Category category, const schedule::HappensBefore& before) {
     std::vector<PlannedBuffer*> lane;
     std::vector<PlannedBuffer*> staged;
+    std::vector<PlannedBuffer*> filed;
     for (auto& [buffer, planned] : out_.buffers) {
       if (planned.category == category && planned.lifetime == schedule::Lifetime::step &&
           planned.bytes > 0) {
-        (planned.tier == schedule::Tier::lane ? lane : staged).push_back(&planned);
+        (planned.tier == schedule::Tier::lane   ? lane
+         : planned.tier == schedule::Tier::host ? staged
+                                                : filed)
+            .push_back(&planned);
       }
     }
     const auto name = std::string(name_of(category)) + " of the step";
     place_into(out_.lane, category, name, lane, pack(lane, before));
-    place_into(out_.staging, category, name, staged, pack_apart(staged));
+    // Activations in host memory are this place's alone; messages are not.
+    const bool own = category == Category::activations;
+    place_into(out_.staging, category, name, staged,
+               own ? pack(staged, before) : pack_apart(staged));
+    place_into(out_.file, category, name, filed, pack_apart(filed));
   }
 
   static void place_into(ArenaLayout& layout, Category category, const std::string& name,
@@ -161,6 +171,25 @@ class PlacePlanner {
 };
 
 }  // namespace
+
+std::size_t host_bytes(const std::vector<PlaceMemory>& places) {
+  std::size_t bytes = 0;
+  for (const PlaceMemory& place : places) {
+    bytes += place.staging.total();
+  }
+  return bytes;
+}
+
+void require_host_budget(const std::vector<PlaceMemory>& places, std::size_t budget) {
+  const std::size_t bytes = host_bytes(places);
+  if (budget > 0 && bytes > budget) {
+    throw MemoryError("lanes need " + memory::text_of_bytes(bytes) +
+                      " of host memory beside their own, and memory_plan.host_memory is " +
+                      memory::text_of_bytes(budget) +
+                      "; raise it, spill more (memory_plan.activations: spill or auto), or take "
+                      "more micro-batches");
+  }
+}
 
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
                                      const schedule::Schedule& schedule) {

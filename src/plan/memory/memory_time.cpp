@@ -98,7 +98,7 @@ std::vector<MemorySample> memory_over_time(const std::vector<PlaceMemory>& memor
   const double end_s = std::ranges::max(times, {}, &TaskTime::end_s).end_s;
   std::vector<MemorySample> samples;
   for (std::size_t index = 0; index < memory.size(); ++index) {
-    for (const Tier tier : {Tier::lane, Tier::host}) {
+    for (const Tier tier : {Tier::lane, Tier::host, Tier::file}) {
       if (memory[index].active && (tier == Tier::lane || memory[index].layout(tier).total() > 0)) {
         add_tier(memory[index], {static_cast<schedule::Place>(index), tier, begin_s, {}}, end_s,
                  times, samples);

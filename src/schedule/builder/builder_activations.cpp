@@ -36,6 +36,7 @@ void ScheduleBuilder::limit_copies() {
   struct Latest {
     TaskId computed = nobody;
     std::vector<TaskId> offloads;
+    std::vector<TaskId> writes;
     std::vector<TaskId> sends;  ///< of streamed gradients
   };
   std::vector<Latest> places(states_.size());
@@ -46,17 +47,25 @@ void ScheduleBuilder::limit_copies() {
     const auto before_last = [&](const std::vector<TaskId>& copies) {
       return copies.size() > ahead ? copies[copies.size() - 1 - ahead] : nobody;
     };
+    const bool on_host = schedule_.host_accessible[static_cast<std::size_t>(task.place)];
     if (task.kind == TaskKind::forward) {
-      task.not_before = before_last(latest.offloads);
+      task.not_before = before_last(on_host ? latest.writes : latest.offloads);
     } else if (task.kind == TaskKind::backward) {
       task.not_before = before_last(latest.sends);
     } else if (task.kind == TaskKind::fetch_activations ||
+               task.kind == TaskKind::read_activations ||
                (task.kind == TaskKind::receive && task.payload == Payload::weights &&
                 streams(schedule_, task.place))) {
       // Its memory is taken from here on, not from when the copy would have been possible.
       task.not_before = latest.computed;
     } else if (task.kind == TaskKind::offload_activations) {
+      // What is on its way to the file takes host memory until it is written.
+      const bool to_file = keeping_on(schedule_, task.place,
+                                      segment_of(schedule_, task.nodes.begin)) == Keeping::spilled;
+      task.not_before = to_file ? before_last(latest.writes) : nobody;
       latest.offloads.push_back(static_cast<TaskId>(id));
+    } else if (task.kind == TaskKind::write_activations) {
+      latest.writes.push_back(static_cast<TaskId>(id));
     } else if (task.kind == TaskKind::send && task.payload == Payload::gradients &&
                streams(schedule_, task.place)) {
       latest.sends.push_back(static_cast<TaskId>(id));
@@ -66,8 +75,12 @@ void ScheduleBuilder::limit_copies() {
 }
 
 void ScheduleBuilder::leave(Place place, MicroBatch micro_batch, std::int32_t segment) {
-  if (keeping_on(schedule_, place, segment) == Keeping::offloaded) {
+  const Keeping keeping = keeping_on(schedule_, place, segment);
+  if (leaves(keeping) && !host_accessible(place)) {
     add(on_segment(TaskKind::offload_activations, place, micro_batch, segment));
+  }
+  if (keeping == Keeping::spilled) {
+    add(on_segment(TaskKind::write_activations, place, micro_batch, segment));
   }
 }
 
@@ -101,7 +114,19 @@ void ScheduleBuilder::bring_segment(Place place, MicroBatch micro_batch, std::in
     add(pass(TaskKind::recompute, place, micro_batch, version, nodes));
     return;
   }
-  add(on_segment(TaskKind::fetch_activations, place, micro_batch, segment));
+  if (!host_accessible(place)) {
+    add(on_segment(TaskKind::fetch_activations, place, micro_batch, segment));
+  }
+}
+
+void ScheduleBuilder::read_segments(Place place, MicroBatch micro_batch, Returning& returning,
+                                    std::size_t end) {
+  for (end = std::min(end, returning.order.size()); returning.read < end; ++returning.read) {
+    const std::int32_t segment = returning.order[returning.read];
+    if (keeping_on(schedule_, place, segment) == Keeping::spilled) {
+      add(on_segment(TaskKind::read_activations, place, micro_batch, segment));
+    }
+  }
 }
 
 void ScheduleBuilder::bring_segments(Place place, MicroBatch micro_batch, std::int32_t segment) {
@@ -114,14 +139,20 @@ void ScheduleBuilder::bring_segments(Place place, MicroBatch micro_batch, std::i
     returning = returning_order(place);
   }
   const std::size_t needed = returning.needed.at(segment);
+  const auto ahead = static_cast<std::size_t>(outline_.prefetch);
+  read_segments(place, micro_batch, returning, needed);
   while (returning.next < needed) {
     bring_segment(place, micro_batch, returning.order[returning.next++]);
   }
-  const std::size_t end =
-      std::min(needed + static_cast<std::size_t>(outline_.prefetch), returning.order.size());
+  const std::size_t end = std::min(needed + ahead, returning.order.size());
+  read_segments(place, micro_batch, returning, end);
   while (returning.next < end &&
-         keeping_on(schedule_, place, returning.order[returning.next]) == Keeping::offloaded) {
+         leaves(keeping_on(schedule_, place, returning.order[returning.next]))) {
     bring_segment(place, micro_batch, returning.order[returning.next++]);
+  }
+  if (!host_accessible(place)) {
+    // What is fetched while the next is computed has to be in host memory by then.
+    read_segments(place, micro_batch, returning, end + ahead);
   }
 }
 

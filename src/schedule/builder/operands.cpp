@@ -155,7 +155,13 @@ class OperandFinder {
     return operand.slot == slot_of_task        ? task_.slot
            : operand.slot == slot_kept         ? static_cast<std::int32_t>(task_.recomputed)
            : operand.slot == slot_of_direction ? static_cast<std::int32_t>(task_.of_gradients)
+           : operand.slot == slot_at_rest      ? static_cast<std::int32_t>(comes_from_file())
                                                : operand.slot;
+  }
+
+  bool comes_from_file() const {
+    return keeping_on(schedule_, task_.place, segment_of(schedule_, task_.nodes.begin)) ==
+           Keeping::spilled;
   }
 
   void add_parts(BufferKind kind, const ElementRange& elements, std::int32_t slot,

@@ -19,6 +19,8 @@ struct Pass {
   /// By segment: the first part of forward over it, and what has brought it back for backward.
   std::map<std::int32_t, TaskId> made;
   std::map<std::int32_t, TaskId> offloaded;
+  std::map<std::int32_t, TaskId> written;
+  std::map<std::int32_t, TaskId> read;
   std::map<std::int32_t, TaskId> returned;
   TaskId backward = nobody;             ///< the first part of it
   std::int32_t nodes_left = 0;          ///< backward has been through all from here on
@@ -45,7 +47,7 @@ class ContentCheck {
  private:
   using Follow = std::pair<TaskKind, void (ContentCheck::*)(const Task&)>;
   /// Kinds that compute, read or bring buffers of samples; others have nothing to do with them.
-  static const std::array<Follow, 9> followed;
+  static const std::array<Follow, 11> followed;
 
   const StageFacts& stage_of(const Task& task) const { return facts_[task.place]; }
   Pass& pass_of(const Task& task) {
@@ -115,7 +117,7 @@ class ContentCheck {
     if (pass.forward == nobody || pass.nodes_made < task.nodes.end) {
       report("copies activations that forward has not made");
     }
-    require_keeping(task, Keeping::offloaded);
+    require_leaving(task);
     const auto [earlier, first] = pass.offloaded.try_emplace(segment_of(task), id_);
     if (!first) {
       report("offloads once more what " + label(earlier->second) + " has offloaded");
@@ -127,8 +129,54 @@ class ContentCheck {
     if (!pass.offloaded.contains(segment_of(task))) {
       report("fetches activations that no task has offloaded");
     }
-    require_keeping(task, Keeping::offloaded);
+    const bool from_file = keeping_on(schedule_, task.place, segment_of(task)) == Keeping::spilled;
+    if (from_file && !pass.read.contains(segment_of(task))) {
+      report("fetches activations that no task has read from the file");
+    }
+    require_leaving(task);
     return_segment(task, pass);
+  }
+
+  /// Once, what is whole in host memory.
+  void write(const Task& task) {
+    Pass& pass = pass_of(task);
+    const bool here = reads_host_memory(task)
+                          ? pass.forward != nobody && pass.nodes_made >= task.nodes.end
+                          : pass.offloaded.contains(segment_of(task));
+    if (!here) {
+      report("writes activations that are not in host memory");
+    }
+    require_keeping(task, Keeping::spilled);
+    const auto [earlier, first] = pass.written.try_emplace(segment_of(task), id_);
+    if (!first) {
+      report("writes once more what " + label(earlier->second) + " has written");
+    }
+  }
+
+  void read(const Task& task) {
+    Pass& pass = pass_of(task);
+    if (!pass.written.contains(segment_of(task))) {
+      report("reads activations that no task has written");
+    }
+    require_keeping(task, Keeping::spilled);
+    const auto [earlier, first] = pass.read.try_emplace(segment_of(task), id_);
+    if (!first) {
+      report("reads once more what " + label(earlier->second) + " has read");
+    }
+    if (reads_host_memory(task)) {
+      return_segment(task, pass);
+    }
+  }
+
+  bool reads_host_memory(const Task& task) const {
+    return schedule_.host_accessible[static_cast<std::size_t>(task.place)];
+  }
+
+  void require_leaving(const Task& task) {
+    const Keeping said = keeping_on(schedule_, task.place, segment_of(task));
+    if (!leaves(said)) {
+      report("moves activations that are " + std::string(name_of(said)));
+    }
   }
 
   void require_keeping(const Task& task, Keeping keeping) {
@@ -295,7 +343,7 @@ class ContentCheck {
   Findings findings_;
 };
 
-const std::array<ContentCheck::Follow, 9> ContentCheck::followed{
+const std::array<ContentCheck::Follow, 11> ContentCheck::followed{
     {{TaskKind::forward, &ContentCheck::forward},
      {TaskKind::recompute, &ContentCheck::recompute},
      {TaskKind::loss, &ContentCheck::loss},
@@ -303,6 +351,8 @@ const std::array<ContentCheck::Follow, 9> ContentCheck::followed{
      {TaskKind::statistics, &ContentCheck::statistics},
      {TaskKind::offload_activations, &ContentCheck::offload},
      {TaskKind::fetch_activations, &ContentCheck::fetch},
+     {TaskKind::write_activations, &ContentCheck::write},
+     {TaskKind::read_activations, &ContentCheck::read},
      {TaskKind::send, &ContentCheck::send},
      {TaskKind::receive, &ContentCheck::receive}}};
 

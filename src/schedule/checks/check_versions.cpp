@@ -74,6 +74,8 @@ class VersionCheck {
       case TaskKind::all_gather:
       case TaskKind::offload_activations:
       case TaskKind::fetch_activations:
+      case TaskKind::write_activations:
+      case TaskKind::read_activations:
       case TaskKind::squares:
       case TaskKind::norm:
         break;

@@ -11,6 +11,9 @@ void add_place(MemoryReport &report, const std::string &lane, const plan::PlaceM
   if (memory.staging.total() > 0) {
     report.usage.push_back({lane + "/staging", memory.staging.usage(), memory.staging.total()});
   }
+  if (memory.file.total() > 0) {
+    report.usage.push_back({lane + "/file", memory.file.usage(), memory.file.total()});
+  }
 }
 
 bool is_to_measure(MemoryReport &report, const StepInputs &inputs) {
@@ -29,15 +32,15 @@ void measure_memory(MemoryReport &report, const Places &places) {
   for (const std::size_t place : places.active) {
     PlaceUse &use = places.here[place]->use;
     use.end();
+    const memory::Usage in_file = used_of_file(places.here[place]->spills);
     const std::string &name = places.lanes[place].name();
     for (std::size_t i = 0; i < usage.size(); ++i) {
-      const bool staging = usage[i].lane == name + "/staging";
-      if (staging || usage[i].lane == name) {
-        for (std::size_t k = 0; k < categories; ++k) {
-          const auto category = memory::all_categories[k];
-          used[i * categories + k] =
-              static_cast<double>((staging ? use.staging() : use.lane())[category]);
-        }
+      const memory::Usage *of_tier = usage[i].lane == name                ? &use.lane()
+                                     : usage[i].lane == name + "/staging" ? &use.staging()
+                                     : usage[i].lane == name + "/file"    ? &in_file
+                                                                          : nullptr;
+      for (std::size_t k = 0; of_tier != nullptr && k < categories; ++k) {
+        used[i * categories + k] = static_cast<double>((*of_tier)[memory::all_categories[k]]);
       }
     }
   }

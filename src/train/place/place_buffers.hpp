@@ -46,6 +46,7 @@ class PlaceBuffers {
   const memory::Arena& arena(schedule::Tier tier) const {
     return tier == schedule::Tier::lane ? lane_ : staging_;
   }
+  /// Of a buffer that is not in a file.
   std::byte* at(const plan::PlannedBuffer& buffer) const {
     return arena(buffer.tier).at(buffer.piece) + buffer.offset;
   }

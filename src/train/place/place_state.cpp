@@ -126,6 +126,7 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
   bind_constants(*this);
   bind_samples(*this, setup.schedule.batch);
   transfers = bind_transfers(*this);
+  spills = bind_spills(*this);
 }
 
 nn::Context PlaceState::context(graph::NodeId node, const Tensor& ids) const {

@@ -9,6 +9,7 @@
 #include "train/place/stage_binding.hpp"
 #include "train/place/task_operands.hpp"
 #include "train/tasks/norm.hpp"
+#include "train/tasks/spill.hpp"
 #include "train/tasks/statistics.hpp"
 #include "train/tasks/transfer.hpp"
 #include "train/tasks/update.hpp"
@@ -22,6 +23,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 namespace zygos::train {
@@ -48,6 +50,7 @@ struct PlaceSetup {
   plan::TargetSpec target;
   DType dtype = DType::f32;  ///< of activations
   std::uint64_t seed = 1;
+  std::filesystem::path spill_folder{};  ///< empty: the system's
 
   /// Type of weights, gradients and optimizer states.
   DType parameters() const { return wide(dtype); }
@@ -104,6 +107,7 @@ struct PlaceState {
   Norm norm;
   Gathers gathers;
   Transfers transfers;
+  Spills spills;
 
   StepInputs inputs;             ///< of the call
   std::int64_t given = -1;       ///< samples of its batch

@@ -5,8 +5,8 @@
 namespace zygos::train {
 
 PlaceUse::PlaceUse(const memory::Arena& lane, const memory::Arena& staging)
-    : all_{memory::UsedMemory(lane), memory::UsedMemory(staging)}, logs_{all_, all_, all_} {
-  static_assert(schedule::queue_count == 3);
+    : all_{memory::UsedMemory(lane), memory::UsedMemory(staging)}, logs_{all_, all_, all_, all_} {
+  static_assert(schedule::queue_count == 4);
 }
 
 void PlaceUse::end() {

@@ -68,6 +68,8 @@ void make_workers(Workers& workers) {
     }
     if (workers.one_driver(place)) {
       add_worker(workers, place, lane::Line::compute, all);
+      // A disk keeps a thread waiting, which nothing else should wait for.
+      add_worker(workers, place, lane::Line::file, std::array{Queue::file});
       if (lanes.threads() <= workers.cores) {
         lanes[place].share_driver();
       }

@@ -6,6 +6,7 @@
 #include "train/tasks/batch.hpp"
 #include "train/tasks/pass.hpp"
 #include "train/tasks/reduce.hpp"
+#include "train/tasks/spill.hpp"
 
 #include <string>
 
@@ -45,6 +46,10 @@ void run_task(PlaceState& state, schedule::TaskId id, const MessageBoard& board)
     case TaskKind::offload_activations:
     case TaskKind::fetch_activations:
       return run_copy_activations(state, id);
+    case TaskKind::write_activations:
+      return run_write_activations(state, id);
+    case TaskKind::read_activations:
+      return run_read_activations(state, id);
     case TaskKind::send:
     case TaskKind::broadcast:
       return run_send(state, id, board);
