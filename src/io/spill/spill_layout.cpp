@@ -17,7 +17,7 @@ namespace {
 using hdf5::check;
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t most_in_a_chunk = std::size_t{1} << 20;
+constexpr std::size_t max_chunk_bytes = std::size_t{1} << 20;
 
 /// Chunks at multiples of a page. The newer formats have an index by position for datasets that are
 /// allocated at once, so chunks follow each other.
@@ -65,7 +65,7 @@ ChunkedRange add_dataset(hid_t file, const SpillDataset& one) {
 ChunkedRange chunks_for(std::size_t bytes) {
   ChunkedRange range;
   const std::size_t pages = std::max<std::size_t>(1, (bytes + page - 1) / page);
-  const std::size_t wanted = (pages * page + most_in_a_chunk - 1) / most_in_a_chunk;
+  const std::size_t wanted = (pages * page + max_chunk_bytes - 1) / max_chunk_bytes;
   // HDF5 refuses chunks that are larger than a dataset of fixed size.
   range.chunk_bytes = std::min((pages + wanted - 1) / wanted * page, bytes);
   range.chunks = (bytes + range.chunk_bytes - 1) / range.chunk_bytes;

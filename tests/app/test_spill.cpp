@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activations in a file, from decks: the same bits, budgets that hold, and nothing left behind.
+#include "tiny_run.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace zygos::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+
+const std::string deep_model =
+    "model={layers: [{type: repeat, name: block, times: 8, layers: [{type: dense, units: 64, "
+    "activation: tanh}]}, {name: out, type: dense, units: 10}], loss: cross_entropy}";
+
+std::vector<std::string> deep_run(const std::vector<std::string>& more) {
+  std::vector<std::string> words{deep_model, "policy={type: single, lane: device}",
+                                 "train={batch: 32, steps: 12, report_every: 4 steps}"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+bool has_spill_file(const fs::path& folder) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none)) {
+    if (entry.path().filename().string().starts_with(".spill-")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether the process has a spill file of the folder open.
+bool spills_into(pid_t process, const fs::path& folder) {
+  std::error_code none;
+  for (const auto& entry :
+       fs::directory_iterator("/proc/" + std::to_string(process) + "/fd", none)) {
+    const std::string target = fs::read_symlink(entry.path(), none).string();
+    if (target.starts_with((folder / ".spill-").string())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("Layers spilled by name train to the same bits, and summary and check show the file") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto kept = train_to_the_end(scratch.path(), deep_run({"--run-dir", "kept"}));
+  const std::string plan = "memory_plan={spill: [block.1, block.2, block.3], offload: [block.5]}";
+
+  const auto spilled = train_to_the_end(scratch.path(), deep_run({"--run-dir", "spilled", plan}));
+
+  CHECK(spilled["weights_xxh64"] == kept["weights_xxh64"]);
+  const nlohmann::json file = spilled["peak_bytes"]["device/file"];
+  CHECK(file["activations"] == 3 * 32 * 64 * 4);
+  CHECK(file == spilled["planned_bytes"]["device/file"]);
+  CHECK_FALSE(has_spill_file(scratch.path() / "spilled"));
+  std::vector<std::string> words{"check", "tiny.yaml"};
+  for (const std::string& word : deep_run({plan})) {
+    words.push_back(word);
+  }
+  const Outcome check = zygos_run(words, scratch.path());
+  CHECK(check.code == 0);
+  CHECK_THAT(check.out, ContainsSubstring("3 layers spilled") &&
+                            ContainsSubstring("device (file)") && ContainsSubstring("takes"));
+}
+
+TEST_CASE("A budget of host memory is kept by spilling, and refused where nothing helps") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto checked = [&](const std::string& host_memory, const std::string& activations) {
+    std::vector<std::string> words{"check", "tiny.yaml"};
+    for (const std::string& word :
+         deep_run({"lanes.device.memory=1420 KiB", "memory_plan={activations: " + activations +
+                                                      ", host_memory: " + host_memory +
+                                                      ", disk_bandwidth: 2 GB/s}"})) {
+      words.push_back(word);
+    }
+    return zygos_run(words, scratch.path());
+  };
+
+  const Outcome enough = checked("10 MiB", "auto");
+  const Outcome little = checked("125 KiB", "auto");
+  const Outcome nothing = checked("1 KiB", "auto");
+  const Outcome by_hand = checked("1 KiB", "spill");
+
+  CHECK(enough.code == 0);
+  CHECK_THAT(enough.out, ContainsSubstring("offloaded") && !ContainsSubstring("spilled"));
+  CHECK(little.code == 0);
+  CHECK_THAT(little.out, ContainsSubstring("spilled"));
+  for (const Outcome& refused : {nothing, by_hand}) {
+    CHECK(refused.code == 6);
+    CHECK_THAT(refused.err, ContainsSubstring("memory_plan.host_memory is 1.0 KiB"));
+  }
+}
+
+TEST_CASE("Killed while its file is open, a run leaves nothing and loses nothing") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const std::vector<std::string> words{
+      deep_model, "policy={type: single, lane: device}", "memory_plan={activations: spill}",
+      "train={batch: 32, epochs: 60, report_every: 20 steps}", "checkpoint.every=15 steps"};
+  std::vector<std::string> undisturbed = words;
+  undisturbed.insert(undisturbed.end(), {"--run-dir", "whole"});
+  const auto expected = train_to_the_end(scratch.path(), undisturbed);
+  const fs::path run = scratch.path() / "runs/tiny";
+  {
+    Process child(train_words(words), scratch.path());
+    REQUIRE(wait_for_checkpoints(scratch.path(), 2));
+    CHECK(spills_into(child.pid(), run));
+    child.send(SIGKILL);
+    CHECK(child.wait().code == 128 + SIGKILL);
+  }
+  CHECK_FALSE(has_spill_file(run));
+  // What a kill before the file lost its name would have left.
+  write_text(run / ".spill-abandoned.h5", "x");
+
+  const auto resumed = json_of({"resume", "runs/tiny", "--json"}, scratch.path());
+
+  CHECK(resumed["weights_xxh64"] == expected["weights_xxh64"]);
+  CHECK_FALSE(has_spill_file(run));
+}
+
+TEST_CASE("A folder that cannot hold the file ends the run with 5 before its first step") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  write_text(scratch.path() / "file", "");
+
+  const Outcome refused =
+      zygos_run(train_words(deep_run({"memory_plan={activations: spill, folder: file/below}"})),
+                scratch.path());
+  const auto elsewhere = train_to_the_end(
+      scratch.path(), deep_run({"memory_plan={activations: spill, folder: new/below}"}));
+
+  CHECK(refused.code == 5);
+  CHECK_THAT(refused.out + refused.err,
+             ContainsSubstring("file/below") && ContainsSubstring("memory_plan.folder"));
+  CHECK(checkpoints_in(scratch.path()) > 0);
+  CHECK(fs::is_directory(scratch.path() / "new/below"));
+  CHECK(fs::is_empty(scratch.path() / "new/below"));
+  CHECK(elsewhere["steps"] == 12);
+}
+
+}  // namespace zygos::test
