@@ -120,45 +120,11 @@ class DataParallel final : public train::Policy {
                                                               : options_.exchange;
   }
 
-  std::vector<SampleRange> shares_of(const plan::Problem& problem, std::size_t workers) const {
-    const std::vector<double>& shares = options_.shares;
-    if (shares.empty()) {
-      return divide(keyword_text, problem, {0, problem.batch}, static_cast<std::int64_t>(workers),
-                    "the number of lanes");
-    }
-    if (shares.size() != workers) {
-      throw UsageError("policy 'data_parallel': shares has " + std::to_string(shares.size()) +
-                       " numbers; the run has " + lanes_text(problem) + ". Give one per lane");
-    }
-    const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
-    const double unit = static_cast<double>(problem.unit());
-    std::vector<SampleRange> ranges;
-    double sum = 0.0;
-    std::int64_t begin = 0;
-    for (std::size_t worker = 0; worker < workers; ++worker) {
-      const double share = shares[worker];
-      sum += share;
-      const double end = static_cast<double>(problem.batch) * sum / whole;
-      const std::int64_t rounded =
-          worker + 1 == workers ? problem.batch : std::llround(end / unit) * std::llround(unit);
-      if (!(share > 0.0) || !std::isfinite(whole) || rounded <= begin || rounded > problem.batch) {
-        throw UsageError("policy 'data_parallel': a share of " + std::to_string(share) +
-                         " leaves lane '" + problem.places[worker].name +
-                         "' without samples of a batch of " + std::to_string(problem.batch) +
-                         problem.unit_text() +
-                         "; shares are above 0. Raise it, raise train.batch, or name fewer lanes");
-      }
-      ranges.push_back({begin, rounded});
-      begin = rounded;
-    }
-    return ranges;
-  }
-
   /// Of worker 0, then of worker 1 and so on.
   std::vector<SampleRange> micro_batches_of(const plan::Problem& problem,
                                             std::size_t workers) const {
     std::vector<SampleRange> all;
-    for (const SampleRange& share : shares_of(problem, workers)) {
+    for (const SampleRange& share : shares_for(keyword_text, problem, options_.shares, workers)) {
       const auto own = divide(keyword_text, problem, share, options_.micro_batches);
       all.insert(all.end(), own.begin(), own.end());
     }

@@ -5,6 +5,8 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace zygos::policies {
 namespace {
@@ -176,6 +178,40 @@ std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Pr
                      ". Name more lanes, or use policy 'single'");
   }
   return places;
+}
+
+std::vector<SampleRange> shares_for(const std::string& policy, const plan::Problem& problem,
+                                    const std::vector<double>& shares, std::size_t workers) {
+  if (shares.empty()) {
+    return divide(policy, problem, {0, problem.batch}, static_cast<std::int64_t>(workers),
+                  "the number of lanes");
+  }
+  if (shares.size() != workers) {
+    throw UsageError("policy '" + policy + "': shares has " + std::to_string(shares.size()) +
+                     " numbers; the run has " + lanes_text(problem) + ". Give one per lane");
+  }
+  const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
+  const double unit = static_cast<double>(problem.unit());
+  std::vector<SampleRange> ranges;
+  double sum = 0.0;
+  std::int64_t begin = 0;
+  for (std::size_t worker = 0; worker < workers; ++worker) {
+    const double share = shares[worker];
+    sum += share;
+    const double end = static_cast<double>(problem.batch) * sum / whole;
+    const std::int64_t rounded =
+        worker + 1 == workers ? problem.batch : std::llround(end / unit) * std::llround(unit);
+    if (!(share > 0.0) || !std::isfinite(whole) || rounded <= begin || rounded > problem.batch) {
+      throw UsageError("policy '" + policy + "': a share of " + std::to_string(share) +
+                       " leaves lane '" + problem.places[worker].name +
+                       "' without samples of a batch of " + std::to_string(problem.batch) +
+                       problem.unit_text() +
+                       "; shares are above 0. Raise it, raise train.batch, or name fewer lanes");
+    }
+    ranges.push_back({begin, rounded});
+    begin = rounded;
+  }
+  return ranges;
 }
 
 std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& problem,

@@ -40,6 +40,14 @@ std::vector<schedule::SampleRange> divide(const std::string& policy, const plan:
                                           schedule::SampleRange samples, std::int64_t count,
                                           const std::string& key = "micro_batches");
 
+/// The batch in neighbouring pieces for so many workers, in proportion to `shares`, or by divide()
+/// if there are none. UsageError for another number of shares and one that leaves a worker without
+/// samples.
+std::vector<schedule::SampleRange> shares_for(const std::string& policy,
+                                              const plan::Problem& problem,
+                                              const std::vector<double>& shares,
+                                              std::size_t workers);
+
 /// The model in `count` stages: stage 0 begins with the first layer, each later one with the layer
 /// of that name in `cuts`; no cuts: so that the slowest stage is as fast as can be. UsageError for
 /// an unknown name, cuts out of order, and more stages than layers.

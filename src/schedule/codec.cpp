@@ -4,6 +4,7 @@
 
 #include "zygos/core/bf16.hpp"
 #include "zygos/core/error.hpp"
+#include "zygos/core/one_bit.hpp"
 
 namespace zygos::schedule {
 
@@ -13,13 +14,22 @@ std::string_view name_of(Codec codec) {
       return "exact";
     case Codec::bf16:
       return "bf16";
+    case Codec::one_bit:
+      return "one_bit";
   }
   throw InternalError("there is no codec number " + std::to_string(static_cast<int>(codec)));
 }
 
 std::int64_t coded_bytes(Codec codec, std::int64_t elements, std::int64_t element_bytes) {
-  return elements *
-         (codec == Codec::bf16 ? static_cast<std::int64_t>(sizeof(bf16)) : element_bytes);
+  switch (codec) {
+    case Codec::exact:
+      break;
+    case Codec::bf16:
+      return elements * static_cast<std::int64_t>(sizeof(bf16));
+    case Codec::one_bit:
+      return one_bit_bytes(elements, element_bytes);
+  }
+  return elements * element_bytes;
 }
 
 Codec LinkCodecs::of(Payload payload) const {

@@ -94,6 +94,16 @@ constexpr List<Operand, 1> squares_writes{{{BufferKind::squares, Extent::parts_o
 constexpr List<Operand, 1> owned_squares{{{BufferKind::squares, Extent::parts_owned}}};
 constexpr List<Operand, 1> norm_writes{{{BufferKind::norm, Extent::place}}};
 
+constexpr List<Operand, 4> compress_reads{
+    {{BufferKind::gradients, Extent::parts_of_task},
+     {BufferKind::optimizer_state, Extent::parameters_of_task},
+     {BufferKind::compression_error, Extent::parts_of_task, 0, facts({unreduced})},
+     {BufferKind::sum_error, Extent::parts_of_task, 0, facts({reduced})}}};
+constexpr List<Operand, 3> compress_writes{
+    {{BufferKind::gradients, Extent::parts_of_task},
+     {BufferKind::compression_error, Extent::parts_of_task, 0, facts({unreduced})},
+     {BufferKind::sum_error, Extent::parts_of_task, 0, facts({reduced})}}};
+
 constexpr List<Operand, 5> update_reads{
     {{BufferKind::reduced_gradients, Extent::parts_of_task, 0, facts({reduced})},
      {BufferKind::gradients, Extent::parts_of_task, 0, facts({unreduced})},
@@ -152,6 +162,7 @@ constexpr List<TaskKind, 2> like_broadcast{send, copy};
 constexpr List<TaskKind, 3> like_receive{copy, send, receive};
 constexpr List<TaskKind, 1> like_write{read_activations};
 constexpr List<TaskKind, 1> like_read{write_activations};
+constexpr List<TaskKind, 1> like_compress{update};
 constexpr List<TaskKind, 1> like_reduce{all_reduce};
 constexpr List<TaskKind, 1> like_all_reduce{reduce};
 
@@ -290,6 +301,14 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .payloads = only_squares,
      .reads = owned_squares,
      .writes = norm_writes},
+    {.kind = compress,
+     .name = "compress",
+     .cost = CostFamily::elements,
+     .computes = true,
+     .elements = Elements::one_part,
+     .priced_as = like_compress,
+     .reads = compress_reads,
+     .writes = compress_writes},
     {.kind = update,
      .name = "update",
      .cost = CostFamily::elements,

@@ -109,13 +109,18 @@ std::string head_text(const Schedule& schedule) {
   };
   const std::string chunk =
       schedule.chunk > 0 ? ", chunks of " + std::to_string(schedule.chunk) : std::string();
+  const std::string compress =
+      schedule.compress_after > 0
+          ? ", compresses after " + std::to_string(schedule.compress_after) + " steps"
+          : std::string();
   return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + chunk +
-         "\nplaces " + places_text(schedule) + slices_text(schedule) + "\nstages of nodes " +
-         ranges(schedule.stages) + segments_text(schedule) + "\nactivations from stage " +
-         links_text(schedule.activation_links) + "\ngradients from stage " +
-         links_text(schedule.gradient_links) + "\nmicro-batches of samples " +
-         ranges(schedule.micro_batches) + "\nparts of elements " + ranges(schedule.parts) +
-         owners_text(schedule) + "\nupdates of samples " + ranges(schedule.updates) + "\n";
+         compress + "\nplaces " + places_text(schedule) + slices_text(schedule) +
+         "\nstages of nodes " + ranges(schedule.stages) + segments_text(schedule) +
+         "\nactivations from stage " + links_text(schedule.activation_links) +
+         "\ngradients from stage " + links_text(schedule.gradient_links) +
+         "\nmicro-batches of samples " + ranges(schedule.micro_batches) + "\nparts of elements " +
+         ranges(schedule.parts) + owners_text(schedule) + "\nupdates of samples " +
+         ranges(schedule.updates) + "\n";
 }
 
 /// What a task's name leaves out.
@@ -131,6 +136,9 @@ std::string details_text(const Task& task) {
   if (task.bytes > 0) {
     out += "; " + std::to_string(task.bytes) + " bytes";
   }
+  if (task.exact_bytes > 0) {
+    out += " (" + std::to_string(task.exact_bytes) + " exact)";
+  }
   if (task.kind == TaskKind::average && task.every > 1) {
     out += "; every " + std::to_string(task.every) + " steps";
   }
@@ -138,12 +146,12 @@ std::string details_text(const Task& task) {
 }
 
 /// Bytes of every message, by its buffer.
-std::map<Buffer, std::int64_t> message_bytes(const Schedule& schedule) {
+std::map<Buffer, std::int64_t> message_bytes(const Schedule& schedule, bool compressed) {
   std::map<Buffer, std::int64_t> bytes;
   for (const Task& task : schedule.tasks) {
     for (const Buffer& buffer : task.writes) {
       if (buffer.kind == BufferKind::message) {
-        bytes[buffer] = task.bytes;
+        bytes[buffer] = !compressed && task.codec == Codec::one_bit ? task.exact_bytes : task.bytes;
       }
     }
   }
@@ -152,8 +160,8 @@ std::map<Buffer, std::int64_t> message_bytes(const Schedule& schedule) {
 
 /// Calls f(bytes) for every message that a place reads.
 template <class F>
-void for_each_delivery(const Schedule& schedule, F&& f) {
-  const auto bytes = message_bytes(schedule);
+void for_each_delivery(const Schedule& schedule, bool compressed, F&& f) {
+  const auto bytes = message_bytes(schedule, compressed);
   for (const Task& task : schedule.tasks) {
     for (const Buffer& buffer : task.reads) {
       const auto found = bytes.find(buffer);
@@ -186,8 +194,8 @@ std::string Schedule::name_of(TaskId id) const {
   }
   const bool of_owner =
       task.payload == Payload::weights || traits_of(task.kind).elements == Elements::updated;
-  if (parts.size() > 1 &&
-      (task.payload == Payload::gradients || (of_owner && !part_owners.empty()))) {
+  if (parts.size() > 1 && (task.payload == Payload::gradients || task.kind == TaskKind::compress ||
+                           (of_owner && !part_owners.empty()))) {
     out += " elements " + text_of(task.elements);
   }
   return out + weights_text(task);
@@ -240,6 +248,12 @@ bool is_read_in_place(const Task& sender, bool sender_host_accessible) {
          traits_of(sender.payload).read_in_place;
 }
 
+Codec codec_in(const Schedule& schedule, const Task& task, std::uint64_t step) {
+  return task.codec == Codec::one_bit && !compresses(schedule, step) ? Codec::exact : task.codec;
+}
+
+std::int64_t max_bytes(const Task& task) { return std::max(task.bytes, task.exact_bytes); }
+
 bool rounds_source(const Task& task) {
   return writes_messages(task.kind) && task.payload == Payload::gradients &&
          task.codec == Codec::bf16;
@@ -290,15 +304,15 @@ Schedule Schedule::for_evaluation() const {
   return out;
 }
 
-std::int64_t Schedule::traffic_bytes() const {
+std::int64_t Schedule::traffic_bytes(bool compressed) const {
   std::int64_t sum = 0;
-  for_each_delivery(*this, [&](std::int64_t bytes) { sum += bytes; });
+  for_each_delivery(*this, compressed, [&](std::int64_t bytes) { sum += bytes; });
   return sum;
 }
 
 std::int64_t Schedule::traffic_messages() const {
   std::int64_t count = 0;
-  for_each_delivery(*this, [&](std::int64_t) { ++count; });
+  for_each_delivery(*this, true, [&](std::int64_t) { ++count; });
   return count;
 }
 

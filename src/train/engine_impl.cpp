@@ -196,7 +196,7 @@ void Engine::Impl::move_messages() {
     return;
   }
   try {
-    rank_messages->begin(inputs.trains());
+    rank_messages->begin(inputs.trains(), inputs.step);
     while (!workers.abort.load() &&
            !rank_messages->progress(workers.signals, workers.round, workers.now())) {
       std::this_thread::yield();  // ranks may share cores with the lanes

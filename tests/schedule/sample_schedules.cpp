@@ -358,6 +358,29 @@ Schedule rounded_hub(std::int32_t places) {
   return std::move(builder).build();
 }
 
+Schedule one_bit_hub(std::int32_t places) {
+  Outline outline = replicas("one_bit_hub", places);
+  outline.places.front().host_accessible = false;
+  outline.codecs.gradients = schedule::Codec::one_bit;
+  outline.compress_after = 3;
+  ScheduleBuilder builder(std::move(outline));
+  for (Place place = 0; place < places; ++place) {
+    pass(builder, place, place);
+    builder.compress(place, 0, false);
+  }
+  for (Place place = 1; place < places; ++place) {
+    builder.reduce(place, 0, 0);
+  }
+  builder.compress(0, 0, true);
+  for (Place place = 1; place < places; ++place) {
+    builder.replace(0, place, 0);
+  }
+  for (Place place = 0; place < places; ++place) {
+    builder.update(place);
+  }
+  return std::move(builder).build();
+}
+
 Schedule hub(std::int32_t workers) {
   ScheduleBuilder builder(replicas("hub", workers));
   std::vector<Place> others;
@@ -423,6 +446,7 @@ std::vector<Sample> all_samples() {
           {"PipeDream of three stages, stashed in host memory",
            pipedream(3, 4, false, schedule::Tier::host)},
           {"ring of four", ring(4)},
+          {"one bit an element", one_bit_hub(3)},
           {"gradients as bf16", rounded_hub(3)},
           {"buckets", buckets()},
           {"shards", shards()},

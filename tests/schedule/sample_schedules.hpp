@@ -68,6 +68,8 @@ schedule::Schedule shards(bool clips = false);
 
 /// Workers without an update of their own: gradients to the first place, weights back.
 schedule::Schedule hub(std::int32_t workers);
+/// The same as rounded_hub(), in one bit an element.
+schedule::Schedule one_bit_hub(std::int32_t places);
 /// Place 0, which does not read host memory, sums the gradients and hands the sum out, as bf16.
 schedule::Schedule rounded_hub(std::int32_t places);
 

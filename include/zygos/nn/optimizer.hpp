@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/core/error.hpp"
 #include "zygos/nn/layer.hpp"
 
 #include <cstddef>
@@ -26,6 +27,17 @@ struct UpdateArgs {
                ///< finite, whose weight and states then stay; empty: nobody asks, and they do not
   std::uint64_t step = 0;    ///< 1 for the first update
   double rate_factor = 1.0;  ///< of the learning rate: what a schedule says
+  bool compressed = false;   ///< the gradient is what compress() made of it
+};
+
+/// What replicas exchange, before it is encoded. All tensors are (P).
+struct CompressArgs {
+  Tensor gradient;  ///< of a worker's samples, or the sum of what workers sent; becomes the
+                    ///< compressed form
+  std::vector<Tensor> states;  ///< as in UpdateArgs; read only
+  Tensor error;                ///< of the last compression of these elements; zero before the first
+  double share = 1.0;          ///< of the worker's samples in the batch
+  bool of_sum = false;
 };
 
 /// Updates are elementwise and use only correctly rounded operations without contraction, so that
@@ -43,6 +55,14 @@ class Optimizer {
   /// The norm that gradients are clipped to, if they are: then update() needs the factor that does
   /// it, min(1, clip_norm() / |g|) with |g| over all parameters of the model.
   virtual std::optional<double> clip_norm() const { return {}; }
+  /// Steps after which replicas exchange what compress() gives; 0: it has no compressed form.
+  virtual std::int64_t compress_after() const { return 0; }
+  /// Only of optimizers with compress_after() > 0, in steps after it: the gradient becomes what is
+  /// exchanged in one bit an element (zygos/core/one_bit.hpp), the error what that leaves out.
+  virtual void compress(const lane::Execution& execution, const CompressArgs& args) const {
+    static_cast<void>(execution), static_cast<void>(args);
+    throw InternalError("optimizer '" + std::string(type()) + "' has no compressed form");
+  }
   virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;
   virtual void update(const lane::Execution& execution, const UpdateArgs& args) const = 0;
 };

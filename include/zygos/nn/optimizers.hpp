@@ -46,6 +46,18 @@ struct RmspropOptions {
 };
 OptimizerPtr rmsprop(RmspropOptions options);
 
+/// 1-bit Adam (Tang et al., ICML 2021): Adam for `freeze` steps, then with the variance that it has
+/// by then, on momenta that replicas exchange in one bit an element; without such an exchange, on
+/// its own. Parameters whose gradient was zero in all these steps are not trained after them.
+struct OneBitAdamOptions {
+  double learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  std::int64_t freeze = 1000;  ///< steps of plain Adam, 1 at least
+};
+OptimizerPtr one_bit_adam(OneBitAdamOptions options);
+
 /// `base` on gradients that are scaled by min(1, norm / |g|), with |g| over all parameters
 /// (Pascanu, Mikolov and Bengio, "On the difficulty of training recurrent neural networks", ICML
 /// 2013, algorithm 1); before any decay is added.

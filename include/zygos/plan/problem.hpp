@@ -40,6 +40,9 @@ struct Problem {
   std::int32_t prefetch = 1;
   /// Of what crosses from place to place: see schedule::Outline.
   schedule::LinkCodecs codecs{};
+  /// Steps after which the optimizer's momenta can be exchanged compressed (nn::Optimizer::
+  /// compress_after()); 0: never.
+  std::int64_t compress_after = 0;
 
   /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
   /// must see together.

@@ -81,6 +81,14 @@ struct DataParallelOptions {
 };
 train::PolicyPtr data_parallel(DataParallelOptions options);
 
+/// Replicas that exchange one bit an element once the optimizer of that name has frozen its
+/// variance (policies.md 3.13).
+struct OneBitAdamOptions {
+  std::vector<double> shares;  ///< by place, in proportion; empty: equal
+  std::int64_t bucket_bytes = 25'000'000;
+};
+train::PolicyPtr one_bit_adam(OneBitAdamOptions options);
+
 /// One pair of dense layers cut by columns, then by rows, between the lanes (Megatron's MLP block).
 struct DensePairOptions {
   std::vector<double> shares;      ///< of the first layer's units, by lane, in proportion; empty:

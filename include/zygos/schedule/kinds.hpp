@@ -41,6 +41,7 @@ enum class TaskKind : std::uint8_t {
   all_gather,  ///< the statistics of all samples of an update, from all places
   squares,     ///< sums of the squares of this place's gradient
   norm,        ///< all places' squares -> the norm of the whole gradient
+  compress,    ///< a part of the gradient becomes what is exchanged of it, in one bit an element
   update,      ///< optimizer step on this place's weights; produces the next version
   stash,       ///< keeps a copy of the current weights for backward passes still to come
   offload,     ///< copies the current weights to host memory, where they rest
@@ -76,6 +77,8 @@ enum class BufferKind : std::uint8_t {
   resting_activations,  ///< activations of a segment in host memory, between forward and backward;
                         ///< those that go on to a file: slot 0 on the way there, 1 on the way back
   spilled_activations,  ///< activations of a segment in the place's file
+  compression_error,    ///< what compressing a worker's part has left out, by part
+  sum_error,            ///< what compressing the sum of a part has left out, of its owner
   stashed_weights,      ///< a version of the weights that rests in host memory, by slot
   constants,            ///< what layers read, not trained; part: the node
   decay_mask,           ///< which parameters decay
@@ -193,6 +196,7 @@ enum class Elements : std::uint8_t {
   whole_stage,  ///< all parameters of the stage
   updated,      ///< the stage's, or a part that the place owns where parts have owners
   carried,      ///< as the payload needs: a part, or those of the stage
+  one_part,     ///< of the gradient
 };
 
 struct TaskTraits {

@@ -28,6 +28,8 @@ struct Schedule {
   std::vector<bool> host_accessible;  ///< by place: it reads host memory itself, and what it has
                                       ///< can be read where it lies
   std::int64_t batch = 0;             ///< global batch the sample ranges refer to
+  std::int64_t compress_after = 0;    ///< steps before compress tasks do something and messages as
+                                      ///< one_bit are; 0: there are none
   std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are summed as one
   std::vector<ModelSlice> slices;     ///< of each node: its part of the whole model; empty: whole
   std::vector<NodeRange> stages;
@@ -67,7 +69,8 @@ struct Schedule {
   /// them), in the same order on each queue; the waits are those that the tasks left need.
   Schedule for_evaluation() const;
   /// Bytes and messages between places in one step. A message that k places read counts k times.
-  std::int64_t traffic_bytes() const;
+  /// `compressed` false: of a step before compression begins.
+  std::int64_t traffic_bytes(bool compressed = true) const;
   std::int64_t traffic_messages() const;
   /// The golden text: a head, then one line per task with id, name, queue (if not compute), order,
   /// bytes, reads and writes. "@place" is said of other places' buffers only.
@@ -80,6 +83,15 @@ bool evaluates(const Schedule& schedule, const Task& task);
 /// True if the message is the sender's buffer itself, which readers read where it lies: no copy is
 /// made, and it needs no memory.
 bool is_read_in_place(const Task& sender, bool sender_host_accessible);
+
+/// True of a step in which messages as one_bit are what their codec says, and not exact.
+inline bool compresses(const Schedule& schedule, std::uint64_t step) {
+  return schedule.compress_after > 0 && step > static_cast<std::uint64_t>(schedule.compress_after);
+}
+/// Codec of the task's messages in a step.
+Codec codec_in(const Schedule& schedule, const Task& task, std::uint64_t step);
+/// Bytes that its messages need room for.
+std::int64_t max_bytes(const Task& task);
 
 /// True if the task rounds what it sends where it lies, too, so that its place goes on with the
 /// bits that others get: sums of gradients are then equal on all places.

@@ -66,13 +66,15 @@ struct Task {
   bool keeps = true;           ///< forward: activations stay for backward
   bool recomputed = false;     ///< backward, its statistics: on what recompute has made
   bool accumulates = false;    ///< backward: adds to the gradient of earlier micro-batches
-  bool reduced = false;        ///< update, squares: takes the reduced gradient
-  bool clips = false;          ///< update: scales the gradient by its norm
-  bool of_gradients = false;   ///< statistics and their transfers: of what backward works on
+  bool reduced = false;  ///< update, squares: takes the reduced gradient; compress: the sum of what
+                         ///< workers sent
+  bool clips = false;    ///< update: scales the gradient by its norm
+  bool of_gradients = false;  ///< statistics and their transfers: of what backward works on
   TaskId not_before = -1;  ///< must have ended before, though they share no buffer: what limits how
                            ///< far copies of activations run ahead, and so their memory
   std::int32_t every = 1;  ///< average: done at the end of every so many steps
   std::int64_t bytes = 0;  ///< that it moves, as coded; computing tasks: 0
+  std::int64_t exact_bytes = 0;        ///< of codec one_bit: that it moves until compression begins
   std::vector<TaskId> after;           ///< must have ended before this one starts
   std::vector<TaskId> after_previous;  ///< likewise, of the step before: see Schedule::barrier
   std::vector<Buffer> reads;

@@ -77,6 +77,9 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
   for (std::int64_t step = first; step <= last; ++step) {
     engine.trace().clear();
     const auto report = engine.step(samples.next(), static_cast<std::uint64_t>(step));
+    const schedule::Schedule& done = contender.predicted.schedule;
+    ++contender.steps;
+    contender.moved_bytes += done.traffic_bytes(compresses(done, static_cast<std::uint64_t>(step)));
     if (step < first_timed) {
       continue;
     }
@@ -93,6 +96,10 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
 }
 
 }  // namespace
+
+std::int64_t Contender::step_bytes() const {
+  return steps == 0 ? predicted.schedule.traffic_bytes() : moved_bytes / steps;
+}
 
 double Contender::median_step_s() const { return median(step_s); }
 

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -313,6 +314,20 @@ std::string checkpoints_text(const train::CheckpointCosts& costs) {
   return text;
 }
 
+/// Bytes between places: of a step, and of all steps of the run.
+nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t steps) {
+  const std::int64_t exact =
+      schedule.compress_after > 0 ? std::min(steps, schedule.compress_after) : 0;
+  nlohmann::json json{
+      {"step", schedule.traffic_bytes()},
+      {"run", exact * schedule.traffic_bytes(false) + (steps - exact) * schedule.traffic_bytes()}};
+  if (schedule.compress_after > 0) {
+    json["exact_step"] = schedule.traffic_bytes(false);
+    json["exact_steps"] = exact;
+  }
+  return json;
+}
+
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
   const train::Event& last = end.last;
   nlohmann::json summary{{"zygos", zygos_version()},
@@ -327,6 +342,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"parameters", setup.graph->parameter_count()},
                          {"policy", plan.schedule.policy},
                          {"decisions", decisions_json(plan.decisions)},
+                         {"moved_bytes", traffic_json(plan.schedule, last.step)},
                          {"link_precision", json_of(setup.codecs)},
                          {"placement", placement_json(*setup.graph, plan.schedule)},
                          {"samples", samples_json(setup, plan)},

@@ -66,6 +66,7 @@ struct RunSetup {
     problem.activations = activations.nodes;
     problem.prefetch = activations.prefetch;
     problem.codecs = codecs;
+    problem.compress_after = optimizer->compress_after();
     return problem;
   }
   bool on_several_ranks() const { return communicator != nullptr; }

@@ -83,7 +83,7 @@ class Collector {
     planned.pinned = holds_prediction_ && buffer.kind == BufferKind::outputs;
     if (buffer.kind == BufferKind::message) {
       const bool host = request_.host_accessible[static_cast<std::size_t>(place_)];
-      const auto bytes = static_cast<std::size_t>(task.bytes);
+      const auto bytes = static_cast<std::size_t>(max_bytes(task));
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
       planned.bytes = is_read_in_place(task, host) ? 0 : padded(bytes);
       return;

@@ -98,6 +98,11 @@ class RunBuffers {
     add_constants();
     add_block({.kind = BufferKind::gradients, .piece = "gradients", .copies = out_.tree.slots});
     add_states();
+    for (const BufferKind kind : {BufferKind::compression_error, BufferKind::sum_error}) {
+      if (!side_by_side(kind, 0).empty()) {
+        add_block({.kind = kind, .piece = std::string(name_of(kind))});
+      }
+    }
     add_block({.kind = BufferKind::reduced_gradients, .piece = "reduced_gradients"});
     add_landing();
     add_coded_messages();
@@ -276,7 +281,7 @@ class RunBuffers {
     std::int64_t largest = 0;
     for (const Task& task : schedule_.tasks) {
       if (task.place == place_ && traits_of(task.kind).lands &&
-          task.codec == schedule::Codec::exact && (strict || !is_in_place(task))) {
+          task.codec != schedule::Codec::bf16 && (strict || !is_in_place(task))) {
         largest = std::max(largest, task.elements.count());
       }
     }

@@ -73,6 +73,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.policy = outline_.policy;
   schedule_.batch = outline_.batch;
   schedule_.chunk = outline_.chunk;
+  schedule_.compress_after = outline_.compress_after;
   schedule_.slices = outline_.slices;
   schedule_.stages = outline_.stages;
   schedule_.micro_batches = outline_.micro_batches;

@@ -49,6 +49,16 @@ void ScheduleBuilder::carry_gradients(Task& task) const {
   task.payload = Payload::gradients;
   task.codec = outline_.codecs.of(task.payload);
   task.bytes = coded_bytes(task.codec, task.elements.count(), outline_.model.element_bytes);
+  task.exact_bytes =
+      task.codec == Codec::one_bit ? task.elements.count() * outline_.model.element_bytes : 0;
+}
+
+TaskId ScheduleBuilder::compress(Place place, std::int32_t part, bool of_sum) {
+  ZYGOS_REQUIRE(outline_.compress_after > 0, "a policy compresses and does not say from when on");
+  Task task = on(TaskKind::compress, place);
+  task.elements = outline_.parts.at(static_cast<std::size_t>(part));
+  task.reduced = of_sum;
+  return add(std::move(task));
 }
 
 void ScheduleBuilder::carry_samples(Task& task, const StageLink& link) const {

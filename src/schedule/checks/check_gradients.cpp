@@ -19,11 +19,13 @@ struct Sum {
   SampleSet samples;
   SampleSet elements;       ///< in which there is something, not samples
   std::int32_t epoch = -1;  ///< of the place's weights when it was begun
+  bool compressed = false;  ///< what one bit an element can say
 };
 
 /// What a message holds, and where it lies if it is no copy.
 struct Message {
   std::map<std::int32_t, SampleSet> parts;
+  bool compressed = false;
   std::vector<std::pair<std::uint32_t, TaskId>> sources;  ///< buffers and who had written them
 };
 
@@ -63,7 +65,7 @@ class GradientCheck {
  private:
   using Follow = std::pair<TaskKind, void (GradientCheck::*)(const Task&)>;
   /// Kinds that read, write or carry gradients; others have nothing to do with them.
-  static const std::array<Follow, 7> followed;
+  static const std::array<Follow, 8> followed;
 
   const StageFacts& stage_of(const Task& task) const { return facts_[task.place]; }
   std::string label(TaskId id) const { return label_of(schedule_, static_cast<std::size_t>(id)); }
@@ -106,6 +108,7 @@ class GradientCheck {
     Sum& sum = sums_[buffer];
     sum.samples.clear();
     sum.elements.clear();
+    sum.compressed = false;
     sum.epoch = epoch_of(buffer);
     return sum;
   }
@@ -153,6 +156,7 @@ class GradientCheck {
       report("adds to " + text(buffer) + ", in which nothing is since the last update");
     }
     sum.elements.add(elements);
+    sum.compressed = false;
   }
 
   void send(const Task& task) {
@@ -160,10 +164,14 @@ class GradientCheck {
       return;
     }
     Message& message = messages_[message_of(buffers_.writes(index_))];
+    message.compressed = task.codec == Codec::one_bit;
     for (const std::uint32_t buffer : buffers_.reads(index_)) {
       message.sources.emplace_back(buffer, writers_[buffer]);
       if (is_gradient(buffers_.buffer(buffer))) {
         message.parts[buffers_.buffer(buffer).part] = sums_[buffer].samples;
+        if (message.compressed && !sums_[buffer].compressed) {
+          report("sends " + text(buffer) + " in one bit an element before it has been compressed");
+        }
       }
     }
   }
@@ -183,6 +191,7 @@ class GradientCheck {
       require_unchanged(number);
       for (const std::uint32_t buffer : buffers_.writes(index_)) {
         Sum& sum = task.kind == TaskKind::receive ? begun_anew(buffer) : sums_[buffer];
+        sum.compressed = task.kind == TaskKind::receive && messages_[number].compressed;
         add(buffer, sum, part_in(number, buffers_.buffer(buffer).part));
       }
     }
@@ -226,10 +235,24 @@ class GradientCheck {
     }
   }
 
+  void compress(const Task& /*task*/) {
+    for (const std::uint32_t buffer : buffers_.writes(index_)) {
+      if (is_gradient(buffers_.buffer(buffer))) {
+        if (sums_[buffer].compressed) {
+          report("compresses " + text(buffer) + " a second time");
+        }
+        sums_[buffer].compressed = true;
+      }
+    }
+  }
+
   void update(const Task& task) {
     for (const std::uint32_t buffer : buffers_.reads(index_)) {
       if (!is_gradient(buffers_.buffer(buffer))) {
         continue;
+      }
+      if (schedule_.compress_after > 0 && !sums_[buffer].compressed) {
+        report("takes " + text(buffer) + ", whose sum has not been compressed");
       }
       const SampleSet& samples = sums_[buffer].samples;
       require_whole(task, buffer, samples);
@@ -303,13 +326,14 @@ class GradientCheck {
   Findings findings_;
 };
 
-const std::array<GradientCheck::Follow, 7> GradientCheck::followed{
+const std::array<GradientCheck::Follow, 8> GradientCheck::followed{
     {{TaskKind::backward, &GradientCheck::backward},
      {TaskKind::send, &GradientCheck::send},
      {TaskKind::broadcast, &GradientCheck::send},
      {TaskKind::receive, &GradientCheck::receive},
      {TaskKind::reduce, &GradientCheck::receive},
      {TaskKind::all_reduce, &GradientCheck::all_reduce},
+     {TaskKind::compress, &GradientCheck::compress},
      {TaskKind::update, &GradientCheck::update}}};
 
 }  // namespace

@@ -122,6 +122,8 @@ class FieldCheck {
       own_part(task);
     } else if (rule == Elements::whole_stage || rule == Elements::updated) {
       whole_stage(task, stage);
+    } else if (rule == Elements::one_part) {
+      whole_part(task);
     } else if (rule == Elements::carried && traits_of(task.payload).of_elements) {
       // What goes to one place is a part; weights are by part where parts have owners.
       const bool part =
@@ -132,7 +134,7 @@ class FieldCheck {
 
   void whole_part(const Task& task) {
     require(std::ranges::find(schedule_.parts, task.elements) != schedule_.parts.end(),
-            [&] { return "moves elements " + text_of(task.elements) + ", which are no part"; });
+            [&] { return "works on elements " + text_of(task.elements) + ", which are no part"; });
   }
 
   void own_part(const Task& task) {

@@ -77,6 +77,7 @@ class VersionCheck {
       case TaskKind::write_activations:
       case TaskKind::read_activations:
       case TaskKind::squares:
+      case TaskKind::compress:
       case TaskKind::norm:
         break;
     }

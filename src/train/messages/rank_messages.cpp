@@ -39,34 +39,56 @@ RankMessages::RankMessages(comm::Communicator& communicator, std::span<const int
   pending_.reserve(crossings_.size());
 }
 
+std::vector<RankMessages::Sending> RankMessages::sendings_of(std::size_t task,
+                                                             const Buffer& message) const {
+  const schedule::Task& one = schedule_.tasks[task];
+  std::vector<Sending> sendings{{one.codec, static_cast<std::size_t>(one.bytes), message.part}};
+  if (one.exact_bytes > 0) {
+    // Until compression begins; tags of all messages are taken.
+    sendings.push_back({schedule::Codec::exact, static_cast<std::size_t>(one.exact_bytes),
+                        message.part + static_cast<int>(schedule_.tasks.size())});
+  }
+  return sendings;
+}
+
+RankMessages::Crossing& RankMessages::add_crossing(std::size_t task, const Sending& sending) {
+  Crossing& crossing = crossings_.emplace_back();
+  crossing.task = task;
+  crossing.codec = sending.codec;
+  crossing.in_evaluation = evaluates(schedule_, schedule_.tasks[task]);
+  return crossing;
+}
+
 void RankMessages::add_sender(std::size_t task, const Buffer& message, std::span<const int> readers,
                               MessageBoard& board) {
-  const auto bytes = static_cast<std::size_t>(schedule_.tasks[task].bytes);
-  for (const int reader : readers) {
-    Crossing& crossing = crossings_.emplace_back();
-    crossing.task = task;
-    crossing.in_evaluation = evaluates(schedule_, schedule_.tasks[task]);
-    crossing.leaves = true;
-    crossing.channel = communicator_.open_send({board.at(message), bytes}, reader, message.part);
+  for (const Sending& sending : sendings_of(task, message)) {
+    for (const int reader : readers) {
+      Crossing& crossing = add_crossing(task, sending);
+      crossing.leaves = true;
+      crossing.channel =
+          communicator_.open_send({board.at(message), sending.bytes}, reader, sending.tag);
+    }
   }
 }
 
 void RankMessages::add_reader(std::size_t task, const Buffer& message, int sender,
                               MessageBoard& board) {
-  auto& memory = arriving_.emplace_back(static_cast<std::size_t>(schedule_.tasks[task].bytes));
+  auto& memory = arriving_.emplace_back(static_cast<std::size_t>(max_bytes(schedule_.tasks[task])));
   board.set(message, memory.data());
-  Crossing& crossing = crossings_.emplace_back();
-  crossing.task = task;
-  crossing.in_evaluation = evaluates(schedule_, schedule_.tasks[task]);
-  crossing.channel = communicator_.open_receive(memory, sender, message.part);
+  for (const Sending& sending : sendings_of(task, message)) {
+    Crossing& crossing = add_crossing(task, sending);
+    crossing.channel =
+        communicator_.open_receive(std::span(memory).first(sending.bytes), sender, sending.tag);
+  }
 }
 
-void RankMessages::begin(bool training) {
+void RankMessages::begin(bool training, std::uint64_t step) {
   pending_.clear();
   for (Crossing& crossing : crossings_) {
     crossing.started = false;
     crossing.ended = false;
-    if (training || crossing.in_evaluation) {
+    const bool used = codec_in(schedule_, schedule_.tasks[crossing.task], step) == crossing.codec;
+    if (used && (training || crossing.in_evaluation)) {
       pending_.push_back(&crossing);
     }
   }

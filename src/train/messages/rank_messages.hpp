@@ -26,8 +26,9 @@ class RankMessages {
   RankMessages(comm::Communicator& communicator, std::span<const int> owners,
                const schedule::Schedule& schedule, MessageBoard& board);
 
-  /// Starts a round: everything that will arrive may do so from now on.
-  void begin(bool training);
+  /// Starts a round, of step `step` if it is training: everything that will arrive may do so from
+  /// now on.
+  void begin(bool training, std::uint64_t step);
   /// Moves messages on: sends what has been made, signals what has arrived. True when nothing is
   /// left to be moved. Throws PeerError if another rank has failed.
   bool progress(TaskSignals& signals, std::uint32_t round, double now_s);
@@ -36,12 +37,22 @@ class RankMessages {
   struct Crossing {
     std::size_t task = 0;  ///< that makes the message
     bool in_evaluation = false;
+    schedule::Codec codec = schedule::Codec::exact;  ///< of the steps in which it is used
     bool leaves = false;
     bool started = false;
     bool ended = false;
     std::unique_ptr<comm::Channel> channel;
   };
 
+  /// How a message travels in some of the steps.
+  struct Sending {
+    schedule::Codec codec = schedule::Codec::exact;
+    std::size_t bytes = 0;
+    int tag = 0;
+  };
+
+  std::vector<Sending> sendings_of(std::size_t task, const schedule::Buffer& message) const;
+  Crossing& add_crossing(std::size_t task, const Sending& sending);
   void add_sender(std::size_t task, const schedule::Buffer& message, std::span<const int> readers,
                   MessageBoard& board);
   void add_reader(std::size_t task, const schedule::Buffer& message, int sender,

@@ -77,6 +77,10 @@ struct PlaceState {
   const MicroBatchTensors& tensors_of(const schedule::Task& task) const {
     return micro_batches[static_cast<std::size_t>(task.micro_batch)];
   }
+  /// In the step of this call.
+  schedule::Codec codec_of(const schedule::Task& task) const {
+    return codec_in(setup.schedule, task, inputs.step);
+  }
   /// Where the stage's lists have a node.
   std::size_t index_of(graph::NodeId node) const {
     return static_cast<std::size_t>(node - plan().stage.nodes.begin);

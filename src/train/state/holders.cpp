@@ -5,6 +5,7 @@
 #include "zygos/plan/element_windows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace zygos::train {
 namespace {
@@ -62,6 +63,16 @@ Holders find_holders(const schedule::Schedule &schedule,
       }
       for (const schedule::ElementRange &elements : left) {
         holders.weights.push_back({index, elements});
+      }
+    }
+  }
+  for (const schedule::Place place : schedule.active_places()) {
+    const auto index = static_cast<std::size_t>(place);
+    for (const auto &[kind, list] :
+         {std::pair(schedule::BufferKind::compression_error, &holders.errors),
+          std::pair(schedule::BufferKind::sum_error, &holders.sum_errors)}) {
+      for (const auto &window : plan::windows_of(memory[index], kind)) {
+        list->push_back({index, window.elements});
       }
     }
   }

@@ -18,8 +18,10 @@ struct Held {
 
 /// Who of all places speaks for which elements of the model.
 struct Holders {
-  std::vector<Held> states;   ///< the first place that updates the elements
-  std::vector<Held> weights;  ///< the same, or the first place that has them
+  std::vector<Held> states;      ///< the first place that updates the elements
+  std::vector<Held> weights;     ///< the same, or the first place that has them
+  std::vector<Held> errors;      ///< of compression: what each worker has
+  std::vector<Held> sum_errors;  ///< of sums: what each owner has
 
   /// Whole gradients: where they are updated; without updates, with the
   /// weights.

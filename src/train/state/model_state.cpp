@@ -53,6 +53,11 @@ void write_place(const PlaceState &place, const Bytes &flat_weights,
       }
     }
   }
+  for (const BufferKind kind : {BufferKind::compression_error, BufferKind::sum_error}) {
+    for (const Elements &held : place.buffers.held(kind)) {
+      put_zeros(place.lane(), held);
+    }
+  }
   write_decay_mask(place);
   write_norm_plan(place);
   write_constants(place);
@@ -79,23 +84,12 @@ Tensor tensor_of(const ModelState &state, const Held &held, BufferKind kind, std
 
 /// True if one place that a host can read has all of it, for the only process.
 bool lies_in_host_memory(const ModelState &state) {
-  const auto &[states, weights] = state.holders;
+  const auto &states = state.holders.states;
+  const auto &weights = state.holders.weights;
   return weights.size() == 1 && states.size() == 1 && state.places.ranks == nullptr &&
          states.front().place == weights.front().place &&
          weights.front().elements.count() == state.model.graph.parameter_elements() &&
          state.places.lanes[weights.front().place].host_accessible();
-}
-
-void gather(ModelState &state, const Held &held, std::size_t buffer, BufferKind kind,
-            std::int32_t slot) {
-  const std::size_t units = size_of(state.parameters);
-  Bytes &flat = state.gathered[buffer];
-  if (state.places.is_here(held.place)) {
-    const auto begin = static_cast<std::size_t>(held.elements.begin) * units;
-    std::ranges::copy(to_host(state.places, held.place, tensor_of(state, held, kind, slot)),
-                      flat.begin() + static_cast<std::ptrdiff_t>(begin));
-  }
-  share(state, held, flat, units);
 }
 
 std::vector<double> flat_zeros(const ModelState &state) {
@@ -123,6 +117,17 @@ void write_state(const ModelState &state, const Bytes &flat_weights,
   }
 }
 
+void gather(const ModelState &state, const Held &held, BufferKind kind, std::int32_t slot,
+            Bytes &flat) {
+  const std::size_t units = size_of(state.parameters);
+  if (state.places.is_here(held.place)) {
+    const auto begin = static_cast<std::size_t>(held.elements.begin) * units;
+    std::ranges::copy(to_host(state.places, held.place, tensor_of(state, held, kind, slot)),
+                      flat.begin() + static_cast<std::ptrdiff_t>(begin));
+  }
+  share(state, held, flat, units);
+}
+
 std::vector<Tensor> gather_state(ModelState &state) {
   const Holders &holders = state.holders;
   const auto states = static_cast<std::int32_t>(state.optimizer_states);
@@ -139,11 +144,12 @@ std::vector<Tensor> gather_state(ModelState &state) {
     flat.assign(flat_bytes(state), std::byte{0});
   }
   for (const Held &held : holders.weights) {
-    gather(state, held, 0, BufferKind::weights, 0);
+    gather(state, held, BufferKind::weights, 0, state.gathered.front());
   }
   for (const Held &held : holders.states) {
     for (std::int32_t i = 0; i < states; ++i) {
-      gather(state, held, 1 + static_cast<std::size_t>(i), BufferKind::optimizer_state, i);
+      gather(state, held, BufferKind::optimizer_state, i,
+             state.gathered[1 + static_cast<std::size_t>(i)]);
     }
   }
   for (Bytes &flat : state.gathered) {

@@ -20,7 +20,8 @@ struct ModelState {
   DType parameters = DType::f32;     ///< of weights, gradients and optimizer states
   std::size_t optimizer_states = 0;  ///< kinds of them
   Holders holders{};
-  std::vector<std::vector<std::byte>> gathered{};  ///< in host memory, until the next time
+  std::vector<std::vector<std::byte>> gathered{};         ///< in host memory, until the next time
+  std::vector<std::vector<std::byte>> gathered_errors{};  ///< likewise
 };
 
 /// Puts flat buffers of the model that runs on all places, and all else that a
@@ -30,6 +31,10 @@ void write_state(const ModelState &state, const std::vector<std::byte> &flat_wei
 /// Weights, then the optimizer's states, as flat buffers of the whole model in
 /// host memory. Collective.
 std::vector<Tensor> gather_state(ModelState &state);
+
+/// Elements of one place into a flat buffer of the model, on every rank.
+void gather(const ModelState &state, const Held &held, schedule::BufferKind kind, std::int32_t slot,
+            std::vector<std::byte> &flat);
 
 enum class Flat { weights, gradients };
 /// Of the whole model, collective; of one place, zeros where its stage has no

@@ -3,6 +3,7 @@
 #include "train/state/snapshot.hpp"
 
 #include "train/finite.hpp"
+#include "train/state/compression_errors.hpp"
 
 #include "zygos/tensor/initialiser.hpp"
 
@@ -85,6 +86,7 @@ void restore_state(const ModelState &state, const nn::Optimizer &optimizer,
   const std::vector<std::byte> weights = std::move(buffers.front());
   buffers.erase(buffers.begin());
   write_state(state, weights, buffers);
+  restore_errors(state, checkpoint);
 }
 
 std::vector<io::TensorRef> snapshot_of(ModelState &state, const nn::Optimizer &optimizer) {
@@ -100,6 +102,7 @@ std::vector<io::TensorRef> snapshot_of(ModelState &state, const nn::Optimizer &o
       refs.push_back({names[i] + "/" + parameter.name, buffers[i].dtype(), parameter.shape, begin});
     }
   }
+  append_errors(state, refs);
   return refs;
 }
 

@@ -3,6 +3,7 @@
 #include "train/tasks/coded_messages.hpp"
 
 #include "ops/codec/bf16_codec.hpp"
+#include "ops/codec/one_bit_codec.hpp"
 #include "train/place/place_state.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -11,6 +12,7 @@ namespace zygos::train {
 namespace {
 
 using schedule::BufferKind;
+using schedule::Codec;
 using schedule::Task;
 
 /// f(exec, type) for the elements of a tensor in memory.
@@ -19,9 +21,13 @@ void dispatch_elements(const PlaceState& state, const Tensor& tensor, F&& f) {
   lane::dispatch(state.lane().execution_here(), tensor.dtype(), f);
 }
 
-Tensor coded(const std::byte* message, const Tensor& like) {
-  // Tensors of constant data do not exist; messages that arrive are read only.
-  return {const_cast<std::byte*>(message), DType::bf16, Shape{like.size()}};
+/// A message as kernels take it, for the elements of `like`.
+template <class Exec, class Coded>
+VectorView<Exec, Coded> coded(const std::byte* message, std::int64_t size) {
+  // Views of what arrives are read only.
+  auto* const begin =
+      reinterpret_cast<std::remove_const_t<Coded>*>(const_cast<std::byte*>(message));
+  return {begin, static_cast<std::size_t>(size)};
 }
 
 std::int64_t coded_bytes(const Task& task, std::span<const Tensor> tensors) {
@@ -54,15 +60,19 @@ const std::byte* arrived(PlaceState& state, const Task& task, const std::byte* m
   return here;
 }
 
-void encode(const PlaceState& state, const Tensor& tensor, std::byte* to, bool rounds) {
+void encode(const PlaceState& state, const Task& task, const Tensor& tensor, std::byte* to) {
+  const std::int64_t bytes = coded_bytes(task, {&tensor, 1});
   dispatch_elements(state, tensor, [&](const auto& exec, auto type) {
     using Exec = std::decay_t<decltype(exec)>;
     using T = typename decltype(type)::type;
-    const auto message = vector_view<Exec, bf16>(coded(to, tensor));
-    if (rounds) {
-      ops::round_to_bf16(exec, vector_view<Exec, T>(tensor), message);
+    if (task.codec == Codec::one_bit) {
+      ops::encode_one_bit(exec, vector_view<Exec, const T>(tensor),
+                          coded<Exec, std::uint8_t>(to, bytes));
+    } else if (rounds_source(task)) {
+      ops::round_to_bf16(exec, vector_view<Exec, T>(tensor), coded<Exec, bf16>(to, tensor.size()));
     } else {
-      ops::encode_bf16(exec, vector_view<Exec, const T>(tensor), message);
+      ops::encode_bf16(exec, vector_view<Exec, const T>(tensor),
+                       coded<Exec, bf16>(to, tensor.size()));
     }
   });
 }
@@ -76,7 +86,7 @@ void send_coded(PlaceState& state, const Task& task, std::span<const Tensor> ten
   std::byte* const begin = on_host ? message : lane_memory(state, task, bytes);
   std::byte* to = begin;
   for (const Tensor& tensor : tensors) {
-    encode(state, tensor, to, rounds_source(task));
+    encode(state, task, tensor, to);
     to += coded_bytes(task, {&tensor, 1});
   }
   if (!on_host) {
@@ -92,8 +102,14 @@ void receive_coded(PlaceState& state, const Task& task, std::span<const Tensor> 
     dispatch_elements(state, tensor, [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::decode_bf16(exec, vector_view<Exec, const bf16>(coded(from, tensor)),
-                       vector_view<Exec, T>(tensor));
+      if (task.codec == Codec::one_bit) {
+        ops::decode_one_bit(exec,
+                            coded<Exec, const std::uint8_t>(from, coded_bytes(task, {&tensor, 1})),
+                            vector_view<Exec, T>(tensor));
+      } else {
+        ops::decode_bf16(exec, coded<Exec, const bf16>(from, tensor.size()),
+                         vector_view<Exec, T>(tensor));
+      }
     });
     from += coded_bytes(task, {&tensor, 1});
   }
@@ -105,8 +121,13 @@ void add_coded(PlaceState& state, const Task& task, const Tensor& sum, const Ten
   dispatch_elements(state, sum, [&](const auto& exec, auto type) {
     using Exec = std::decay_t<decltype(exec)>;
     using T = typename decltype(type)::type;
-    ops::add_bf16(exec, vector_view<Exec, T>(sum), vector_view<Exec, const T>(term),
-                  vector_view<Exec, const bf16>(coded(from, sum)));
+    if (task.codec == Codec::one_bit) {
+      ops::add_one_bit(exec, vector_view<Exec, T>(sum), vector_view<Exec, const T>(term),
+                       coded<Exec, const std::uint8_t>(from, coded_bytes(task, {&sum, 1})));
+    } else {
+      ops::add_bf16(exec, vector_view<Exec, T>(sum), vector_view<Exec, const T>(term),
+                    coded<Exec, const bf16>(from, sum.size()));
+    }
   });
 }
 

@@ -97,7 +97,7 @@ void sum_trees(PlaceState& state, TaskId id, const MessageBoard& board) {
 void run_reduce(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Task& one = state.task(id);
   const Tensor& part = state.operands_of(id).write(BufferKind::gradients).tensor;
-  if (one.codec != schedule::Codec::exact) {
+  if (state.codec_of(one) != schedule::Codec::exact) {
     state.use.note(one, part);
     return add_coded(state, one, part, part, board.at(MessageBoard::in(one.reads)));
   }
@@ -132,7 +132,7 @@ void run_all_reduce(PlaceState& state, TaskId id, const MessageBoard& board) {
       add(own);
       own_is_due = false;
     }
-    if (one.codec == schedule::Codec::exact) {
+    if (state.codec_of(one) == schedule::Codec::exact) {
       add(operand(state, one, board.at(buffer), sum ? landing(state, reduced) : reduced));
     } else if (sum) {
       add_coded(state, one, reduced, sum, board.at(buffer));

@@ -4,6 +4,7 @@
 
 #include "train/place/place_state.hpp"
 #include "train/tasks/batch.hpp"
+#include "train/tasks/compress.hpp"
 #include "train/tasks/pass.hpp"
 #include "train/tasks/reduce.hpp"
 #include "train/tasks/spill.hpp"
@@ -35,6 +36,8 @@ void run_task(PlaceState& state, schedule::TaskId id, const MessageBoard& board)
       return run_squares(state, id);
     case TaskKind::norm:
       return run_norm(state, id, board);
+    case TaskKind::compress:
+      return run_compress(state, id);
     case TaskKind::update:
       return run_update(state, id);
     case TaskKind::average:

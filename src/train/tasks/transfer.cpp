@@ -129,9 +129,10 @@ std::span<const lane::CopyPiece> transfer_pieces(PlaceState& state, TaskId id, s
 void run_send(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Task& one = state.task(id);
   std::byte* message = board.at(MessageBoard::in(one.writes));
-  state.use.note_bytes(one, message, static_cast<std::size_t>(one.bytes));
+  state.use.note_bytes(one, message, static_cast<std::size_t>(max_bytes(one)));
   if (carries_samples(one)) {
-    if (state.tensors_of(one).samples.count() > 0 && one.codec != schedule::Codec::exact) {
+    if (state.tensors_of(one).samples.count() > 0 &&
+        state.codec_of(one) != schedule::Codec::exact) {
       run_coded_samples(state, id, message);
     } else if (state.tensors_of(one).samples.count() > 0) {
       state.lane().copy_to_host(transfer_pieces(state, id, message, true), "zygos::train::send");
@@ -146,12 +147,13 @@ void run_send(PlaceState& state, TaskId id, const MessageBoard& board) {
   }
   const Tensor& part = state.operands_of(id).source().tensor;
   state.use.note(one, part);
-  if (one.codec != schedule::Codec::exact) {
+  if (state.codec_of(one) != schedule::Codec::exact) {
     return send_coded(state, one, {&part, 1}, message);
   }
   // In strict mode a gradient is several partial sums, one behind the other.
   if (part.raw() != message) {
-    state.lane().copy_to_host(message, part.raw(), static_cast<std::size_t>(one.bytes),
+    const std::int64_t bytes = one.exact_bytes > 0 ? one.exact_bytes : one.bytes;
+    state.lane().copy_to_host(message, part.raw(), static_cast<std::size_t>(bytes),
                               "zygos::train::send");
   }
 }
@@ -160,7 +162,8 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Task& one = state.task(id);
   std::byte* message = board.at(MessageBoard::in(one.reads));
   if (carries_samples(one)) {
-    if (state.tensors_of(one).samples.count() > 0 && one.codec != schedule::Codec::exact) {
+    if (state.tensors_of(one).samples.count() > 0 &&
+        state.codec_of(one) != schedule::Codec::exact) {
       run_coded_samples(state, id, message);
     } else if (state.tensors_of(one).samples.count() > 0) {
       state.lane().copy_to_lane(transfer_pieces(state, id, message, false),
@@ -170,7 +173,7 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
   }
   const Tensor& part = state.operands_of(id).target().tensor;
   state.use.note(one, part);
-  if (one.codec != schedule::Codec::exact) {
+  if (state.codec_of(one) != schedule::Codec::exact) {
     return receive_coded(state, one, {&part, 1}, message);
   }
   state.lane().copy_to_lane(part.raw(), message, part.bytes(), "zygos::train::receive");

@@ -127,6 +127,7 @@ void apply(PlaceState& state, TaskId id) {
     for (nn::UpdateArgs& args : all) {
       args.rate_factor = rate_factor;
       args.gradient_factor = gradient_factor;
+      args.compressed = compresses(state.setup.schedule, state.inputs.step);
       args.step = (state.inputs.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
       state.use.note(one, args.weights, args.gradient, args.states, args.decay_mask,
                      args.gradient_factor, args.bad);

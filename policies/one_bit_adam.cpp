@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replicas that exchange their momentum in one bit an element (Tang et al., "1-bit Adam", ICML
+// 2021; policies.md 3.13), once the optimizer of the same name has frozen its variance; until then,
+// their gradients. A bucket of layers has a chunk for each of N workers, as in a ring, but everyone
+// sends each chunk to its owner at once: the owner sums what arrives in the order of lanes,
+// compresses the sum and hands it out. Both compressions keep their error and add it to what they
+// compress next. 2 (N - 1) messages a chunk: with n elements in it 2 (N - 1) (4 ceil(n / 1024) +
+// ceil(n / 8)) bytes in float, before the freeze 2 (N - 1) 4 n.
+#include "buckets.hpp"
+#include "policy_files.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+
+namespace zygos::policies {
+namespace {
+
+using schedule::MicroBatch;
+using schedule::Place;
+using schedule::ScheduleBuilder;
+
+constexpr const char* keyword_text = "one_bit_adam";
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw UsageError("policy 'one_bit_adam': " + why);
+}
+
+void require_fit(const plan::Problem& problem) {
+  if (problem.clips) {
+    refuse(
+        "optimizer.clip_norm scales the gradient of the whole batch, which no lane has once "
+        "momenta are exchanged; leave clip_norm out");
+  }
+  if (problem.chunk > 0) {
+    refuse(
+        "strict mode keeps the bits of a run on one lane, and one bit an element cannot; leave "
+        "one of them");
+  }
+  if (problem.compress_after == 0) {
+    refuse(
+        "it exchanges the momentum of the optimizer one_bit_adam; set optimizer.type to "
+        "one_bit_adam, or take policy data_parallel");
+  }
+  if (problem.codecs.gradients != schedule::Codec::exact) {
+    refuse("it has a code for gradients of its own; leave link_precision.gradients exact");
+  }
+  const bool has_statistics = std::ranges::any_of(
+      problem.model.nodes, [](const schedule::NodeOutline& node) { return node.statistics > 0; });
+  if (has_statistics || problem.model.samples_together > 1) {
+    refuse(
+        "the model's layers have statistics over samples, whose means are exchanged with the "
+        "gradients and must stay exact; take policy data_parallel");
+  }
+}
+
+class OneBitAdam final : public train::Policy {
+ public:
+  explicit OneBitAdam(OneBitAdamOptions options) : options_(std::move(options)) {
+    if (options_.bucket_bytes < 1) {
+      refuse("bucket is " + std::to_string(options_.bucket_bytes) + " bytes; it must be above 0");
+    }
+  }
+
+  std::string_view keyword() const override { return keyword_text; }
+
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* /*profile*/) const override {
+    const auto workers = lanes_for(keyword_text, problem, {});
+    require_fit(problem);
+    schedule::Outline outline = outline_of(keyword_text, problem);
+    for (schedule::PlaceOutline& place : outline.places) {
+      place.stage = 0;
+    }
+    outline.micro_batches = shares_for(keyword_text, problem, options_.shares, workers.size());
+    outline.codecs.gradients = schedule::Codec::one_bit;
+    outline.compress_after = problem.compress_after;
+    const auto buckets = add_buckets(outline, options_.bucket_bytes, workers.size());
+    ScheduleBuilder builder(std::move(outline));
+    for (const Place worker : workers) {
+      builder.load(worker, worker);
+      builder.forward(worker, worker);
+      builder.loss(worker, worker);
+    }
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      for (const Place worker : workers) {
+        builder.backward(worker, worker, buckets[i].nodes);
+      }
+      reduce_chunks(builder, workers, buckets[i]);
+      if (i > 0) {
+        hand_out_chunks(builder, workers, buckets[i - 1]);  // by now what is summed has come
+      }
+    }
+    hand_out_chunks(builder, workers, buckets.back());
+    for (const Place worker : workers) {
+      builder.update(worker);
+    }
+    return std::move(builder).build();
+  }
+
+ private:
+  /// Calls f(part, owner, others) for every chunk with something in it.
+  template <class F>
+  static void for_each_chunk(const std::vector<Place>& workers, const Bucket& bucket, F&& f) {
+    for (std::size_t chunk = 0; chunk < workers.size(); ++chunk) {
+      std::vector<Place> others = workers;
+      std::erase(others, workers[chunk]);
+      if (bucket.parts[chunk] >= 0) {
+        f(bucket.parts[chunk], workers[chunk], others);
+      }
+    }
+  }
+
+  static void reduce_chunks(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                            const Bucket& bucket) {
+    for_each_chunk(workers, bucket,
+                   [&](std::int32_t part, Place owner, const std::vector<Place>& others) {
+                     for (const Place worker : workers) {
+                       builder.compress(worker, part, false);
+                     }
+                     for (const Place worker : others) {
+                       builder.reduce(worker, owner, part);
+                     }
+                   });
+  }
+
+  static void hand_out_chunks(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                              const Bucket& bucket) {
+    for_each_chunk(workers, bucket,
+                   [&](std::int32_t part, Place owner, const std::vector<Place>& others) {
+                     builder.compress(owner, part, true);
+                     for (const Place worker : others) {
+                       builder.replace(owner, worker, part);
+                     }
+                   });
+  }
+
+  OneBitAdamOptions options_;
+};
+
+}  // namespace
+
+train::PolicyPtr one_bit_adam(OneBitAdamOptions options) {
+  return std::make_shared<OneBitAdam>(std::move(options));
+}
+
+train::PolicyEntry one_bit_adam_entry() {
+  deck::Schema schema(keyword_text,
+                      "Every lane trains its share of the batch; after the freeze of optimizer "
+                      "one_bit_adam they exchange one bit an element.");
+  schema
+      .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")
+      .above(0.0)
+      .or_word("equal")
+      .fallback("equal")
+      .example("[3, 1]");
+  schema
+      .quantity("bucket", deck::Unit::bytes,
+                "Gradients, before compression, that are exchanged at once. A layer is not "
+                "divided.")
+      .above(0.0)
+      .fallback("25 MB");
+  return {schema, [](const deck::Section& section) {
+            OneBitAdamOptions options;
+            if (!section.is_word("shares", "equal")) {
+              options.shares = section.reals("shares");
+            }
+            options.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
+            return one_bit_adam(std::move(options));
+          }};
+}
+
+}  // namespace zygos::policies

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// 1-bit Adam: Adam for `freeze` steps, then with the variance that it has by then. From there on
+// what replicas exchange may be compressed to a bit an element.
+#include "ops/update/one_bit_adam.hpp"
+
+#include "nn/checks.hpp"
+#include "nn/entries.hpp"
+#include "nn/optim/buffers.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/nn/optimizers.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace zygos::nn {
+namespace {
+
+template <class Exec, class T>
+ops::OneBitBuffers<Exec, T> one_bit_buffers(const Tensor& gradient,
+                                            const std::vector<Tensor>& states) {
+  ops::OneBitBuffers<Exec, T> buffers;
+  buffers.gradient = vector_view<Exec, T>(gradient);
+  buffers.first = vector_view<Exec, T>(states[0]);
+  buffers.second = vector_view<Exec, const T>(states[1]);
+  return buffers;
+}
+
+class OneBitAdam final : public Optimizer {
+ public:
+  explicit OneBitAdam(const OneBitAdamOptions& options)
+      : options_(options),
+        warm_up_(adam({.learning_rate = options.learning_rate,
+                       .beta1 = options.beta1,
+                       .beta2 = options.beta2,
+                       .epsilon = options.epsilon})) {
+    if (options.freeze < 1) {
+      throw UsageError("one_bit_adam: freeze is " + std::to_string(options.freeze) +
+                       "; it is a number of steps from 1 on, in which Adam learns the variance");
+    }
+  }
+
+  std::string_view type() const override { return "one_bit_adam"; }
+  std::vector<std::string> state_names() const override { return warm_up_->state_names(); }
+  double learning_rate() const override { return options_.learning_rate; }
+  bool uses_decay() const override { return false; }
+  std::int64_t compress_after() const override { return options_.freeze; }
+  Cost cost(std::int64_t parameters, DType dtype) const override {
+    return warm_up_->cost(parameters, dtype);
+  }
+
+  void update(const lane::Execution& execution, const UpdateArgs& args) const override {
+    if (args.step <= static_cast<std::uint64_t>(options_.freeze)) {
+      return warm_up_->update(execution, args);
+    }
+    lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      auto buffers = one_bit_buffers<Exec, T>(args.gradient, args.states);
+      buffers.weights = vector_view<Exec, T>(args.weights);
+      buffers.bad = vector_view<Exec, std::int32_t>(args.bad);
+      if (args.compressed) {
+        ops::apply_step(exec, scalars_at(args), buffers);
+      } else {
+        ops::frozen_adam(exec, scalars_at(args), buffers);
+      }
+    });
+  }
+
+  void compress(const lane::Execution& execution, const CompressArgs& args) const override {
+    lane::dispatch(execution, args.gradient.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      auto buffers = one_bit_buffers<Exec, T>(args.gradient, args.states);
+      buffers.error = vector_view<Exec, T>(args.error);
+      if (args.of_sum) {
+        ops::compress_sum(exec, buffers);
+      } else {
+        ops::OneBitScalars scalars = frozen();
+        scalars.share = args.share;
+        ops::compress_momentum(exec, scalars, buffers);
+      }
+    });
+  }
+
+ private:
+  /// As Adam corrects the variance in the last step in which it changes.
+  ops::OneBitScalars frozen() const {
+    const auto t = static_cast<double>(options_.freeze);
+    return {.beta1 = options_.beta1,
+            .share = 1.0,
+            .root_factor = 1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t)),
+            .epsilon = options_.epsilon,
+            .step_size = 0.0};
+  }
+
+  ops::OneBitScalars scalars_at(const UpdateArgs& args) const {
+    ops::OneBitScalars scalars = frozen();
+    scalars.step_size = options_.learning_rate * args.rate_factor /
+                        (1.0 - std::pow(options_.beta1, static_cast<double>(args.step)));
+    return scalars;
+  }
+
+  OneBitAdamOptions options_;
+  OptimizerPtr warm_up_;
+};
+
+}  // namespace
+
+OptimizerPtr one_bit_adam(OneBitAdamOptions options) {
+  return std::make_shared<OneBitAdam>(options);
+}
+
+Entry<OptimizerPtr> one_bit_adam_entry() {
+  const OneBitAdamOptions usual;
+  deck::Schema schema("one_bit_adam",
+                      "Adam whose variance is frozen after some steps (Tang et al., 2021); with "
+                      "policy one_bit_adam lanes then exchange one bit an element.");
+  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
+  schema.real("beta1", "Decay of the mean gradient.")
+      .fallback(usual.beta1)
+      .at_least(0.0)
+      .below(1.0);
+  schema.real("beta2", "Decay of the mean squared gradient.")
+      .fallback(usual.beta2)
+      .at_least(0.0)
+      .below(1.0);
+  schema.real("epsilon", "Added to the root, against division by zero.")
+      .fallback(usual.epsilon)
+      .above(0.0);
+  schema
+      .integer(
+          "freeze",
+          "Steps of plain Adam; 15 to 20 % of a run. A parameter whose gradient is zero in each "
+          "of them is not trained after them.")
+      .in_range(1, 1e15)
+      .fallback(usual.freeze);
+  return {schema, [](const deck::Section& options) {
+            return one_bit_adam({.learning_rate = options.real("learning_rate"),
+                                 .beta1 = options.real("beta1"),
+                                 .beta2 = options.real("beta2"),
+                                 .epsilon = options.real("epsilon"),
+                                 .freeze = options.integer("freeze")});
+          }};
+}
+
+}  // namespace zygos::nn

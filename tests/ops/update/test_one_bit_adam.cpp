@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/update/one_bit_adam.hpp"
+#include "support/kernel_case.hpp"
+#include "support/random_values.hpp"
+
+#include "zygos/core/one_bit.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <type_traits>
+
+namespace zygos::ops {
+
+using testing::Buffer;
+using testing::make_exec;
+using testing::random_values;
+
+namespace {
+
+constexpr OneBitScalars scalars{
+    .beta1 = 0.9, .share = 0.25, .root_factor = 2.0, .epsilon = 1e-8, .step_size = 0.01};
+constexpr std::size_t elements = 5000;  // the last block is not full
+
+/// Variances, of which every seventh is zero.
+std::vector<double> variances() {
+  std::vector<double> values = random_values(elements, 9);
+  for (std::size_t i = 0; i < elements; ++i) {
+    values[i] = i % 7 == 0 ? 0.0 : 0.01 + values[i] * values[i];
+  }
+  return values;
+}
+
+/// What one worker or owner has, on a space.
+template <class Exec, class T>
+struct Side {
+  Buffer<Exec, T> weights{std::vector<double>(elements, 1.0)};
+  Buffer<Exec, T> gradient{elements};
+  Buffer<Exec, T> first{random_values(elements, 8)};
+  Buffer<Exec, T> second{variances()};
+  Buffer<Exec, T> error{std::vector<double>(elements, 0.0)};
+
+  OneBitBuffers<Exec, T> buffers() {
+    OneBitBuffers<Exec, T> all;
+    all.weights = weights.vector();
+    all.gradient = gradient.vector();
+    all.first = first.vector();
+    all.second = second.const_vector();
+    all.error = error.vector();
+    return all;
+  }
+};
+
+}  // namespace
+
+TEMPLATE_LIST_TEST_CASE(
+    "What is compressed is one magnitude and a sign, with the norm of the block", "",
+    testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  Side<Exec, T> side;
+  side.gradient.assign(random_values(elements, 1));
+  const auto given = side.gradient.values();
+
+  compress_sum(exec, side.buffers());
+  exec.fence("zygos::test");
+
+  const auto sent = side.gradient.values();
+  const auto error = side.error.values();
+  for (std::size_t begin = 0; begin < elements; begin += one_bit_block) {
+    const std::size_t end = std::min(elements, begin + std::size_t{one_bit_block});
+    double squares = 0.0;
+    double those = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      squares += i % 7 == 0 ? 0.0 : static_cast<double>(given[i]) * given[i];
+      those += i % 7 == 0 ? 0.0 : 1.0;
+    }
+    const double magnitude = std::sqrt(squares / those);
+    for (std::size_t i = begin; i < end; ++i) {
+      REQUIRE(std::abs(sent[i]) == std::abs(sent[begin]));
+      REQUIRE(std::abs(std::abs(sent[i]) - magnitude) < 1e-6);
+      REQUIRE((i % 7 == 0 || (sent[i] < 0) == (given[i] < 0)));
+      REQUIRE(error[i] == (i % 7 == 0 ? T(0) : given[i] - sent[i]));
+    }
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("What was sent is what should have been, but for the error that is left",
+                        "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  Side<Exec, T> side;
+  const auto m = side.first.values();
+  const auto v = side.second.values();
+  std::vector<double> due(elements, 0.0);
+  std::vector<double> sent(elements, 0.0);
+  for (std::uint32_t step = 0; step < 25; ++step) {
+    side.gradient.assign(random_values(elements, 20 + step));
+    const auto g = side.gradient.values();
+
+    compress_momentum(exec, scalars, side.buffers());
+    exec.fence("zygos::test");
+
+    const auto compressed = side.gradient.values();
+    for (std::size_t i = 0; i < elements; ++i) {
+      const double d = std::sqrt(static_cast<double>(v[i])) * scalars.root_factor;
+      due[i] += i % 7 == 0 ? 0.0 : (0.225 * m[i] + 0.1 * g[i]) / d;
+      sent[i] += i % 7 == 0 ? 0.0 : static_cast<double>(compressed[i]);
+    }
+  }
+  const auto error = side.error.values();
+  const double rounding = std::is_same_v<T, float> ? 2e-4 : 1e-6;  // epsilon is left out
+  for (std::size_t i = 0; i < elements; ++i) {
+    REQUIRE(std::abs(due[i] - sent[i] - error[i]) < rounding * (1.0 + std::abs(due[i])));
+    // Fed back, errors stay as large as what is sent in a few steps.
+    REQUIRE(std::abs(static_cast<double>(error[i])) < 100.0);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("Steps go to momentum and weights, but not where no variance is", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  Side<Exec, T> side;
+  side.gradient.assign(random_values(elements, 1));
+
+  apply_step(exec, scalars, side.buffers());
+  exec.fence("zygos::test");
+
+  const auto u = side.gradient.values();
+  const auto v = side.second.values();
+  const auto m = side.first.values();
+  const auto w = side.weights.values();
+  for (std::size_t i = 0; i < elements; ++i) {
+    const T d = std::sqrt(v[i]) * T(2) + static_cast<T>(1e-8);
+    REQUIRE(m[i] == (i % 7 == 0 ? T(0) : u[i] * d));
+    REQUIRE(w[i] == (i % 7 == 0 ? T(1) : T(1) - static_cast<T>(0.01) * u[i]));
+  }
+}
+
+}  // namespace zygos::ops
