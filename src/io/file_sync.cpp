@@ -51,8 +51,6 @@ void write_all(int descriptor, const fs::path& file, std::span<const std::byte> 
                                 file.string(), reason(now < 0 ? errno : ENOSPC), done, bytes.size(),
                                 bytes.size() - done));
     }
-    // The disk may begin at once; whether the bytes arrive is fsync's to say.
-    ::sync_file_range(descriptor, static_cast<off64_t>(done), now, SYNC_FILE_RANGE_WRITE);
     done += static_cast<std::size_t>(now);
   }
 }

@@ -125,6 +125,10 @@ Image build_image(std::int64_t step, std::span<const TensorRef> tensors, Image r
   const hdf5::Session session;
   ImageMemory memory(reused.memory_.release(), reused.capacity_);
   try {
+    // At once what it may grow to: memory that is not used costs nothing, moving it does.
+    if (memory.grow(expected + expected / 4) == nullptr) {
+      throw hdf5::Failure("there is no memory");
+    }
     const auto access = growing_image_access(memory, expected);
     const auto creation = timeless(H5P_FILE_CREATE);
     hdf5::File file(H5Fcreate("checkpoint", H5F_ACC_TRUNC, creation, access), "create the file");

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -18,7 +19,7 @@ namespace zygos::io {
 class ImageMemory {
  public:
   ImageMemory() = default;
-  /// Takes over memory of `capacity` bytes, from std::malloc.
+  /// Takes over memory of `capacity` bytes, from another's release().
   ImageMemory(std::byte* memory, std::size_t capacity) noexcept
       : memory_(memory), capacity_(capacity) {}
   ~ImageMemory() { std::free(memory_); }
@@ -28,13 +29,20 @@ class ImageMemory {
   /// nullptr, and exhausted() from then on, when there is no more memory.
   void* grow(std::size_t size) noexcept {
     if (size > capacity_ || memory_ == nullptr) {
-      void* grown = std::realloc(memory_, size == 0 ? 1 : size);
+      // Whole pages: the system copies to a file from elsewhere at a third of the speed.
+      constexpr std::size_t page = 4096;
+      const std::size_t rounded = (size / page + 1) * page;
+      void* grown = std::aligned_alloc(page, rounded);
       if (grown == nullptr) {
         exhausted_ = true;
         return nullptr;
       }
+      if (capacity_ > 0) {
+        std::memcpy(grown, memory_, capacity_);
+      }
+      std::free(memory_);
       memory_ = grown;
-      capacity_ = size;
+      capacity_ = rounded;
     }
     return memory_;
   }
