@@ -21,8 +21,6 @@ namespace zygos::io {
 class Image {
  public:
   std::span<const std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
-  /// Bytes of its memory.
-  std::size_t capacity() const noexcept { return capacity_; }
 
  private:
   friend Image build_image(std::int64_t step, std::span<const TensorRef> tensors, Image reused);

@@ -20,7 +20,7 @@ struct CheckpointWriter::State {
 
   void fill(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts) {
     draft = make_draft(step, tensors, facts, std::move(draft.state));
-    bytes = draft.state.capacity();
+    bytes = draft.state.bytes().size();
   }
 };
 
