@@ -56,7 +56,7 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
   CHECK(keywords(loss_registry()) ==
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce", "dice"});
   CHECK(keywords(optimizer_registry()) ==
-        std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop"});
+        std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop", "one_bit_adam"});
   CHECK(keywords(rate_schedule_registry()) ==
         std::vector<std::string>{"constant", "step", "milestones", "cosine"});
 }
