@@ -180,10 +180,13 @@ bool any_is_bad(const T* values, std::size_t count) {
   return found != 0;
 }
 
-/// element(i) for all of a chunk but where the gradient is bad. It is looked at just before it is
-/// used, so that it comes from memory once.
+/// Elements whose gradient is examined before they are updated. In a first-level cache: all of a
+/// chunk in turn took a tenth longer where weights and states come from memory.
+constexpr std::size_t examined_block_size = 512;
+
+/// element(i) for all of a block but where the gradient is bad.
 template <class T, class Element>
-void update_chunk(const Element& element, const T* gradient, std::int32_t* bad, std::size_t begin,
+void update_block(const Element& element, const T* gradient, std::int32_t* bad, std::size_t begin,
                   std::size_t end) {
   if (!any_is_bad(gradient + begin, end - begin)) {
     return detail::run_range(element, begin, end);
@@ -193,6 +196,15 @@ void update_chunk(const Element& element, const T* gradient, std::int32_t* bad, 
     if (!is_bad(gradient[i])) {
       element(i);
     }
+  }
+}
+
+/// A gradient is looked at just before it is used, so that it comes from memory once.
+template <class T, class Element>
+void update_chunk(const Element& element, const T* gradient, std::int32_t* bad, std::size_t begin,
+                  std::size_t end) {
+  for (std::size_t block = begin; block < end; block += examined_block_size) {
+    update_block(element, gradient, bad, block, std::min(end, block + examined_block_size));
   }
 }
 
