@@ -38,15 +38,6 @@ std::vector<ErrorBuffer> error_buffers(const ModelState& state) {
   return buffers;
 }
 
-std::size_t whole_bytes(const ModelState& state) {
-  return static_cast<std::size_t>(state.model.whole.parameter_elements()) *
-         size_of(state.parameters);
-}
-
-std::size_t offset_of(const ModelState& state, const graph::Parameter& parameter) {
-  return static_cast<std::size_t>(parameter.offset) * size_of(state.parameters);
-}
-
 void put(const ModelState& state, const ErrorBuffer& buffer, const Held& held, const Bytes& flat) {
   const PlaceState& place = *state.places.here[held.place];
   const Tensor target = place.buffers.held(buffer.kind, 0, held.elements);

@@ -24,6 +24,17 @@ struct ModelState {
   std::vector<std::vector<std::byte>> gathered_errors{};  ///< likewise
 };
 
+/// Bytes of one flat buffer of the whole model.
+inline std::size_t whole_bytes(const ModelState &state) {
+  return static_cast<std::size_t>(state.model.whole.parameter_elements()) *
+         size_of(state.parameters);
+}
+
+/// Where a parameter begins in it, in bytes.
+inline std::size_t offset_of(const ModelState &state, const graph::Parameter &parameter) {
+  return static_cast<std::size_t>(parameter.offset) * size_of(state.parameters);
+}
+
 /// Puts flat buffers of the model that runs on all places, and all else that a
 /// place starts with. A state without bytes is zero.
 void write_state(const ModelState &state, const std::vector<std::byte> &flat_weights,

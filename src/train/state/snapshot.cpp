@@ -44,16 +44,6 @@ std::vector<std::string> buffer_names(const nn::Optimizer &optimizer) {
   return names;
 }
 
-/// Of one flat buffer of the whole model.
-std::size_t whole_bytes(const ModelState &state) {
-  return static_cast<std::size_t>(state.model.whole.parameter_elements()) *
-         size_of(state.parameters);
-}
-
-std::size_t offset_of(const ModelState &state, const graph::Parameter &parameter) {
-  return static_cast<std::size_t>(parameter.offset) * size_of(state.parameters);
-}
-
 }  // namespace
 
 void begin_state(const ModelState &state, std::uint64_t seed) {
