@@ -15,12 +15,12 @@ namespace zygos::io {
 
 namespace {
 
-constexpr std::string_view digits = "0123456789abcdef";
+constexpr std::string_view hex_digits = "0123456789abcdef";
 
 std::string hex_of(std::uint64_t value) {
   std::string text(16, '0');
   for (auto digit = text.rbegin(); digit != text.rend(); ++digit) {
-    *digit = digits[value & 0xf];
+    *digit = hex_digits[value & 0xf];
     value >>= 4;
   }
   return text;
@@ -89,8 +89,8 @@ std::string Sha256::hex() const {
   ZYGOS_REQUIRE(ok && length == value.size(), "SHA-256 failed");
   std::string text;
   for (const unsigned char byte : value) {
-    text += digits[byte >> 4];
-    text += digits[byte & 0xf];
+    text += hex_digits[byte >> 4];
+    text += hex_digits[byte & 0xf];
   }
   return text;
 }
