@@ -318,14 +318,14 @@ std::string checkpoints_text(const train::CheckpointCosts& costs) {
 nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t steps) {
   const std::int64_t exact =
       schedule.compress_after > 0 ? std::min(steps, schedule.compress_after) : 0;
-  nlohmann::json json{
+  nlohmann::json traffic{
       {"step", schedule.traffic_bytes()},
       {"run", exact * schedule.traffic_bytes(false) + (steps - exact) * schedule.traffic_bytes()}};
   if (schedule.compress_after > 0) {
-    json["exact_step"] = schedule.traffic_bytes(false);
-    json["exact_steps"] = exact;
+    traffic["exact_step"] = schedule.traffic_bytes(false);
+    traffic["exact_steps"] = exact;
   }
-  return json;
+  return traffic;
 }
 
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
