@@ -64,7 +64,10 @@ TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
   CHECK(names.contains(plan["recommended"].get<std::string>()));
   CHECK_FALSE(plan["recommended"].get<std::string>().starts_with("pipedream"));
   CHECK(plan["reason"].get<std::string>().size() > 20);
-  CHECK(plan["refusals"].empty());
+  REQUIRE(plan["refusals"].size() == 1);
+  CHECK(plan["refusals"][0]["policy"] == "one_bit_adam");
+  CHECK_THAT(plan["refusals"][0]["reason"].get<std::string>(),
+             ContainsSubstring("set optimizer.type to one_bit_adam"));
   CHECK(plan["remarks"].dump().find("M/D") != std::string::npos);
 }
 
