@@ -13,8 +13,6 @@
 #include "zygos/plan/recommendation.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace zygos::policies {
@@ -100,10 +98,7 @@ class CoarseSplit final : public train::Policy {
 
   /// The shortest number that gives so many samples again.
   static std::string share_text(const plan::Problem& problem, std::int64_t samples) {
-    const double share = static_cast<double>(samples) / static_cast<double>(problem.batch);
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), share).ptr;
-    return {text.data(), end};
+    return number_text(static_cast<double>(samples) / static_cast<double>(problem.batch));
   }
 
   static schedule::Schedule split_at(const plan::Problem& problem, std::int64_t first) {

@@ -17,8 +17,6 @@
 #include "zygos/core/error.hpp"
 #include "zygos/plan/simulator.hpp"
 
-#include <array>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,11 +25,6 @@ namespace zygos::policies {
 namespace {
 
 constexpr const char* keyword_text = "cotrain";
-
-std::string text_of(double number) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
 
 /// By k: the nodes in front of which k layers with parameters lie.
 std::vector<std::int32_t> cuts_of(const schedule::ModelOutline& model) {
@@ -96,7 +89,7 @@ class CoTrain final : public train::Policy {
     const auto cuts = cuts_of(problem.model);
     const std::int64_t most = layers_of(problem);
     if (!(layers >= 0.0) || layers > static_cast<double>(most)) {
-      throw UsageError("policy 'cotrain': device_layers is " + text_of(layers) +
+      throw UsageError("policy 'cotrain': device_layers is " + number_text(layers) +
                        "; the model has " + std::to_string(most) +
                        " layers with parameters, so 0 to " + std::to_string(most));
     }

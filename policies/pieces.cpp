@@ -5,6 +5,8 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -150,6 +152,11 @@ schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem
   }
   builder.update(place);
   return std::move(builder).build();
+}
+
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 std::string lanes_text(const plan::Problem& problem) {

@@ -25,6 +25,9 @@ void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
 schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem& problem,
                                   schedule::Place place, std::int64_t micro_batches = 1);
 
+/// The shortest text that reads as this number again.
+std::string number_text(double number);
+
 /// "2 (host, device)".
 std::string lanes_text(const plan::Problem& problem);
 
