@@ -40,9 +40,13 @@ class LaneMemory {
   zygos::Tensor tensor_;
 };
 
+/// Updates that keep what they overwrite, and those that begin from what was kept.
+enum class Speculation { none, kept, redone };
+
 /// As a step has it: the gradient is scaled by a factor, and elements that are not finite are
 /// found.
-void update(benchmark::State& state, const zygos::nn::OptimizerPtr& optimizer) {
+void update(benchmark::State& state, const zygos::nn::OptimizerPtr& optimizer,
+            Speculation speculation) {
   const zygos::lane::Execution execution = Exec(static_cast<int>(state.range(0)));
   const std::int64_t count = state.range(1);
   const LaneMemory weights(count);
@@ -63,11 +67,23 @@ void update(benchmark::State& state, const zygos::nn::OptimizerPtr& optimizer) {
     states.emplace_back(count, 0.0F);
     args.states.push_back(states.back().tensor());
   }
+  std::vector<LaneMemory> previous;
+  if (speculation != Speculation::none) {
+    for (std::size_t i = 0; i <= states.size(); ++i) {
+      previous.emplace_back(count, 0.0F);
+    }
+    args.previous_weights = previous.back().tensor();
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      args.previous_states.push_back(previous[i].tensor());
+    }
+    args.again = speculation == Speculation::redone;
+  }
   for ([[maybe_unused]] auto iteration : state) {
     ++args.step;
     optimizer->update(execution, args);
   }
-  zygos::perf::report_bytes(state, optimizer->cost(count, zygos::DType::f32).bytes);
+  const double copies = 4.0 * static_cast<double>(count) * static_cast<double>(previous.size());
+  zygos::perf::report_bytes(state, optimizer->cost(count, zygos::DType::f32).bytes + copies);
 }
 
 void triad(benchmark::State& state) {
@@ -95,13 +111,17 @@ void sizes(benchmark::internal::Benchmark* bench) {
 }
 
 BENCHMARK(triad)->Apply(sizes);
-BENCHMARK_CAPTURE(update, sgd, zygos::nn::sgd({.momentum = 0.0}))->Apply(sizes);
-BENCHMARK_CAPTURE(update, momentum, zygos::nn::sgd({.momentum = 0.9}))->Apply(sizes);
-BENCHMARK_CAPTURE(update, adam, zygos::nn::adam({}))->Apply(sizes);
-BENCHMARK_CAPTURE(update, adamw, zygos::nn::adam({.weight_decay = 0.01, .decoupled = true}))
+BENCHMARK_CAPTURE(update, sgd, zygos::nn::sgd({.momentum = 0.0}), Speculation::none)->Apply(sizes);
+BENCHMARK_CAPTURE(update, momentum, zygos::nn::sgd({.momentum = 0.9}), Speculation::none)
     ->Apply(sizes);
-BENCHMARK_CAPTURE(update, rmsprop, zygos::nn::rmsprop({}))->Apply(sizes);
-BENCHMARK_CAPTURE(update, adagrad, zygos::nn::adagrad({}))->Apply(sizes);
+BENCHMARK_CAPTURE(update, adam, zygos::nn::adam({}), Speculation::none)->Apply(sizes);
+BENCHMARK_CAPTURE(update, adamw, zygos::nn::adam({.weight_decay = 0.01, .decoupled = true}),
+                  Speculation::none)
+    ->Apply(sizes);
+BENCHMARK_CAPTURE(update, adam_speculated, zygos::nn::adam({}), Speculation::kept)->Apply(sizes);
+BENCHMARK_CAPTURE(update, adam_redone, zygos::nn::adam({}), Speculation::redone)->Apply(sizes);
+BENCHMARK_CAPTURE(update, rmsprop, zygos::nn::rmsprop({}), Speculation::none)->Apply(sizes);
+BENCHMARK_CAPTURE(update, adagrad, zygos::nn::adagrad({}), Speculation::none)->Apply(sizes);
 
 }  // namespace
 

@@ -84,13 +84,15 @@ std::vector<Bucket> add_owned_buckets(schedule::Outline& outline, std::int64_t b
   return buckets;
 }
 
-/// Adds the tasks of one step.
+/// Adds the tasks of one step. With `speculates`, of gradients that are clipped, all buckets but
+/// the last are updated before the norm is known.
 class OffloadedStep {
  public:
-  OffloadedStep(schedule::Outline outline, std::vector<Place> workers)
+  OffloadedStep(schedule::Outline outline, std::vector<Place> workers, bool speculates)
       : owners_(outline.part_owners),
         workers_(std::move(workers)),
         clips_(outline.clips),
+        speculates_(speculates),
         streams_(!outline.streams.empty()),
         builder_(std::move(outline)) {}
 
@@ -99,7 +101,9 @@ class OffloadedStep {
     for (const Bucket& bucket : buckets) {
       add_backward(bucket.nodes);
       // One bucket late in the list: by then the gradients have come.
-      if (!clips_) {
+      if (speculates_) {
+        speculate();
+      } else if (!clips_) {
         end_waiting_parts();
       }
       gather(bucket);
@@ -107,6 +111,7 @@ class OffloadedStep {
     if (clips_) {
       exchange_squares();
     }
+    confirm();
     end_waiting_parts();
     return std::move(builder_).build();
   }
@@ -150,37 +155,74 @@ class OffloadedStep {
     }
   }
 
-  void exchange_squares() {
-    std::vector<Place> owners;
+  void add_squares() {
     for (const std::int32_t part : waiting_) {
       builder_.squares(owner_of(part), part);
-      if (std::ranges::find(owners, owner_of(part)) == owners.end()) {
-        owners.push_back(owner_of(part));
+      if (std::ranges::find(measured_, owner_of(part)) == measured_.end()) {
+        measured_.push_back(owner_of(part));
       }
     }
-    builder_.exchange_squares(owners);
+  }
+
+  void exchange_squares() {
+    add_squares();
+    builder_.exchange_squares(measured_);
+  }
+
+  void speculate() {
+    add_squares();
+    for (const std::int32_t part : waiting_) {
+      builder_.speculate(owner_of(part), part);
+      speculated_.push_back(part);
+    }
+    waiting_.clear();
+  }
+
+  /// Only weights that are confirmed go to the workers: what is sent twice where the norm is above
+  /// its limit would take the time that it saves where it is not.
+  void confirm() {
+    for (const std::int32_t part : speculated_) {
+      builder_.confirm(owner_of(part), part);
+      send_weights(part);
+    }
   }
 
   void end_waiting_parts() {
     for (const std::int32_t part : waiting_) {
-      const Place owner = owner_of(part);
-      builder_.update(owner, part);
-      std::vector<Place> others = workers_;
-      std::erase(others, owner);
-      if (!others.empty() && !streams_) {
-        builder_.broadcast_weights(owner, others, part);
-      }
+      builder_.update(owner_of(part), part);
+      send_weights(part);
     }
     waiting_.clear();
+  }
+
+  void send_weights(std::int32_t part) {
+    const Place owner = owner_of(part);
+    std::vector<Place> others = workers_;
+    std::erase(others, owner);
+    if (!others.empty() && !streams_) {
+      builder_.broadcast_weights(owner, others, part);
+    }
   }
 
   std::vector<Place> owners_;  ///< by part
   std::vector<Place> workers_;
   bool clips_;
+  bool speculates_;
   bool streams_;
   ScheduleBuilder builder_;
-  std::vector<std::int32_t> waiting_;  ///< parts that are gathered and not yet updated
+  std::vector<std::int32_t> waiting_;     ///< parts that are gathered and not yet updated
+  std::vector<std::int32_t> speculated_;  ///< parts that wait to be confirmed
+  std::vector<Place> measured_;           ///< owners whose squares have been summed
 };
+
+bool speculates(const plan::Problem& problem, const Offload& offload) {
+  if (offload.speculate.value_or(false) && !problem.clips) {
+    refuse(offload,
+           "speculate is on, and the optimizer has no clip_norm: updates wait for nothing; set "
+           "optimizer.clip_norm, or leave speculate out");
+  }
+  return problem.clips && offload.speculate.value_or(offload.streams);
+}
 
 }  // namespace
 
@@ -214,7 +256,7 @@ schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload&
     }
   }
   const auto buckets = add_owned_buckets(outline, offload.bucket_bytes, device, owner, workers);
-  return OffloadedStep(std::move(outline), workers).build(buckets);
+  return OffloadedStep(std::move(outline), workers, speculates(problem, offload)).build(buckets);
 }
 
 void add_offload_keys(deck::Schema& schema) {
@@ -227,6 +269,13 @@ void add_offload_keys(deck::Schema& schema) {
                 "not divided.")
       .above(0.0)
       .fallback("25 MB");
+  schema
+      .choice("speculate", {"auto", "on", "off"},
+              "With optimizer.clip_norm: all buckets but the last are updated before the norm of "
+              "the gradient is known, and once more from what they were if it is above its limit; "
+              "the owner keeps a second copy of their weights and states for it. auto: on with "
+              "weights: host, where nothing is sent back; else off.")
+      .fallback("auto");
 }
 
 Offload offload_of(std::string policy, const deck::Section& section) {
@@ -235,6 +284,9 @@ Offload offload_of(std::string policy, const deck::Section& section) {
     offload.owner = section.text("owner");
   }
   offload.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
+  if (const std::string speculate = section.text("speculate"); speculate != "auto") {
+    offload.speculate = speculate == "on";
+  }
   return offload;
 }
 

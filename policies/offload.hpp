@@ -12,6 +12,7 @@
 #include "zygos/schedule/schedule.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace zygos::policies {
@@ -22,6 +23,9 @@ struct Offload {
   std::int64_t bucket_bytes = 0;
   bool streams =
       false;  ///< workers have weights and gradients of a bucket only while they use them
+  /// Where gradients are clipped: buckets are updated before the norm is known. Empty: they are
+  /// with `streams`, where no weights have to return after the norm.
+  std::optional<bool> speculate{};
 };
 
 /// What the workers update themselves: the first nodes, and a share of the elements of the next.
@@ -37,12 +41,12 @@ struct DeviceNodes {
 void require_bucket(const Offload& offload);
 
 /// One step. The workers update `device` themselves; with several workers each owns an equal part
-/// of these parameters. UsageError for an owner that is no lane, fewer than two lanes, and strict
-/// mode with several workers.
+/// of these parameters. UsageError for an owner that is no lane, fewer than two lanes, strict mode
+/// with several workers, and speculation on a norm that nobody needs.
 schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload& offload,
                                     const DeviceNodes& device = {});
 
-/// The keys `owner` and `bucket` of a deck.
+/// The keys `owner`, `bucket` and `speculate` of a deck.
 void add_offload_keys(deck::Schema& schema);
 Offload offload_of(std::string policy, const deck::Section& section);
 

@@ -16,7 +16,13 @@
 //   bytes of a worker's lane     those of about three buckets of weights and two of gradients
 //   bytes over its link          4 N out and 8 N in, a step
 //
-// With clipping by the norm, updates begin when the squares of all buckets are known.
+// With clipping by the norm, an update has to wait for the squares of all buckets. Instead it is
+// speculated ("SuperOffload": speculation, then validation; policies.md 3.12): a bucket is updated
+// when it comes, as if the norm were below its limit, and what that overwrites is kept. Once the
+// norm is known, the update stands, or is made again from what was kept. The last bucket comes with
+// the norm, so nothing is speculated for it.
+//
+//   bytes of the owner's lane    4 N (1 + states) more, of all buckets but the last
 #include "offload.hpp"
 #include "policy_files.hpp"
 
@@ -45,9 +51,9 @@ class ZeroOffload final : public train::Policy {
 }  // namespace
 
 train::PolicyPtr zero_offload(ZeroOffloadOptions options) {
-  return std::make_shared<ZeroOffload>(Offload{keyword_text, std::move(options.owner),
-                                               options.bucket_bytes,
-                                               options.weights == schedule::Tier::host});
+  return std::make_shared<ZeroOffload>(
+      Offload{keyword_text, std::move(options.owner), options.bucket_bytes,
+              options.weights == schedule::Tier::host, options.speculate});
 }
 
 train::PolicyEntry zero_offload_entry() {

@@ -46,7 +46,7 @@ std::optional<plan::OpTime> op_of(const ProfileRequest& request, const schedule:
                         graph.loss().cost(request.batch.samples(), graph.output_shape(), dtype),
                         0.0};
   }
-  if (task.kind == TaskKind::update) {
+  if (makes_version(task.kind)) {
     const std::string type(request.optimizer.type());
     return plan::OpTime{type, type, OpPass::update,
                         request.optimizer.cost(task.elements.count(), dtype), 0.0};

@@ -31,7 +31,7 @@ std::vector<std::int32_t> staleness(const schedule::Schedule& schedule) {
   }
   std::vector<std::int32_t> result(schedule.places.size(), 0);
   for (const schedule::Task& task : schedule.tasks) {
-    if (task.kind != TaskKind::update) {
+    if (!makes_version(task.kind)) {
       continue;
     }
     const auto found = oldest.find({stage_of(task), task.update});

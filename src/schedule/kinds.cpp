@@ -114,6 +114,25 @@ constexpr List<Operand, 2> update_writes{
     {{BufferKind::weights, Extent::parameters_of_task},
      {BufferKind::optimizer_state, Extent::parameters_of_task}}};
 
+constexpr List<Operand, 4> speculate_reads{
+    {{BufferKind::reduced_gradients, Extent::parts_of_task, 0, facts({reduced})},
+     {BufferKind::gradients, Extent::parts_of_task, 0, facts({unreduced})},
+     {BufferKind::weights, Extent::parameters_of_task},
+     {BufferKind::optimizer_state, Extent::parameters_of_task}}};
+constexpr List<Operand, 4> speculate_writes{
+    {{BufferKind::weights, Extent::parameters_of_task},
+     {BufferKind::optimizer_state, Extent::parameters_of_task},
+     {BufferKind::previous_weights, Extent::parameters_of_task},
+     {BufferKind::previous_state, Extent::parameters_of_task}}};
+constexpr List<Operand, 7> confirm_reads{
+    {{BufferKind::reduced_gradients, Extent::parts_of_task, 0, facts({reduced})},
+     {BufferKind::gradients, Extent::parts_of_task, 0, facts({unreduced})},
+     {BufferKind::norm, Extent::place},
+     {BufferKind::weights, Extent::parameters_of_task},
+     {BufferKind::optimizer_state, Extent::parameters_of_task},
+     {BufferKind::previous_weights, Extent::parameters_of_task},
+     {BufferKind::previous_state, Extent::parameters_of_task}}};
+
 constexpr List<Operand, 1> current_weights{{{BufferKind::weights, Extent::parameters_of_task}}};
 constexpr List<Operand, 1> weights_in_slot{
     {{BufferKind::weights, Extent::parameters_of_task, slot_of_task}}};
@@ -165,6 +184,7 @@ constexpr List<TaskKind, 1> like_read{write_activations};
 constexpr List<TaskKind, 1> like_compress{update};
 constexpr List<TaskKind, 1> like_reduce{all_reduce};
 constexpr List<TaskKind, 1> like_all_reduce{reduce};
+constexpr List<TaskKind, 1> like_update{update};
 
 // ---------------------------------------------------------------- the table
 
@@ -317,6 +337,25 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .shows_version = true,
      .elements = Elements::updated,
      .reads = update_reads,
+     .writes = update_writes},
+    {.kind = speculate,
+     .name = "speculate",
+     .cost = CostFamily::elements,
+     .computes = true,
+     .of_update = true,
+     .shows_version = true,
+     .elements = Elements::updated,
+     .priced_as = like_update,
+     .reads = speculate_reads,
+     .writes = speculate_writes},
+    {.kind = confirm,
+     .name = "confirm",
+     .cost = CostFamily::in_pass,
+     .computes = true,
+     .of_update = true,
+     .shows_version = true,
+     .elements = Elements::updated,
+     .reads = confirm_reads,
      .writes = update_writes},
     {.kind = stash,
      .name = "stash",

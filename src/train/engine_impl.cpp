@@ -34,7 +34,8 @@ void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
 /// Who builds a schedule knows it from the problem; this is for those that did not look.
 void require_norms(const schedule::Schedule& schedule, bool clips) {
   for (const schedule::Task& task : schedule.tasks) {
-    if (task.kind == TaskKind::update && task.elements.count() > 0 && task.clips != clips) {
+    const bool made_for_clipping = task.clips || task.kind == TaskKind::speculate;
+    if (makes_version(task.kind) && task.elements.count() > 0 && made_for_clipping != clips) {
       throw UsageError("the schedule of policy '" + schedule.policy + "' was made for gradients " +
                        (clips ? "as they are, and the optimizer clips them by their norm"
                               : "clipped by their norm, and the optimizer does not clip") +
@@ -247,6 +248,7 @@ void Engine::Impl::add_totals(StepReport& report) {
     double* const of_place = totals.data() + totals_of_place * place;
     std::ranges::copy(sums_of_loss(*places.here[place]), of_place);
     of_place[3] = train::has_bad_gradient(*places.here[place]) ? 1.0 : 0.0;
+    of_place[4] = places.here[place]->updates.redone ? 1.0 : 0.0;
   }
   if (places.ranks != nullptr) {
     // Each place's sums are those of one rank, and zeros change no bit.
@@ -259,6 +261,7 @@ void Engine::Impl::add_totals(StepReport& report) {
     loss_sum += of_place[0];
     report.hits += std::llround(of_place[1]);
     valid += std::llround(of_place[2]);
+    report.redone = report.redone || of_place[4] > 0.0;
   }
   if (const auto score = model.graph.loss().score()) {
     report.best_hits = valid * score->best;

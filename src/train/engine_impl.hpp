@@ -19,7 +19,7 @@
 namespace zygos::train {
 
 /// What a place tells of a step: the loss's totals, and 1 if a gradient was bad.
-inline constexpr std::size_t totals_of_place = nn::loss_totals + 1;
+inline constexpr std::size_t totals_of_place = nn::loss_totals + 2;
 
 struct Engine::Impl {
   Impl(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::LaneSet& lanes,

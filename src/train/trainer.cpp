@@ -189,6 +189,7 @@ void Trainer::one_step() {
   interval_.best_hits += report.best_hits;
   interval_.loss_sum += report.loss * static_cast<double>(report.samples);
   interval_.step_seconds += report.seconds;
+  redone_steps_ += report.redone ? 1 : 0;
   interval_.waited_seconds += feed_->waited_s() - waited_before;
   const auto slot = static_cast<std::size_t>(step) % remembered_steps;
   if (step_seconds_.size() < remembered_steps) {
@@ -381,6 +382,7 @@ Event Trainer::event(EventKind kind) const {
   out.epoch = epoch_of(step_) + 1;
   out.seconds = elapsed_s();
   out.median_step_s = median_step_s();
+  out.redone_steps = redone_steps_;
   const auto done = static_cast<double>(step_ - first_step_);
   if (done > 0) {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);

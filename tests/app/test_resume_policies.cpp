@@ -118,7 +118,9 @@ TEST_CASE("a run that clips gradients goes on to the same bits") {
   stop_twice_and_go_on(
       GENERATE(as<std::string>{}, "{type: coarse_split}", "{type: data_parallel}",
                "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
-               "{type: one_f_one_b, micro_batches: 4}", "{type: pipedream_2bw, updates: 2}"),
+               "{type: one_f_one_b, micro_batches: 4}", "{type: pipedream_2bw, updates: 2}",
+               "{type: zero_offload, owner: host, bucket: 1 kB, speculate: on}",
+               "{type: cotrain, owner: host, bucket: 1 kB, device_layers: 1, speculate: on}"),
       {"optimizer.clip_norm=0.5"});
 }
 
@@ -132,6 +134,17 @@ TEST_CASE("a policy that can't clip gradients says so before anything runs") {
   CHECK_THAT(outcome.err, ContainsSubstring("tiny.yaml") &&
                               ContainsSubstring("policy 'pipedream'") &&
                               ContainsSubstring("clip_norm"));
+}
+
+TEST_CASE("speculation on a norm that nobody needs is refused before anything runs") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const Outcome outcome =
+      zygos_run({"check", "tiny.yaml", "policy={type: zero_offload, owner: host, speculate: on}"},
+                scratch.path());
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("policy 'zero_offload'") &&
+                              ContainsSubstring("set optimizer.clip_norm"));
 }
 
 TEST_CASE("a schedule of learning rates that can't be is refused where it stands") {

@@ -124,6 +124,25 @@ TEST_CASE("a run's folder can be anywhere") {
   CHECK_FALSE(fs::exists(scratch.path() / "runs"));
 }
 
+TEST_CASE("steps that the norm of the gradient has undone are counted, and change no bit") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto trained = [&](const std::string& speculate) {
+    return train_to_the_end(
+        scratch.path(),
+        {"optimizer.clip_norm=0.5", "--run-dir", speculate,
+         "policy={type: zero_offload, owner: host, bucket: 1 kB, speculate: " + speculate + "}"});
+  };
+  const nlohmann::json speculated = trained("on");
+  const nlohmann::json waited = trained("off");
+
+  CHECK(speculated["weights_xxh64"] == waited["weights_xxh64"]);
+  CHECK(speculated["redone_steps"] > 0);
+  CHECK(speculated["redone_steps"] < speculated["steps"]);
+  CHECK_FALSE(waited.contains("redone_steps"));
+  CHECK(speculated["planned_bytes"]["host"]["stash"] > 0);
+}
+
 TEST_CASE("an automatic share is chosen once and written down") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

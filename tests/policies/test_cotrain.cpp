@@ -10,6 +10,8 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <optional>
+
 namespace zygos::policies {
 namespace {
 
@@ -19,18 +21,20 @@ using schedule::Place;
 using schedule::Task;
 using schedule::TaskKind;
 
-train::PolicyPtr with_layers(double layers) {
-  return cotrain({.owner = {}, .bucket_bytes = 64, .device_layers = layers});
+train::PolicyPtr with_layers(double layers, std::optional<bool> speculate = {}) {
+  return cotrain(
+      {.owner = {}, .bucket_bytes = 64, .device_layers = layers, .speculate = speculate});
 }
 
-schedule::Schedule cotrained(const plan::Problem& problem, double layers) {
-  return with_layers(layers)->schedule(problem, nullptr);
+schedule::Schedule cotrained(const plan::Problem& problem, double layers,
+                             std::optional<bool> speculate = {}) {
+  return with_layers(layers, speculate)->schedule(problem, nullptr);
 }
 
 std::int64_t updated_by(const schedule::Schedule& schedule, Place place) {
   std::int64_t elements = 0;
   for (const Task& task : schedule.tasks) {
-    elements += task.kind == TaskKind::update && task.place == place ? task.elements.count() : 0;
+    elements += makes_version(task.kind) && task.place == place ? task.elements.count() : 0;
   }
   return elements;
 }
@@ -65,7 +69,13 @@ TEST_CASE("A device that updates its first layer makes the golden schedule") {
 TEST_CASE("Updates of host and device that clip wait for the squares of both") {
   plan::Problem problem = test::host_and_device();
   problem.clips = true;
-  CHECK(cotrained(problem, 1).text() == test::golden("cotrain_clipped"));
+  CHECK(cotrained(problem, 1, false).text() == test::golden("cotrain_clipped"));
+}
+
+TEST_CASE("The owner of later layers speculates on all of them") {
+  plan::Problem problem = test::host_and_device();
+  problem.clips = true;
+  CHECK(cotrained(problem, 1, true).text() == test::golden("cotrain_speculated"));
 }
 
 TEST_CASE("With no layer updated on the device cotrain is zero_offload") {

@@ -9,6 +9,9 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
+#include <tuple>
+
 namespace zygos::policies {
 namespace {
 
@@ -50,8 +53,50 @@ TEST_CASE("Weights that rest with the owner come once for forward and once for b
 TEST_CASE("Updates that clip wait for the squares of all buckets") {
   plan::Problem problem = test::host_and_device();
   problem.clips = true;
-  CHECK(offloaded(problem, {.owner = "host", .bucket_bytes = 64}).text() ==
+  CHECK(offloaded(problem, {.owner = "host", .bucket_bytes = 64, .speculate = false}).text() ==
         test::golden("zero_offload_clipped"));
+}
+
+TEST_CASE(
+    "Updates of all buckets but the last are speculated, and confirmed before they are sent") {
+  plan::Problem problem = test::host_and_device();
+  problem.clips = true;
+  CHECK(offloaded(problem, {.owner = "host", .bucket_bytes = 64, .speculate = true}).text() ==
+        test::golden("zero_offload_speculated"));
+}
+
+TEST_CASE("Only the last bucket's update waits for the norm") {
+  for (const std::int32_t layers : {2, 4, 8}) {
+    plan::Problem problem = test::lanes_problem(2, 12, test::chain_of(layers));
+    const ZeroOffloadOptions at_once{.owner = "l0", .bucket_bytes = 1, .speculate = true};
+    ZeroOffloadOptions waiting = at_once;
+    waiting.speculate = false;
+    const auto updates = [](const schedule::Schedule& made) {
+      return std::ranges::count(made.tasks, TaskKind::update, &Task::kind);
+    };
+    problem.clips = true;
+    CHECK(updates(offloaded(problem, at_once)) == 1);
+    CHECK(updates(offloaded(problem, waiting)) == layers);
+    CHECK(std::ranges::count(offloaded(problem, at_once).tasks, TaskKind::speculate, &Task::kind) ==
+          layers - 1);
+  }
+}
+
+TEST_CASE("Unless it is told, an owner speculates where its weights are not sent back") {
+  plan::Problem problem = test::host_and_device();
+  for (const auto& [weights, clips, speculates] : {std::tuple{schedule::Tier::lane, true, false},
+                                                   {schedule::Tier::host, true, true},
+                                                   {schedule::Tier::host, false, false}}) {
+    problem.clips = clips;
+    const auto made = offloaded(problem, {.owner = "host", .bucket_bytes = 64, .weights = weights});
+    CHECK((std::ranges::count(made.tasks, TaskKind::speculate, &Task::kind) > 0) == speculates);
+  }
+}
+
+TEST_CASE("Speculation on a norm that nobody needs is refused") {
+  CHECK_THROWS_MATCHES(
+      offloaded(test::host_and_device(), {.owner = "host", .bucket_bytes = 64, .speculate = true}),
+      UsageError, MessageMatches(ContainsSubstring("the optimizer has no clip_norm")));
 }
 
 TEST_CASE("Every update is the owner's, which computes nothing") {

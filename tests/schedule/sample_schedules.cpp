@@ -396,7 +396,7 @@ Schedule hub(std::int32_t workers) {
   return std::move(builder).build();
 }
 
-Schedule owner(std::int32_t workers, bool clips, bool streams) {
+Schedule owner(std::int32_t workers, bool clips, bool streams, bool speculates) {
   Outline outline = replicas("owner", workers);
   outline.places.push_back({"owner", true, -1});
   outline.parts = {{0, 10}, {10, 20}};
@@ -423,10 +423,13 @@ Schedule owner(std::int32_t workers, bool clips, bool streams) {
     if (clips) {
       builder.squares(workers, node);
     }
+    if (speculates && node == 1) {
+      builder.speculate(workers, node);
+    }
   }
   builder.exchange_squares({&workers, 1});
   for (const std::int32_t node : {1, 0}) {
-    builder.update(workers, node);
+    speculates&& node == 1 ? builder.confirm(workers, node) : builder.update(workers, node);
     if (!streams) {
       builder.broadcast_weights(workers, all, node);
     }
@@ -457,6 +460,7 @@ std::vector<Sample> all_samples() {
           {"hub of three", hub(3)},
           {"owner of two workers' weights", owner(2)},
           {"owner that clips", owner(1, true)},
+          {"owner that speculates", owner(2, true, false, true)},
           {"owner of streamed weights", owner(2, false, true)}};
 }
 

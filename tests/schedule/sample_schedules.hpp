@@ -75,7 +75,8 @@ schedule::Schedule rounded_hub(std::int32_t places);
 
 /// Workers that own nothing, and a place that owns both parts of the weights and computes nothing.
 /// `streams`: the workers have weights and gradients only while they use them.
-schedule::Schedule owner(std::int32_t workers, bool clips = false, bool streams = false);
+schedule::Schedule owner(std::int32_t workers, bool clips = false, bool streams = false,
+                         bool speculates = false);
 
 /// All of these, small, by name.
 struct Sample {

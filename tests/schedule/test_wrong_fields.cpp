@@ -29,8 +29,11 @@ bool for_samples(const Schedule& /*schedule*/, const Task& task) { return is_of_
 bool for_passes(const Schedule& /*schedule*/, const Task& task) {
   return task.kind == forward || task.kind == recompute || task.kind == backward;
 }
+bool for_updates(const Schedule& /*schedule*/, const Task& task) {
+  return makes_version(task.kind) || task.kind == confirm;
+}
 bool for_weights(const Schedule& schedule, const Task& task) {
-  return for_passes(schedule, task) || task.kind == update || task.kind == stash ||
+  return for_passes(schedule, task) || for_updates(schedule, task) || task.kind == stash ||
          task.kind == offload || task.kind == fetch || task.kind == average ||
          task.payload == Payload::weights;
 }
@@ -77,8 +80,8 @@ const std::vector<Change>& changes() {
          task.update = (task.update + 1) % static_cast<std::int32_t>(schedule.updates.size());
        }},
       {"update that does not exist",
-       [](const Schedule&, const Task& task) {
-         return task.kind == loss || task.kind == update || task.kind == squares ||
+       [](const Schedule& schedule, const Task& task) {
+         return task.kind == loss || for_updates(schedule, task) || task.kind == squares ||
                 task.kind == norm;
        },
        [](const Schedule&, Task& task) { task.update = 99; }},
@@ -104,8 +107,8 @@ const std::vector<Change>& changes() {
       {"accumulates", [](const Schedule&, const Task& task) { return task.kind == backward; },
        [](const Schedule&, Task& task) { task.accumulates = !task.accumulates; }},
       {"reduced",
-       [](const Schedule&, const Task& task) {
-         return task.kind == update || task.kind == squares;
+       [](const Schedule& schedule, const Task& task) {
+         return for_updates(schedule, task) || task.kind == squares;
        },
        [](const Schedule&, Task& task) { task.reduced = !task.reduced; }},
       {"clips", [](const Schedule&, const Task& task) { return task.kind == update; },

@@ -25,6 +25,12 @@ struct UpdateArgs {
   Tensor gradient_factor;      ///< (1) f64 in the lane's memory; empty: 1
   Tensor bad;  ///< (1) i32 in the lane's memory: becomes 1 if an element of the gradient is not
                ///< finite, whose weight and states then stay; empty: nobody asks, and they do not
+  /// Of (P) as weights and states, so that an update can be made again with another factor: what it
+  /// overwrites is kept here first, or, with `again`, it begins from what is kept. Empty: nothing
+  /// is.
+  Tensor previous_weights{};
+  std::vector<Tensor> previous_states{};
+  bool again = false;
   std::uint64_t step = 0;    ///< 1 for the first update
   double rate_factor = 1.0;  ///< of the learning rate: what a schedule says
   bool compressed = false;   ///< the gradient is what compress() made of it

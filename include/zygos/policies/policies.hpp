@@ -123,6 +123,9 @@ struct ZeroOffloadOptions {
   std::string owner;  ///< lane; empty: the first that reads host memory itself
   std::int64_t bucket_bytes = 25'000'000;
   schedule::Tier weights = schedule::Tier::lane;  ///< host: workers have them only while in use
+  /// Where gradients are clipped: buckets are updated before the norm is known, and once more if it
+  /// is above its limit. Empty: they are with weights that rest in the host's memory alone.
+  std::optional<bool> speculate{};
 };
 train::PolicyPtr zero_offload(ZeroOffloadOptions options);
 
@@ -132,6 +135,7 @@ struct CoTrainOptions {
   std::int64_t bucket_bytes = 25'000'000;
   /// With parameters; a fraction is a share of the next one's elements. Empty: from a profile.
   std::optional<double> device_layers;
+  std::optional<bool> speculate{};            ///< as in ZeroOffloadOptions
 };
 train::PolicyPtr cotrain(CoTrainOptions options);
 

@@ -132,6 +132,11 @@ class ScheduleBuilder {
   /// updated or received, a place has the next version. Where updates clip, those of a part of the
   /// model need exchange_squares() first (a UsageError says so); one of the whole model sees to it.
   TaskId update(Place place, std::optional<std::int32_t> part = {});
+  /// Outline::clips: an update of a part before exchange_squares(), as if the norm did not exceed
+  /// its limit. Nobody may use the weights until confirm() of that part, which needs the norm and
+  /// leaves what update() would have made. The part's squares() may come before or after.
+  TaskId speculate(Place place, std::int32_t part);
+  TaskId confirm(Place place, std::int32_t part);
   /// Room for stashed versions beside the current one; before any stash() of the place. Those in
   /// host memory are offloaded, and a pass that needs one fetches it into the lane's slot 1 first.
   void keep_versions(Place place, std::int32_t versions, Tier tier = Tier::lane);
@@ -242,6 +247,8 @@ class ScheduleBuilder {
   void read_others(Task& task, const std::vector<TaskId>& senders) const;
   void move_part(TaskKind kind, Place from, Place to, std::int32_t part);
   std::int32_t next_update(Place place) const;
+  /// Of update(), speculate() and confirm().
+  Task updating(TaskKind kind, Place place, std::optional<std::int32_t> part) const;
   /// Bytes of the sums of squares that the place has made.
   std::int64_t square_bytes(Place place) const;
   /// Sets codec and bytes of a task that sends, receives or reduces its elements of gradients.

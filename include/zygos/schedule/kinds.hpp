@@ -43,6 +43,10 @@ enum class TaskKind : std::uint8_t {
   norm,        ///< all places' squares -> the norm of the whole gradient
   compress,    ///< a part of the gradient becomes what is exchanged of it, in one bit an element
   update,      ///< optimizer step on this place's weights; produces the next version
+  speculate,   ///< the same before the norm is known, as if it were below the limit; what it
+               ///< overwrites is kept
+  confirm,     ///< once the norm is known: an update that was speculated stands, or is undone and
+               ///< made again with the clipped gradient
   stash,       ///< keeps a copy of the current weights for backward passes still to come
   offload,     ///< copies the current weights to host memory, where they rest
   fetch,       ///< copies weights from where they rest into slot 1 of the lane
@@ -74,6 +78,8 @@ enum class BufferKind : std::uint8_t {
   norm,              ///< of the gradient of the whole model, as an update takes it
   weights,  ///< slot 0: the current version; others: stashed ones; by part where parts have owners
   optimizer_state,      ///< by part where parts have owners
+  previous_weights,     ///< what an update that is speculated has overwritten
+  previous_state,       ///< likewise, of the optimizer's states
   resting_activations,  ///< activations of a segment in host memory, between forward and backward;
                         ///< those that go on to a file: slot 0 on the way there, 1 on the way back
   spilled_activations,  ///< activations of a segment in the place's file
@@ -178,7 +184,8 @@ enum class CostFamily : std::uint8_t {
   staging,    ///< a curve over bytes: what brings samples to a lane
   transfer,   ///< a curve over bytes: messages, and what is computed of them as they arrive
   duplicate,  ///< a curve over bytes: copies of weights on one place
-  in_pass,    ///< nothing: measured as a part of passes
+  in_pass,    ///< nothing: measured as a part of passes, or, of a confirm, done only if a norm is
+              ///< above its limit
 };
 
 /// Messages that a task reads.
@@ -269,6 +276,10 @@ std::span<const BufferTraits> all_buffer_kinds();
 /// Forward or backward over nodes.
 constexpr bool is_pass(TaskKind kind) {
   return kind == TaskKind::forward || kind == TaskKind::recompute || kind == TaskKind::backward;
+}
+/// True for tasks that make the next version of weights.
+constexpr bool makes_version(TaskKind kind) {
+  return kind == TaskKind::update || kind == TaskKind::speculate;
 }
 /// True for tasks that read what any number of places have sent.
 inline bool reads_several(TaskKind kind) { return traits_of(kind).messages == Reads::any_messages; }

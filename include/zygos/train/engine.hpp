@@ -64,6 +64,7 @@ struct StepReport {
   std::int64_t hits = 0;       ///< see nn::Score
   std::int64_t best_hits = 0;  ///< if every valid label is a hit; 0: there is no score
   double seconds = 0.0;        ///< wall time of the step
+  bool redone = false;         ///< the norm has undone updates that were speculated
 };
 
 /// Memory of one lane as reported, by category: what was allocated, as the plan has it, and what

@@ -86,6 +86,9 @@ struct Event {
   double median_step_s = 0.0;
   double seconds = 0.0;       ///< training time so far in this process
   double seconds_left = 0.0;  ///< estimate
+  /// In this process: steps whose updates were speculated and made again, because the norm of the
+  /// gradient was above optimizer.clip_norm.
+  std::int64_t redone_steps = 0;
   double waited_s = 0.0;      ///< of the interval: for samples that are read while training
   Evaluation evaluation;      ///< evaluated, finished (if there is a test set)
   std::string checkpoint;     ///< checkpointed, stopped: directory, where the store is
@@ -183,6 +186,7 @@ class Trainer {
   bool put_off_ = false;                        ///< a checkpoint is due and waits for the writer
   std::optional<io::CheckpointWriter> writer_;  ///< where the store is
   Interval interval_;
+  std::int64_t redone_steps_ = 0;
   std::vector<double> step_seconds_;  ///< newest steps, a ring
   std::deque<Event> pending_;
   std::chrono::steady_clock::time_point started_;

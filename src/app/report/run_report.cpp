@@ -328,6 +328,12 @@ nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t ste
   return traffic;
 }
 
+/// Updates begin before the norm of the gradient is known.
+bool speculates(const schedule::Schedule& schedule) {
+  return std::ranges::find(schedule.tasks, schedule::TaskKind::speculate, &schedule::Task::kind) !=
+         schedule.tasks.end();
+}
+
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {
   const train::Event& last = end.last;
   nlohmann::json summary{{"zygos", zygos_version()},
@@ -359,6 +365,9 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                        {"prefetch", setup.training.prefetch},
                        {"bytes", end.data->memory.bytes},
                        {"waited_s", end.data->waited_s}};
+  }
+  if (speculates(plan.schedule)) {
+    summary["redone_steps"] = last.redone_steps;
   }
   if (setup.on_several_ranks()) {
     summary["ranks"] = setup.communicator->size();
@@ -393,6 +402,11 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   }
   if (end.checkpoints.committed > 0) {
     say_field(console, "saved", checkpoints_text(end.checkpoints));
+  }
+  if (speculates(plan.schedule)) {
+    say_field(console, "clipping",
+              fmt::format("{} steps updated again: the norm was above optimizer.clip_norm",
+                          text_of_count(last.redone_steps)));
   }
   say_field(console, "weights", "xxh64 " + end.weights_xxh64);
   if (!plan.prediction || !end.gain) {

@@ -21,6 +21,14 @@ ops::UpdateBuffers<Exec, T> buffers_of(const UpdateArgs& args) {
   if (args.states.size() > 1) {
     buffers.second = vector_view<Exec, T>(args.states[1]);
   }
+  buffers.previous.weights = vector_view<Exec, T>(args.previous_weights);
+  if (!args.previous_states.empty()) {
+    buffers.previous.first = vector_view<Exec, T>(args.previous_states[0]);
+  }
+  if (args.previous_states.size() > 1) {
+    buffers.previous.second = vector_view<Exec, T>(args.previous_states[1]);
+  }
+  buffers.previous.again = args.again;
   buffers.factor = vector_view<Exec, const double>(args.gradient_factor);
   buffers.bad = vector_view<Exec, std::int32_t>(args.bad);
   buffers.mask = vector_view<Exec, const std::uint8_t>(args.decay_mask);

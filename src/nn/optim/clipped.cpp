@@ -32,7 +32,9 @@ class Clipped final : public Optimizer {
   }
 
   void update(const lane::Execution& execution, const UpdateArgs& args) const override {
-    ZYGOS_REQUIRE(args.gradient_factor, "an optimizer that clips is not told the factor");
+    // One that can be made again goes before, as if the factor were 1.
+    ZYGOS_REQUIRE(args.gradient_factor || (args.previous_weights && !args.again),
+                  "an optimizer that clips is not told the factor");
     base_->update(execution, args);
   }
 

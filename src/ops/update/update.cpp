@@ -6,6 +6,7 @@
 #include "ops/common/launch.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -165,6 +166,67 @@ struct RmspropElement {
 /// from another one takes longer than updating them.
 constexpr std::size_t update_chunk_size = chunk::light;
 
+/// Copies of what an update overwrites, or back from them, made element by element before it.
+template <class T>
+struct Preserved {
+  struct Copy {
+    const T* from = nullptr;
+    T* to = nullptr;  ///< null: there is nothing to copy
+  };
+  Copy weights;
+  Copy first;
+  Copy second;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    copy_element(weights, i);
+    copy_element(first, i);
+    copy_element(second, i);
+  }
+  void copy_range(std::size_t begin, std::size_t end) const {
+    for (const Copy* copy : {&weights, &first, &second}) {
+      if (copy->to != nullptr) {
+        copy_elements(*copy, begin, end);
+      }
+    }
+  }
+
+ private:
+  /// In pieces as wide as a vector: the library's memcpy of a block took four times as long where
+  /// both begin at the same place of a page, as large arrays do.
+  static void copy_elements(const Copy& copy, std::size_t begin, std::size_t end) {
+    constexpr std::size_t bytes = 64;
+    constexpr std::size_t piece = bytes / sizeof(T);
+    std::size_t i = begin;
+    for (; i + piece <= end; i += piece) {
+      std::memcpy(copy.to + i, copy.from + i, bytes);
+    }
+    for (; i < end; ++i) {
+      copy.to[i] = copy.from[i];
+    }
+  }
+  KOKKOS_FUNCTION static void copy_element(const Copy& copy, const std::size_t i) {
+    if (copy.to != nullptr) {
+      copy.to[i] = copy.from[i];
+    }
+  }
+};
+
+template <class Exec, class T>
+Preserved<T> preserved_of(const UpdateBuffers<Exec, T>& buffers) {
+  const PreviousBuffers<Exec, T>& previous = buffers.previous;
+  const auto copy_of = [&](const VectorView<Exec, T>& current, const VectorView<Exec, T>& kept) {
+    return previous.again ? typename Preserved<T>::Copy{kept.data(), current.data()}
+                          : typename Preserved<T>::Copy{current.data(), kept.data()};
+  };
+  Preserved<T> preserved;
+  if (previous.weights.size() != 0) {
+    preserved.weights = copy_of(buffers.weights, previous.weights);
+    preserved.first = copy_of(buffers.first, previous.first);
+    preserved.second = copy_of(buffers.second, previous.second);
+  }
+  return preserved;
+}
+
 template <class T>
 KOKKOS_INLINE_FUNCTION bool is_bad(T value) {
   return !(Kokkos::abs(value) <= Kokkos::Experimental::finite_max_v<T>);
@@ -180,15 +242,25 @@ bool any_is_bad(const T* values, std::size_t count) {
   return found != 0;
 }
 
-/// Elements whose gradient is examined before they are updated. In a first-level cache: all of a
-/// chunk in turn took a tenth longer where weights and states come from memory.
-constexpr std::size_t examined_block_size = 512;
+/// Elements whose gradient is examined, and whose old values are kept, before they are updated.
+/// They fit a first-level cache: chunks took a tenth longer where all comes from memory.
+constexpr std::size_t block_size = 256;
+
+/// How a host updates a range of elements.
+template <class T, class Element>
+struct HostUpdate {
+  Element element;
+  Preserved<T> preserved;
+  const T* gradient;
+  std::int32_t* bad;  ///< null: nobody asks
+};
 
 /// element(i) for all of a block but where the gradient is bad.
 template <class T, class Element>
-void update_block(const Element& element, const T* gradient, std::int32_t* bad, std::size_t begin,
-                  std::size_t end) {
-  if (!any_is_bad(gradient + begin, end - begin)) {
+void update_block(const HostUpdate<T, Element>& update, std::size_t begin, std::size_t end) {
+  const auto& [element, preserved, gradient, bad] = update;
+  preserved.copy_range(begin, end);
+  if (bad == nullptr || !any_is_bad(gradient + begin, end - begin)) {
     return detail::run_range(element, begin, end);
   }
   Kokkos::atomic_store(bad, 1);
@@ -201,10 +273,9 @@ void update_block(const Element& element, const T* gradient, std::int32_t* bad, 
 
 /// A gradient is looked at just before it is used, so that it comes from memory once.
 template <class T, class Element>
-void update_chunk(const Element& element, const T* gradient, std::int32_t* bad, std::size_t begin,
-                  std::size_t end) {
-  for (std::size_t block = begin; block < end; block += examined_block_size) {
-    update_block(element, gradient, bad, block, std::min(end, block + examined_block_size));
+void update_chunk(const HostUpdate<T, Element>& update, std::size_t begin, std::size_t end) {
+  for (std::size_t block = begin; block < end; block += block_size) {
+    update_block(update, block, std::min(end, block + block_size));
   }
 }
 
@@ -212,30 +283,29 @@ template <HostSpace Exec, class T, class Element>
 void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
                      const Element& element) {
   const std::size_t weights = buffers.weights.size();
-  if (buffers.bad.size() == 0) {
-    return for_each_element(label, exec, weights, update_chunk_size, element);
-  }
-  const T* const gradient = buffers.gradient.data();
-  std::int32_t* const bad = buffers.bad.data();
+  const HostUpdate<T, Element> update{element, preserved_of(buffers), buffers.gradient.data(),
+                                      buffers.bad.data()};
   if (weights <= update_chunk_size) {
-    return update_chunk(element, gradient, bad, 0, weights);
+    return update_chunk(update, 0, weights);
   }
   const std::size_t chunks = (weights + update_chunk_size - 1) / update_chunk_size;
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec>(exec, 0, chunks), [=](const std::size_t chunk) {
-        const std::size_t begin = chunk * update_chunk_size;
-        update_chunk(element, gradient, bad, begin, std::min(weights, begin + update_chunk_size));
-      });
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, chunks),
+                       [=](const std::size_t chunk) {
+                         const std::size_t begin = chunk * update_chunk_size;
+                         update_chunk(update, begin, std::min(weights, begin + update_chunk_size));
+                       });
 }
 
 template <class T, class Element>
 struct CheckedElement {
   Element element;
+  Preserved<T> preserved;
   const T* gradient;
-  std::int32_t* bad;
+  std::int32_t* bad;  ///< null: nobody asks
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    if (is_bad(gradient[i])) {
+    preserved(i);
+    if (bad != nullptr && is_bad(gradient[i])) {
       Kokkos::atomic_store(bad, 1);
     } else {
       element(i);
@@ -246,12 +316,9 @@ struct CheckedElement {
 template <DeviceSpace Exec, class T, class Element>
 void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
                      const Element& element) {
-  if (buffers.bad.size() == 0) {
-    return for_each_element(label, exec, buffers.weights.size(), update_chunk_size, element);
-  }
-  for_each_element(
-      label, exec, buffers.weights.size(), update_chunk_size,
-      CheckedElement<T, Element>{element, buffers.gradient.data(), buffers.bad.data()});
+  for_each_element(label, exec, buffers.weights.size(), update_chunk_size,
+                   CheckedElement<T, Element>{element, preserved_of(buffers),
+                                              buffers.gradient.data(), buffers.bad.data()});
 }
 
 template <bool with_momentum, bool with_decay, class Exec, class T>

@@ -44,6 +44,16 @@ struct RmspropScalars {
   double decay;
 };
 
+/// What an update overwrites, of (P) each, so that it can be undone. Empty: nothing is kept.
+template <class Exec, class T>
+struct PreviousBuffers {
+  VectorView<Exec, T> weights;
+  VectorView<Exec, T> first;
+  VectorView<Exec, T> second;
+  /// False: they are written before the update. True: the update begins from what they hold.
+  bool again = false;
+};
+
 /// Buffers of (P). `mask` is 1 where decay applies and is read only if there is decay.
 template <class Exec, class T>
 struct UpdateBuffers {
@@ -57,6 +67,7 @@ struct UpdateBuffers {
   /// (1): becomes 1 if an element of the gradient is not finite; weight and states of such an
   /// element stay. Empty: nobody asks, and they do not.
   VectorView<Exec, std::int32_t> bad{};
+  PreviousBuffers<Exec, T> previous{};
 };
 
 /// In all of them a state whose new value is below the smallest normal number becomes zero, but for

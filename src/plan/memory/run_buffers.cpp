@@ -103,13 +103,14 @@ class RunBuffers {
         add_block({.kind = kind, .piece = std::string(name_of(kind))});
       }
     }
+    add_previous();
     add_block({.kind = BufferKind::reduced_gradients, .piece = "reduced_gradients"});
     add_landing();
     add_coded_messages();
     add_norm();
     add_statistics();
     add_staged(BufferKind::gradient_flag, BufferKind::staged_flag, "bad gradient",
-               has(TaskKind::update) ? size_of(DType::i32) : 0);
+               has(TaskKind::update) || has(TaskKind::speculate) ? size_of(DType::i32) : 0);
     add_staged(BufferKind::loss_totals, BufferKind::staged_totals, "totals",
                has(TaskKind::loss)
                    ? schedule_.micro_batches.size() * nn::loss_totals * size_of(DType::f64)
@@ -259,6 +260,20 @@ class RunBuffers {
                  .stored_as = BufferKind::decay_mask});
     } else {
       out_.lane.add(Category::optimizer_state, "decay_mask", 0);
+    }
+  }
+
+  /// What updates that are speculated overwrite.
+  void add_previous() {
+    if (!has(TaskKind::speculate)) {
+      return;
+    }
+    add_block({.kind = BufferKind::previous_weights, .piece = "previous weights"});
+    const auto names = request_.optimizer.state_names();
+    for (std::size_t state = 0; state < names.size(); ++state) {
+      add_block({.kind = BufferKind::previous_state,
+                 .slot = static_cast<std::int32_t>(state),
+                 .piece = "previous " + names[state]});
     }
   }
 

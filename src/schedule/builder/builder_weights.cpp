@@ -71,6 +71,16 @@ std::int64_t ScheduleBuilder::square_bytes(Place place) const {
   return sums_of(schedule_, place).count() * static_cast<std::int64_t>(sizeof(double));
 }
 
+Task ScheduleBuilder::updating(TaskKind kind, Place place, std::optional<std::int32_t> part) const {
+  const PlaceState& here = state(place);
+  Task task = on(kind, place);
+  task.elements = elements_of(place, part);
+  task.update = next_update(place);
+  task.reduced = here.reduced;
+  task.version = here.version + 1;
+  return task;
+}
+
 TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
   const bool clips = outline_.clips && elements_of(place, part).count() > 0;
   if (clips && !state(place).normed) {
@@ -83,15 +93,24 @@ TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
     squares(place);
     exchange_squares({&place, 1});
   }
-  PlaceState& here = state(place);
-  Task task = on(TaskKind::update, place);
-  task.elements = elements_of(place, part);
-  task.update = next_update(place);
-  task.reduced = here.reduced;
+  Task task = updating(TaskKind::update, place, part);
   task.clips = clips;
-  task.version = here.version + 1;
-  here.reduced = false;
+  state(place).reduced = false;
   const TaskId id = add(std::move(task));
+  renew(id);
+  return id;
+}
+
+TaskId ScheduleBuilder::speculate(Place place, std::int32_t part) {
+  ZYGOS_REQUIRE(outline_.clips, "policy '" + outline_.policy +
+                                    "' speculates on a norm, and gradients are not clipped");
+  return add(updating(TaskKind::speculate, place, part));
+}
+
+TaskId ScheduleBuilder::confirm(Place place, std::int32_t part) {
+  ZYGOS_REQUIRE(state(place).normed,
+                "policy '" + outline_.policy + "' confirms an update before there is a norm");
+  const TaskId id = add(updating(TaskKind::confirm, place, part));
   renew(id);
   return id;
 }

@@ -334,7 +334,8 @@ const std::array<GradientCheck::Follow, 8> GradientCheck::followed{
      {TaskKind::reduce, &GradientCheck::receive},
      {TaskKind::all_reduce, &GradientCheck::all_reduce},
      {TaskKind::compress, &GradientCheck::compress},
-     {TaskKind::update, &GradientCheck::update}}};
+     {TaskKind::update, &GradientCheck::update},
+     {TaskKind::speculate, &GradientCheck::update}}};
 
 }  // namespace
 

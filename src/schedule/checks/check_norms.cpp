@@ -23,7 +23,7 @@ class NormCheck {
     const Task& task = schedule_.tasks[index];
     if (task.kind == TaskKind::squares) {
       squares(task);
-    } else if (task.kind == TaskKind::update && task.clips) {
+    } else if ((task.kind == TaskKind::update && task.clips) || task.kind == TaskKind::confirm) {
       update(task);
     } else if (task.kind == TaskKind::norm) {
       norm(task);

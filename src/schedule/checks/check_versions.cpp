@@ -45,7 +45,12 @@ class VersionCheck {
         require_version(task, task.slot, task.version);
         break;
       case TaskKind::update:
+      case TaskKind::speculate:
         require_version(task, 0, task.version - 1);
+        set_version(task);
+        break;
+      case TaskKind::confirm:
+        require_version(task, 0, task.version);
         set_version(task);
         break;
       case TaskKind::stash:
@@ -171,7 +176,7 @@ class VersionCheck {
     std::map<Stage, Buffer> first;
     std::vector<bool> works(schedule_.places.size(), false);
     for (const Task& task : schedule_.tasks) {
-      const bool uses = task.kind == TaskKind::forward || task.kind == TaskKind::update;
+      const bool uses = task.kind == TaskKind::forward || makes_version(task.kind);
       works[static_cast<std::size_t>(task.place)] =
           works[static_cast<std::size_t>(task.place)] || uses;
     }

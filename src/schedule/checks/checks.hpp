@@ -52,6 +52,11 @@ Findings check_gradients(const Schedule& schedule, const BufferUses& buffers,
 /// model, of the same update, of what is still there.
 Findings check_norms(const Schedule& schedule, const BufferUses& buffers, const RunOrder& order);
 
+/// Follows updates that are speculated to what confirms them: nobody uses such weights or states
+/// before, and there is still what it takes to undo them and make them again.
+Findings check_speculation(const Schedule& schedule, const BufferUses& buffers,
+                           const RunOrder& order);
+
 /// Follows the statistics of samples to those who gather them: each once, and all of an update.
 Findings check_statistics(const Schedule& schedule, const BufferUses& buffers,
                           const RunOrder& order);

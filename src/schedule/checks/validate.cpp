@@ -36,6 +36,7 @@ std::vector<std::string> validate(const Schedule& schedule) {
     add(check_contents(schedule, order));
     add(check_gradients(schedule, buffers, order));
     add(check_norms(schedule, buffers, order));
+    add(check_speculation(schedule, buffers, order));
     add(check_statistics(schedule, buffers, order));
   }
   add(check_coverage(schedule));

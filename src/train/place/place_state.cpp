@@ -149,6 +149,7 @@ std::int64_t PlaceState::averaged_samples(std::int32_t update) const {
 void begin_call(PlaceState& state, const StepInputs& inputs) {
   state.inputs = inputs;
   state.first_bad = -1;
+  state.updates.redone = false;
   state.use.begin(inputs.measures);
   if (inputs.batch->samples() != state.given) {
     bind_samples(state, inputs.batch->samples());

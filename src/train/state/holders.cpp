@@ -15,7 +15,7 @@ std::vector<schedule::ElementRange> updated_elements(const schedule::Schedule &s
                                                      schedule::Place place) {
   std::vector<schedule::ElementRange> updated;
   for (const schedule::Task &task : schedule.tasks) {
-    if (task.place == place && task.kind == schedule::TaskKind::update &&
+    if (task.place == place && makes_version(task.kind) &&
         std::ranges::find(updated, task.elements) == updated.end()) {
       updated.push_back(task.elements);
     }

@@ -39,6 +39,8 @@ void run_task(PlaceState& state, schedule::TaskId id, const MessageBoard& board)
     case TaskKind::compress:
       return run_compress(state, id);
     case TaskKind::update:
+    case TaskKind::speculate:
+    case TaskKind::confirm:
       return run_update(state, id);
     case TaskKind::average:
       return run_average(state, id);

@@ -15,6 +15,20 @@ namespace {
 using schedule::BufferKind;
 using schedule::Task;
 using schedule::TaskId;
+using schedule::TaskKind;
+
+/// What an update that is speculated keeps, and what one that is made again begins from.
+void add_previous(const Task& task, const TaskOperands& named, schedule::ElementRange elements,
+                  nn::UpdateArgs& args) {
+  args.again = task.kind == schedule::TaskKind::confirm;
+  for (const Elements& operand : args.again ? named.reads : named.writes) {
+    if (operand.kind == BufferKind::previous_weights) {
+      args.previous_weights = operand.part(elements);
+    } else if (operand.kind == BufferKind::previous_state) {
+      args.previous_states.push_back(operand.part(elements));
+    }
+  }
+}
 
 void add_update(const PlaceState& state, TaskId id, schedule::ElementRange elements,
                 const Tensor& bad, std::vector<nn::UpdateArgs>& to) {
@@ -36,6 +50,7 @@ void add_update(const PlaceState& state, TaskId id, schedule::ElementRange eleme
       args.states.push_back(operand.part(elements));
     }
   }
+  add_previous(state.task(id), named, elements, args);
   if (state.setup.optimizer.uses_decay()) {
     args.decay_mask = state.buffers.held(BufferKind::decay_mask, 0, elements);
   }
@@ -76,7 +91,8 @@ Updates bind_updates(const PlaceState& state) {
   updates.bad = state.buffers.whole(BufferKind::gradient_flag, DType::i32, Shape{1});
   for (std::size_t index = 0; index < state.setup.schedule.tasks.size(); ++index) {
     const Task& one = state.setup.schedule.tasks[index];
-    if (one.place == state.setup.place && one.kind == schedule::TaskKind::update) {
+    if (one.place == state.setup.place &&
+        (makes_version(one.kind) || one.kind == TaskKind::confirm)) {
       updates.last = static_cast<TaskId>(index);
       updates.by_task[updates.last] = bind_update(state, updates.last, updates.bad);
     }
@@ -130,23 +146,41 @@ void apply(PlaceState& state, TaskId id) {
       args.compressed = compresses(state.setup.schedule, state.inputs.step);
       args.step = (state.inputs.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
       state.use.note(one, args.weights, args.gradient, args.states, args.decay_mask,
-                     args.gradient_factor, args.bad);
+                     args.gradient_factor, args.bad, args.previous_weights, args.previous_states);
       optimizer.update(state.lane().execution(), args);
     }
   };
   Update& update = state.updates.by_task.at(id);
-  with(state.setup.optimizer, state.inputs.rate_factor, one.clips ? state.norm.factor : Tensor(),
+  const bool clips = one.clips || one.kind == TaskKind::confirm;
+  with(state.setup.optimizer, state.inputs.rate_factor, clips ? state.norm.factor : Tensor(),
        update.trained);
   with(*state.updates.statistics, 1.0, Tensor(), update.statistics);
 }
 
 }  // namespace
 
+namespace {
+
+/// Whether the norm is above its limit.
+bool is_clipped(const PlaceState& state) {
+  double factor = 1.0;
+  state.lane().copy_to_host(&factor, state.norm.factor.raw(), sizeof(factor),
+                            "zygos::train::clip_factor");
+  state.lane().fence("zygos::train::clip_factor");
+  return factor != 1.0;
+}
+
+}  // namespace
+
 void run_update(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
-  if (state.averaged_samples(one.update) > 0) {  // else of an incomplete batch: nothing was learnt
+  const bool learns = state.averaged_samples(one.update) > 0;  // else of an incomplete batch
+  // With a factor of 1 what was speculated has every bit of the clipped update.
+  const bool again = one.kind == TaskKind::confirm && learns && is_clipped(state);
+  if (learns && (one.kind != TaskKind::confirm || again)) {
     apply(state, id);
   }
+  state.updates.redone = state.updates.redone || again;
   if (id == state.updates.last && !state.lane().host_accessible()) {
     const Tensor& bad = state.updates.bad;
     state.use.note_bytes(one, staged_bad(state), bad.bytes());

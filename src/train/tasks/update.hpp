@@ -28,6 +28,7 @@ struct Updates {
   nn::OptimizerPtr statistics;  ///< subtracts the gradient
   Tensor bad;                   ///< (1) i32: an update has met a gradient that is not finite
   schedule::TaskId last = -1;
+  bool redone = false;  ///< in this call, the norm has undone an update that was speculated
 };
 
 Updates bind_updates(const PlaceState& state);
@@ -38,6 +39,8 @@ void clear_bad_gradient(const PlaceState& state);
 /// An update has met a gradient that is not finite.
 bool has_bad_gradient(const PlaceState& state);
 
+/// Also one that is speculated, and its confirmation: that makes it again, from what it has
+/// overwritten, if the norm is above its limit.
 void run_update(PlaceState& state, schedule::TaskId id);
 
 }  // namespace zygos::train

@@ -312,6 +312,63 @@ TEMPLATE_LIST_TEST_CASE("States that fade away end at zero, and no sooner", "",
   CHECK(mean.second == halves);
 }
 
+/// Weights and states after `update`: at once with the factor, or without it first and then again,
+/// from what that has overwritten.
+template <class Exec, class T, class Update>
+std::vector<std::vector<T>> clipped_by(double factor_value, bool again, const Update& update) {
+  const Exec exec = make_exec<Exec>();
+  constexpr std::size_t n = 20011;
+  Problem<Exec, T> problem(n);
+  std::vector<double> gradient = random_values(n, 2);
+  gradient[7] = std::numeric_limits<double>::quiet_NaN();
+  const Buffer<Exec, T> g(gradient);
+  const Buffer<Exec, double> factor(std::vector<double>{factor_value});
+  const Buffer<Exec, std::int32_t> bad(std::vector<double>{0.0});
+  const Buffer<Exec, T> w(n), first(n), second(n);
+  UpdateBuffers<Exec, T> buffers = problem.buffers();
+  buffers.gradient = g.const_vector();
+  buffers.bad = bad.vector();
+  if (again) {
+    buffers.previous = {w.vector(), first.vector(), second.vector(), false};
+    update(exec, buffers);
+    exec.fence("zygos::test");
+    CHECK(w.values() == problem.plain.w);
+    CHECK(problem.w.values() != problem.plain.w);
+    buffers.previous.again = true;
+  }
+  buffers.factor = factor.const_vector();
+  update(exec, buffers);
+  exec.fence("zygos::test");
+  CHECK((w.guards_intact() && first.guards_intact() && second.guards_intact()));
+  CHECK(problem.guards_intact());
+  CHECK(bad.values()[0] == 1);
+  return {problem.w.values(), problem.first.values(), problem.second.values()};
+}
+
+TEMPLATE_LIST_TEST_CASE("An update that is made again has the bits of one that is made once", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const auto check = [](const auto& update) {
+    for (const double factor : {0.3, 0.0}) {
+      CHECK(clipped_by<Exec, T>(factor, true, update) ==
+            clipped_by<Exec, T>(factor, false, update));
+    }
+  };
+  check([](const Exec& exec, const UpdateBuffers<Exec, T>& buffers) {
+    adam(exec, adam_scalars(1), Decay::decoupled, buffers);
+  });
+  check([](const Exec& exec, const UpdateBuffers<Exec, T>& buffers) {
+    sgd(exec, {0.1, 0.9, 0.03}, buffers);
+  });
+  check([](const Exec& exec, const UpdateBuffers<Exec, T>& buffers) {
+    adagrad(exec, {0.1, 1e-10, 0.0}, buffers);
+  });
+  check([](const Exec& exec, const UpdateBuffers<Exec, T>& buffers) {
+    rmsprop(exec, {0.01, 0.99, 1e-8, 0.9, 0.0}, buffers);
+  });
+}
+
 TEMPLATE_LIST_TEST_CASE("A factor gives the bits of a gradient that was scaled before", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;

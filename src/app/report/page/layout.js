@@ -63,6 +63,7 @@ const kind_colours = {
   backward: ["--c-green", "green"], send: ["--c-orange", "dark"], receive: ["--c-amber", "dark"],
   statistics: ["--c-sky", "dark"], all_gather: ["--c-vermillion", "vermillion"], all_reduce: ["--c-vermillion", "vermillion"],
   squares: ["--c-purple", "dark"], norm: ["--c-vermillion", "vermillion"], update: ["--c-purple", "dark"],
+  speculate: ["--c-purple", "dark"], confirm: ["--c-purple", "dark"],
 };
 const kind_fill = (kind) => `var(${(kind_colours[kind] ?? ["--c-grey"])[0]})`;
 const kind_ink = (kind) => `var(--ink-${(kind_colours[kind] ?? ["", "dark"])[1]})`;
