@@ -92,6 +92,39 @@ TEST_CASE("plan says what can't be done, and why") {
   CHECK_THAT(people.err, ContainsSubstring("micro_batches"));
 }
 
+TEST_CASE("plan and check say what becomes of every layer's activations") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const std::vector<std::string> options{"policy=single", "memory_plan={recompute: [fc1]}"};
+  const auto with_options = [&](std::vector<std::string> command) {
+    command.insert(command.end(), options.begin(), options.end());
+    return command;
+  };
+
+  const nlohmann::json plan =
+      json_of(with_options({"plan", "tiny.yaml", "--json"}), scratch.path());
+  const nlohmann::json check =
+      json_of(with_options({"check", "tiny.yaml", "--json"}), scratch.path());
+  const Outcome people = zygos_run(with_options({"plan", "tiny.yaml"}), scratch.path());
+
+  const auto on_one_lane = std::ranges::find_if(plan["rows"], [](const nlohmann::json& row) {
+    return row["policy"].get<std::string>().starts_with("single");
+  });
+  REQUIRE(on_one_lane != plan["rows"].end());
+  for (const nlohmann::json& rows : {(*on_one_lane)["activations"], check["activations"]}) {
+    CAPTURE(rows.dump(1));
+    REQUIRE(rows.size() >= 2);
+    CHECK(rows[0]["layers"].get<std::string>().starts_with("fc1"));
+    CHECK(rows[0]["activations"] == "recomputed");
+    CHECK(rows[0]["bytes"] > 0);
+    CHECK(rows[0]["seconds"] > 0.0);
+    CHECK(rows[1]["activations"] == "kept");
+    CHECK(rows[1]["seconds"] == 0.0);
+  }
+  CHECK_THAT(people.out, ContainsSubstring("Its activations (memory_plan):"));
+  CHECK_THAT(people.out, ContainsSubstring("recomputed"));
+}
+
 TEST_CASE("a deck that names an asynchronous policy may be told to keep it") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

@@ -41,9 +41,11 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
   console.say(indented(setup.graph->text()));
   console.say("");
   console.say(memory_table(memory, subject));
-  if (!schedule.segments.empty()) {
+  const auto activations =
+      activation_rows(*setup.graph, schedule, profile_by_deck(setup, setup.problem()));
+  if (!activations.empty()) {
     console.say("");
-    console.say(activation_table(*setup.graph, schedule, profile_by_deck(setup, setup.problem())));
+    console.say(activation_table(activations));
   }
   for (std::size_t place = 0; place < memory.size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
@@ -63,6 +65,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
                   {"link_precision", json_of(setup.codecs)},
                   {"placement", placement_json(*setup.graph, schedule)},
                   {"peak_bytes", memory_json(memory, subject)},
+                  {"activations", json_of(activations)},
                   {"resolved", setup.resolved_deck}});
   }
   return ExitCode::done;

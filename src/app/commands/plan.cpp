@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
+#include "app/plan/activation_choice.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/plan_ways.hpp"
@@ -16,7 +17,24 @@ namespace zygos::app {
 
 namespace {
 
-void say_ways(const RunSetup& setup, const Ways& ways, Console& console) {
+void say_recommended(const RunSetup& setup, const Ways& ways, const plan::Profile& profile,
+                     Console& console) {
+  const plan::Candidate& best = ways.found.candidates[ways.found.best];
+  const Way& way = ways.ways[ways.found.best];
+  console.say(fmt::format("\n{} {}", console.tinted(Tint::bold, "Recommended:"), best.policy));
+  console.say(placement_text(*setup.graph, best.schedule));
+  console.say(
+      PolicyChoice{way.choice.keyword, merged(way.choice.options, way.decisions)}.deck_line());
+  console.say(wrapped(ways.found.reason));
+  const auto activations = activation_rows(*setup.graph, best.schedule, profile);
+  if (!activations.empty()) {
+    console.say("\nIts activations (memory_plan):\n");
+    console.say(activation_table(activations));
+  }
+}
+
+void say_ways(const RunSetup& setup, const Ways& ways, const plan::Profile& profile,
+              Console& console) {
   const plan::Recommendation& found = ways.found;
   console.say(fmt::format("One step of {} samples, predicted from what was measured:",
                           text_of_count(setup.trainer.batch)));
@@ -28,13 +46,7 @@ void say_ways(const RunSetup& setup, const Ways& ways, Console& console) {
   for (const plan::Refusal& refusal : found.refusals) {
     console.note(wrapped(fmt::format("  {}: {}", refusal.policy, refusal.reason)));
   }
-  const plan::Candidate& best = found.candidates[found.best];
-  const Way& way = ways.ways[found.best];
-  console.say(fmt::format("\n{} {}", console.tinted(Tint::bold, "Recommended:"), best.policy));
-  console.say(placement_text(*setup.graph, best.schedule));
-  console.say(
-      PolicyChoice{way.choice.keyword, merged(way.choice.options, way.decisions)}.deck_line());
-  console.say(wrapped(found.reason));
+  say_recommended(setup, ways, profile, console);
   for (const std::string& remark : ways.remarks) {
     console.note("\n" + wrapped(remark));
   }
@@ -49,9 +61,9 @@ ExitCode run_plan(const Invocation& invocation, Console& console) {
   console.note("");
   const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
   const Ways ways = find_ways(setup, profile);
-  say_ways(setup, ways, console);
+  say_ways(setup, ways, profile, console);
   if (console.wants_json()) {
-    console.json(plan_json(ways, plan_subject(setup)));
+    console.json(plan_json(ways, profile, plan_subject(setup)));
   }
   return ExitCode::done;
 }

@@ -12,6 +12,7 @@
 #include "zygos/plan/assumed_profile.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
@@ -170,20 +171,42 @@ double seconds_of(const plan::Profile& profile, const schedule::Schedule& schedu
 
 }  // namespace
 
-std::string activation_table(const graph::Graph& graph, const schedule::Schedule& schedule,
-                             const plan::Profile& profile) {
+std::vector<ActivationRow> activation_rows(const graph::Graph& graph,
+                                           const schedule::Schedule& schedule,
+                                           const plan::Profile& profile) {
+  std::vector<ActivationRow> rows;
+  std::int64_t samples = 0;
+  for (const schedule::SampleRange& micro_batch : schedule.micro_batches) {
+    samples = std::max(samples, micro_batch.count());
+  }
+  for (const schedule::Segment& segment : schedule.segments) {
+    const bool kept = segment.keeping == Keeping::kept;
+    rows.push_back({layers_text(graph, schedule, segment.nodes), segment.keeping,
+                    segment.bytes * samples, kept ? 0.0 : seconds_of(profile, schedule, segment)});
+  }
+  return rows;
+}
+
+std::string activation_table(const std::vector<ActivationRow>& rows) {
   using Align = Table::Align;
   Table table({{"layers"}, {"activations"}, {"bytes", Align::right}, {"takes", Align::right}});
-  const std::int64_t samples =
-      std::ranges::max(schedule.micro_batches, {}, &schedule::SampleRange::count).count();
-  for (const schedule::Segment& segment : schedule.segments) {
-    table.add({layers_text(graph, schedule, segment.nodes), std::string(name_of(segment.keeping)),
-               memory::text_of_bytes(static_cast<std::size_t>(segment.bytes * samples)),
-               segment.keeping == Keeping::kept
-                   ? "-"
-                   : text_of_seconds(seconds_of(profile, schedule, segment))});
+  for (const ActivationRow& row : rows) {
+    table.add({row.layers, std::string(name_of(row.keeping)),
+               memory::text_of_bytes(static_cast<std::size_t>(row.bytes)),
+               row.keeping == Keeping::kept ? "-" : text_of_seconds(row.seconds)});
   }
   return table.text();
+}
+
+nlohmann::json json_of(const std::vector<ActivationRow>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ActivationRow& row : rows) {
+    list.push_back({{"layers", row.layers},
+                    {"activations", name_of(row.keeping)},
+                    {"bytes", row.bytes},
+                    {"seconds", row.seconds}});
+  }
+  return list;
 }
 
 }  // namespace zygos::app

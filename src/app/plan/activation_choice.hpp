@@ -9,7 +9,11 @@
 
 #include "zygos/plan/profile.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace zygos::app {
 
@@ -20,10 +24,19 @@ ActivationChoice activation_choice(const CheckedDeck& checked, const RunSetup& s
 /// Assumed costs, but for links and the disk where the deck says what they do.
 plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& problem);
 
-/// A row for each segment of a schedule that has some: its layers, what becomes of their
-/// activations, how many bytes these are for the largest micro-batch, and the time that it takes to
-/// bring them away and back, or to compute them again.
-std::string activation_table(const graph::Graph& graph, const schedule::Schedule& schedule,
-                             const plan::Profile& profile);
+/// What becomes of one segment's activations.
+struct ActivationRow {
+  std::string layers;
+  schedule::Keeping keeping = schedule::Keeping::kept;
+  std::int64_t bytes = 0;  ///< of the largest micro-batch
+  double seconds = 0.0;    ///< to bring them away and back, or to compute them again
+};
+
+/// A row for each segment of a schedule that has some, in the order of the layers.
+std::vector<ActivationRow> activation_rows(const graph::Graph& graph,
+                                           const schedule::Schedule& schedule,
+                                           const plan::Profile& profile);
+std::string activation_table(const std::vector<ActivationRow>& rows);
+nlohmann::json json_of(const std::vector<ActivationRow>& rows);
 
 }  // namespace zygos::app

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/plan_report.hpp"
 
+#include "app/plan/activation_choice.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_ways.hpp"
 #include "app/table.hpp"
@@ -46,7 +47,7 @@ nlohmann::json options_json(const train::PolicyOptions& options) {
 }
 
 nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
-                      const PlanSubject& subject) {
+                      const plan::Profile& profile, const PlanSubject& subject) {
   nlohmann::json samples = nlohmann::json::object();
   for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
     samples[subject.lanes[place].name()] = candidate.samples[place];
@@ -66,6 +67,7 @@ nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
           {"staleness", plan::largest_staleness(candidate.schedule)},
           {"synchronous", plan::is_synchronous(candidate.schedule)},
           {"reason", candidate.reason},
+          {"activations", json_of(activation_rows(subject.graph, candidate.schedule, profile))},
           {"peak_bytes", memory_json(memory_of(candidate.schedule, subject), subject)}};
 }
 
@@ -125,10 +127,11 @@ std::string plan_table(const Ways& ways, const PlanSubject& subject) {
   return table.text();
 }
 
-nlohmann::json plan_json(const Ways& ways, const PlanSubject& subject) {
+nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
+                         const PlanSubject& subject) {
   nlohmann::json rows = nlohmann::json::array();
   for (const std::size_t i : ways.found.order) {
-    rows.push_back(row_of(ways.found.candidates[i], ways.ways[i], subject));
+    rows.push_back(row_of(ways.found.candidates[i], ways.ways[i], profile, subject));
   }
   nlohmann::json refusals = nlohmann::json::array();
   for (const plan::Refusal& refusal : ways.found.refusals) {

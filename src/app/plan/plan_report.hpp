@@ -8,6 +8,7 @@
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/memory_plan.hpp"
+#include "zygos/plan/profile.hpp"
 #include "zygos/plan/recommendation.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -36,7 +37,8 @@ std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
 /// The table of candidates, fastest first, with the recommended one marked.
 std::string plan_table(const Ways& ways, const PlanSubject& subject);
 /// {"rows": [...], "refusals": [...], "recommended": ..., "deck": ..., "reason": ...}
-nlohmann::json plan_json(const Ways& ways, const PlanSubject& subject);
+nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
+                         const PlanSubject& subject);
 
 /// The table of bytes per lane and category.
 std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject);

@@ -65,7 +65,7 @@ class GradientCheck {
  private:
   using Follow = std::pair<TaskKind, void (GradientCheck::*)(const Task&)>;
   /// Kinds that read, write or carry gradients; others have nothing to do with them.
-  static const std::array<Follow, 8> followed;
+  static const std::array<Follow, 9> followed;
 
   const StageFacts& stage_of(const Task& task) const { return facts_[task.place]; }
   std::string label(TaskId id) const { return label_of(schedule_, static_cast<std::size_t>(id)); }
@@ -326,7 +326,7 @@ class GradientCheck {
   Findings findings_;
 };
 
-const std::array<GradientCheck::Follow, 8> GradientCheck::followed{
+const std::array<GradientCheck::Follow, 9> GradientCheck::followed{
     {{TaskKind::backward, &GradientCheck::backward},
      {TaskKind::send, &GradientCheck::send},
      {TaskKind::broadcast, &GradientCheck::send},
