@@ -86,14 +86,18 @@ class OneBitAdam final : public Optimizer {
   }
 
  private:
-  /// As Adam corrects the variance in the last step in which it changes.
+  /// As Adam corrects the variance in the last step in which it changes. No step of Adam is longer
+  /// than the bound (Kingma and Ba, 2015, section 2.1), but with a frozen variance one could be: an
+  /// element whose gradient was always small until then, and is not any more, would take the model
+  /// with it.
   ops::OneBitScalars frozen() const {
     const auto t = static_cast<double>(options_.freeze);
     return {.beta1 = options_.beta1,
             .share = 1.0,
             .root_factor = 1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t)),
             .epsilon = options_.epsilon,
-            .step_size = 0.0};
+            .step_size = 0.0,
+            .bound = (1.0 - options_.beta1) / std::sqrt(1.0 - options_.beta2)};
   }
 
   ops::OneBitScalars scalars_at(const UpdateArgs& args) const {

@@ -22,6 +22,7 @@ struct Scalars {
   T root_factor;
   T epsilon;
   T step_size;
+  T bound;  ///< of a step; of a share of it
 
   explicit Scalars(const OneBitScalars& given)
       : beta1(static_cast<T>(given.beta1)),
@@ -29,7 +30,15 @@ struct Scalars {
         rest1(static_cast<T>(1.0 - given.beta1)),
         root_factor(static_cast<T>(given.root_factor)),
         epsilon(static_cast<T>(given.epsilon)),
-        step_size(static_cast<T>(given.step_size)) {}
+        step_size(static_cast<T>(given.step_size)),
+        bound(static_cast<T>(given.share * given.bound)) {}
+
+  /// What is not finite stays, so that it is found.
+  KOKKOS_FUNCTION T bounded(T step) const {
+    const T magnitude = Kokkos::abs(step);
+    const bool longer = magnitude > bound && magnitude <= Kokkos::Experimental::finite_max_v<T>;
+    return longer ? Kokkos::copysign(bound, step) : step;
+  }
 };
 
 /// What x is of a worker, and of the sum.
@@ -41,7 +50,7 @@ struct WorkerTerm {
 
   KOKKOS_FUNCTION T operator()(const std::size_t i, T g) const {
     const T d = Kokkos::sqrt(v[i]) * scalars.root_factor + scalars.epsilon;
-    return (scalars.kept * m[i] + scalars.rest1 * g) / d;
+    return scalars.bounded((scalars.kept * m[i] + scalars.rest1 * g) / d);
   }
 };
 template <class T>
@@ -119,7 +128,7 @@ struct ApplyElement {
     } else {
       const T first = scalars.beta1 * m[i] + scalars.rest1 * g[i];
       m[i] = first;
-      w[i] -= scalars.step_size * (first / d);
+      w[i] -= scalars.step_size * scalars.bounded(first / d);
     }
   }
 };

@@ -24,6 +24,7 @@ struct OneBitScalars {
   double root_factor;  ///< 1 / sqrt(1 - beta2^steps) when v was frozen
   double epsilon;
   double step_size;  ///< rate / (1 - beta1^step)
+  double bound;      ///< of the magnitude of m / d; a worker's is share times this
 };
 
 /// Buffers of (P).
@@ -37,8 +38,8 @@ struct OneBitBuffers {
   VectorView<Exec, std::int32_t> bad{};  ///< as in UpdateBuffers
 };
 
-/// x = (share beta1 m + (1 - beta1) g) / d + e; g = C(x); e = x - g, with C(x) = |x|_2 / sqrt(n)
-/// sign(x) in every block of one_bit_block elements, of which n have a v.
+/// x = bounded((share beta1 m + (1 - beta1) g) / d) + e; g = C(x); e = x - g, with C(x) = |x|_2 /
+/// sqrt(n) sign(x) in every block of one_bit_block elements, of which n have a v.
 template <class Exec, class T>
 void compress_momentum(const Exec& exec, const OneBitScalars& scalars,
                        const OneBitBuffers<Exec, T>& buffers);
@@ -52,7 +53,7 @@ template <class Exec, class T>
 void apply_step(const Exec& exec, const OneBitScalars& scalars,
                 const OneBitBuffers<Exec, T>& buffers);
 
-/// What no compression would give: m = beta1 m + (1 - beta1) g; w -= step_size m / d
+/// What no compression would give: m = beta1 m + (1 - beta1) g; w -= step_size bounded(m / d)
 template <class Exec, class T>
 void frozen_adam(const Exec& exec, const OneBitScalars& scalars,
                  const OneBitBuffers<Exec, T>& buffers);

@@ -9,8 +9,11 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
+#include <vector>
 
 namespace zygos::ops {
 
@@ -20,8 +23,12 @@ using testing::random_values;
 
 namespace {
 
-constexpr OneBitScalars scalars{
-    .beta1 = 0.9, .share = 0.25, .root_factor = 2.0, .epsilon = 1e-8, .step_size = 0.01};
+constexpr OneBitScalars scalars{.beta1 = 0.9,
+                                .share = 0.25,
+                                .root_factor = 2.0,
+                                .epsilon = 1e-8,
+                                .step_size = 0.01,
+                                .bound = 10.0};
 constexpr std::size_t elements = 5000;  // the last block is not full
 
 /// Variances, of which every seventh is zero.
@@ -119,6 +126,51 @@ TEMPLATE_LIST_TEST_CASE("What was sent is what should have been, but for the err
     // Fed back, errors stay as large as what is sent in a few steps.
     REQUIRE(std::abs(static_cast<double>(error[i])) < 100.0);
   }
+}
+
+TEMPLATE_LIST_TEST_CASE("No step is longer than the bound, but what is not finite stays so", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  OneBitScalars bounded = scalars;
+  bounded.bound = 0.5;
+  std::vector<double> gradient = random_values(elements, 1);
+  gradient[1] = std::numeric_limits<double>::infinity();
+  gradient[one_bit_block + 1] = std::numeric_limits<double>::quiet_NaN();
+  Side<Exec, T> worker;
+  worker.gradient.assign(gradient);
+  Side<Exec, T> alone;
+  alone.gradient.assign(random_values(elements, 1));
+  const auto v = alone.second.values();
+  const auto m = alone.first.values();
+  const auto g = alone.gradient.values();
+
+  compress_momentum(exec, bounded, worker.buffers());
+  frozen_adam(exec, bounded, alone.buffers());
+  exec.fence("zygos::test");
+
+  const auto sent = worker.gradient.values();
+  const auto error = worker.error.values();
+  const auto w = alone.weights.values();
+  std::size_t clamped = 0;
+  for (std::size_t i = 0; i < elements; ++i) {
+    if (i % 7 == 0) {
+      continue;
+    }
+    const double d = std::sqrt(static_cast<double>(v[i])) * 2.0;
+    const double own = std::clamp((0.225 * m[i] + 0.1 * g[i]) / d, -0.125, 0.125);
+    const double step = std::clamp((0.9 * m[i] + 0.1 * g[i]) / d, -0.5, 0.5);
+    clamped += std::abs(step) == 0.5 ? 1 : 0;
+    REQUIRE(std::abs(w[i] - (1.0 - 0.01 * step)) < 1e-6);
+    if (i / one_bit_block > 1) {
+      REQUIRE(std::abs(static_cast<double>(sent[i]) + error[i] - own) < 1e-6);
+    }
+  }
+  CHECK(clamped > elements / 20);
+  CHECK(clamped < elements);
+  CHECK_FALSE(std::isfinite(sent[1]));
+  CHECK_FALSE(std::isfinite(sent[one_bit_block + 1]));
 }
 
 TEMPLATE_LIST_TEST_CASE("Steps go to momentum and weights, but not where no variance is", "",
