@@ -265,10 +265,13 @@ bool streams(const Schedule& schedule, Place place) {
 }
 
 Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer) {
+  // The validator asks this of wrong buffers, too: of parts that the schedule does not have.
+  const auto part = static_cast<std::size_t>(buffer.part);
+  const bool owned =
+      part < schedule.part_owners.size() && schedule.part_owners[part] == buffer.place;
   const bool streamed =
-      streams(schedule, buffer.place) &&
-      (buffer.kind == BufferKind::weights || buffer.kind == BufferKind::gradients) &&
-      schedule.part_owners[static_cast<std::size_t>(buffer.part)] != buffer.place;
+      streams(schedule, buffer.place) && !owned &&
+      (buffer.kind == BufferKind::weights || buffer.kind == BufferKind::gradients);
   return streamed ? Lifetime::step : traits_of(buffer.kind).lifetime;
 }
 
