@@ -141,9 +141,10 @@ class CoTrain final : public train::Policy {
 }  // namespace
 
 train::PolicyPtr cotrain(CoTrainOptions options) {
-  return std::make_shared<CoTrain>(Offload{keyword_text, std::move(options.owner),
-                                           options.bucket_bytes, false, options.speculate},
-                                   options.device_layers);
+  return std::make_shared<CoTrain>(
+      Offload{keyword_text, std::move(options.owner), options.bucket_bytes, false,
+              options.speculate, options.states == schedule::Tier::file},
+      options.device_layers);
 }
 
 train::PolicyEntry cotrain_entry() {

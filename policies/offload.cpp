@@ -215,13 +215,37 @@ class OffloadedStep {
   std::vector<Place> measured_;           ///< owners whose squares have been summed
 };
 
+/// Says in the outline whose states rest in a file: those of the owner, if there are any.
+void spill_states(schedule::Outline& outline, const Offload& offload, Place owner) {
+  const schedule::PlaceOutline& place = outline.places[static_cast<std::size_t>(owner)];
+  if (!offload.spills_states) {
+    return;
+  }
+  if (!place.host_accessible) {
+    refuse(offload,
+           "states: file needs an owner that reads host memory itself, from which its "
+           "file is written, and '" +
+               place.name + "' does not; name another owner, or leave states out");
+  }
+  if (outline.optimizer_states > 0 && std::ranges::count(outline.part_owners, owner) > 0) {
+    outline.spills_states.assign(outline.places.size(), false);
+    outline.spills_states[static_cast<std::size_t>(owner)] = true;
+  }
+}
+
 bool speculates(const plan::Problem& problem, const Offload& offload) {
+  if (offload.speculate.value_or(false) && offload.spills_states) {
+    refuse(offload,
+           "speculate is on, and states: file has states in memory for one update only, while a "
+           "speculated one waits for the norm with them and with what it has overwritten; leave "
+           "one of them");
+  }
   if (offload.speculate.value_or(false) && !problem.clips) {
     refuse(offload,
            "speculate is on, and the optimizer has no clip_norm: updates wait for nothing; set "
            "optimizer.clip_norm, or leave speculate out");
   }
-  return problem.clips && offload.speculate.value_or(offload.streams);
+  return problem.clips && offload.speculate.value_or(offload.streams && !offload.spills_states);
 }
 
 }  // namespace
@@ -256,6 +280,7 @@ schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload&
     }
   }
   const auto buckets = add_owned_buckets(outline, offload.bucket_bytes, device, owner, workers);
+  spill_states(outline, offload, owner);
   return OffloadedStep(std::move(outline), workers, speculates(problem, offload)).build(buckets);
 }
 
@@ -274,8 +299,14 @@ void add_offload_keys(deck::Schema& schema) {
               "With optimizer.clip_norm: all buckets but the last are updated before the norm of "
               "the gradient is known, and once more from what they were if it is above its limit; "
               "the owner keeps a second copy of their weights and states for it. auto: on with "
-              "weights: host, where nothing is sent back; else off.")
+              "weights: host, where nothing is sent back; else off. Not with states: file.")
       .fallback("auto");
+  schema
+      .choice("states", {"host", "file"},
+              "Where the owner's optimizer states rest: in its memory, or in a file (in "
+              "memory_plan.folder), from which those of a bucket come for its update, "
+              "memory_plan.prefetch buckets ahead.")
+      .fallback("host");
 }
 
 Offload offload_of(std::string policy, const deck::Section& section) {
@@ -287,6 +318,7 @@ Offload offload_of(std::string policy, const deck::Section& section) {
   if (const std::string speculate = section.text("speculate"); speculate != "auto") {
     offload.speculate = speculate == "on";
   }
+  offload.spills_states = section.text("states") == "file";
   return offload;
 }
 

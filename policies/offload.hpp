@@ -26,6 +26,7 @@ struct Offload {
   /// Where gradients are clipped: buckets are updated before the norm is known. Empty: they are
   /// with `streams`, where no weights have to return after the norm.
   std::optional<bool> speculate{};
+  bool spills_states = false;  ///< the owner's optimizer states rest in its file
 };
 
 /// What the workers update themselves: the first nodes, and a share of the elements of the next.
@@ -42,11 +43,12 @@ void require_bucket(const Offload& offload);
 
 /// One step. The workers update `device` themselves; with several workers each owns an equal part
 /// of these parameters. UsageError for an owner that is no lane, fewer than two lanes, strict mode
-/// with several workers, and speculation on a norm that nobody needs.
+/// with several workers, speculation on a norm that nobody needs or with states in a file, and
+/// states in a file of an owner that does not read host memory.
 schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload& offload,
                                     const DeviceNodes& device = {});
 
-/// The keys `owner`, `bucket` and `speculate` of a deck.
+/// The keys `owner`, `bucket`, `speculate` and `states` of a deck.
 void add_offload_keys(deck::Schema& schema);
 Offload offload_of(std::string policy, const deck::Section& section);
 

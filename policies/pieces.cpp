@@ -123,6 +123,7 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   outline.batch = problem.batch;
   outline.chunk = problem.chunk;
   outline.clips = problem.clips;
+  outline.optimizer_states = problem.optimizer_states;
   outline.activations = problem.activations;
   outline.prefetch = problem.prefetch;
   outline.codecs = problem.codecs;

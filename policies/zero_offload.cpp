@@ -23,6 +23,12 @@
 // the norm, so nothing is speculated for it.
 //
 //   bytes of the owner's lane    4 N (1 + states) more, of all buckets but the last
+//
+// With states: file, the owner has the states of a bucket in memory only from shortly before its
+// update until they are written back ("ZeRO-Infinity"), so a clipped update can't be speculated.
+//
+//   bytes of the owner's lane    4 N (2 + states) -> 8 N + those of about two buckets of states
+//   bytes from and to its file   4 N states each, a step
 #include "offload.hpp"
 #include "policy_files.hpp"
 
@@ -53,7 +59,8 @@ class ZeroOffload final : public train::Policy {
 train::PolicyPtr zero_offload(ZeroOffloadOptions options) {
   return std::make_shared<ZeroOffload>(
       Offload{keyword_text, std::move(options.owner), options.bucket_bytes,
-              options.weights == schedule::Tier::host, options.speculate});
+              options.weights == schedule::Tier::host, options.speculate,
+              options.states == schedule::Tier::file});
 }
 
 train::PolicyEntry zero_offload_entry() {

@@ -9,6 +9,7 @@
 #include "measure/profile_schedules.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/assumed_profile.hpp"
 #include "zygos/train/problem.hpp"
 
 #include <algorithm>
@@ -58,6 +59,7 @@ class Profiler {
         base_(problem_.places.size()),
         largest_(problem_.places.size(), 0) {
     problem_.clips = request.optimizer.clip_norm().has_value();
+    problem_.optimizer_states = std::ssize(request.optimizer.state_names());
     problem_.activations = request.activations;
     problem_.prefetch = request.prefetch;
     problem_.codecs = request.codecs;
@@ -90,6 +92,7 @@ class Profiler {
     profile_.spin_timeout_s =
         std::chrono::duration<double>(request_.lanes.spin_timeout(cores())).count();
     profile_.cores = cores();
+    plan::assume_file_costs(profile_, request_.disk_bytes_per_second);
     return std::move(profile_);
   }
 

@@ -3,6 +3,7 @@
 #include "zygos/plan/assumed_profile.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace zygos::plan {
 namespace {
@@ -44,6 +45,23 @@ PlaceCosts assumed_costs(const Problem& problem) {
 }
 
 }  // namespace
+
+void assume_file_costs(Profile& profile, double disk_bytes_per_second) {
+  const bool known = disk_bytes_per_second > 0.0;
+  const Curve curve = line(known ? 1.0 / disk_bytes_per_second : byte_in_file_s);
+  for (PlaceProfile& place : profile.places) {
+    for (PlaceCosts* costs : {&place.alone, &place.together}) {
+      const std::map<TaskKind, Curve> measured = costs->others;
+      for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
+        const bool stood_in_for = std::ranges::any_of(
+            kind.priced_as, [&](TaskKind other) { return measured.contains(other); });
+        if (kind.queue == schedule::Queue::file && !costs->empty() && (known || !stood_in_for)) {
+          costs->others.try_emplace(kind.kind, curve);
+        }
+      }
+    }
+  }
+}
 
 Profile assumed_profile(const Problem& problem) {
   Profile profile;

@@ -67,6 +67,8 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
         Category::activations, {&B::of_samples, &B::by_segment}),
     row(BufferKind::spilled_activations, "spilled_activations", per_step, in_file,
         Category::activations, {&B::of_samples, &B::by_segment}),
+    row(BufferKind::spilled_state, "spilled_state", per_run, in_file, Category::optimizer_state,
+        {&B::of_elements, &B::slots_as_one, &B::by_owner, &B::exists_before}),
     row(BufferKind::compression_error, "compression_error", per_run, on_lane,
         Category::optimizer_state, {&B::of_elements, &B::by_part, &B::exists_before}),
     row(BufferKind::sum_error, "sum_error", per_run, on_lane, Category::optimizer_state,

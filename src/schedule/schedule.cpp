@@ -67,7 +67,8 @@ std::string places_text(const Schedule& schedule) {
            (stage >= 0 ? " (stage " + std::to_string(stage) + ")"
             : owns_parts(schedule, static_cast<Place>(place)) ? " (owner)"
                                                               : " (idle)") +
-           (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "");
+           (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "") +
+           (spills_states(schedule, static_cast<Place>(place)) ? ", its states in a file" : "");
   }
   return out;
 }
@@ -264,6 +265,11 @@ bool streams(const Schedule& schedule, Place place) {
   return index < schedule.streams.size() && schedule.streams[index];
 }
 
+bool spills_states(const Schedule& schedule, Place place) {
+  const auto index = static_cast<std::size_t>(place);
+  return index < schedule.spills_states.size() && schedule.spills_states[index];
+}
+
 Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer) {
   // The validator asks this of wrong buffers, too: of parts that the schedule does not have.
   const auto part = static_cast<std::size_t>(buffer.part);
@@ -272,7 +278,9 @@ Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer) {
   const bool streamed =
       streams(schedule, buffer.place) && !owned &&
       (buffer.kind == BufferKind::weights || buffer.kind == BufferKind::gradients);
-  return streamed ? Lifetime::step : traits_of(buffer.kind).lifetime;
+  const bool spilled =
+      buffer.kind == BufferKind::optimizer_state && spills_states(schedule, buffer.place);
+  return streamed || spilled ? Lifetime::step : traits_of(buffer.kind).lifetime;
 }
 
 bool evaluates(const Schedule& schedule, const Task& task) {

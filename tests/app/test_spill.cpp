@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Activations in a file, from decks: the same bits, budgets that hold, and nothing left behind.
+// Activations and optimizer states in a file, from decks: the same bits, budgets that hold, and
+// nothing left behind.
 #include "tiny_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -20,6 +21,10 @@ using Catch::Matchers::ContainsSubstring;
 const std::string deep_model =
     "model={layers: [{type: repeat, name: block, times: 8, layers: [{type: dense, units: 64, "
     "activation: tanh}]}, {name: out, type: dense, units: 10}], loss: cross_entropy}";
+
+/// With an owner that has a layer's states in memory at a time, and the next one's.
+const std::string states_in_file =
+    "policy={type: zero_offload, owner: host, bucket: 1 kB, states: file}";
 
 std::vector<std::string> deep_run(const std::vector<std::string>& more) {
   std::vector<std::string> words{deep_model, "policy={type: single, lane: device}",
@@ -83,8 +88,8 @@ TEST_CASE("A budget of host memory is kept by spilling, and refused where nothin
     std::vector<std::string> words{"check", "tiny.yaml"};
     for (const std::string& word :
          deep_run({"lanes.device.memory=1420 KiB", "memory_plan={activations: " + activations +
-                                                      ", host_memory: " + host_memory +
-                                                      ", disk_bandwidth: 2 GB/s}"})) {
+                                                       ", host_memory: " + host_memory +
+                                                       ", disk_bandwidth: 2 GB/s}"})) {
       words.push_back(word);
     }
     return zygos_run(words, scratch.path());
@@ -105,12 +110,76 @@ TEST_CASE("A budget of host memory is kept by spilling, and refused where nothin
   }
 }
 
-TEST_CASE("Killed while its file is open, a run leaves nothing and loses nothing") {
+TEST_CASE(
+    "States in a file leave the host's memory, and check, plan and summary show where they are") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const std::vector<std::string> words{
-      deep_model, "policy={type: single, lane: device}", "memory_plan={activations: spill}",
-      "train={batch: 32, epochs: 60, report_every: 20 steps}", "checkpoint.every=15 steps"};
+  const std::string in_memory = "policy={type: zero_offload, owner: host, bucket: 1 kB}";
+  const auto expected =
+      train_to_the_end(scratch.path(), deep_run({"--run-dir", "memory", in_memory}));
+
+  const auto spilled =
+      train_to_the_end(scratch.path(), deep_run({"--run-dir", "file", states_in_file}));
+
+  CHECK(spilled["weights_xxh64"] == expected["weights_xxh64"]);
+  const auto states = [](const nlohmann::json& summary, const char* lane) {
+    return summary["peak_bytes"][lane]["optimizer_state"].get<std::int64_t>();
+  };
+  CHECK(states(spilled, "host/file") >= states(expected, "host"));
+  // Adam's of the first two layers, which are the largest two.
+  CHECK(states(spilled, "host") == 2 * 4 * ((784 + 1) * 64 + (64 + 1) * 64));
+  CHECK(spilled["peak_bytes"]["host/file"] == spilled["planned_bytes"]["host/file"]);
+  CHECK_FALSE(has_spill_file(scratch.path() / "file"));
+  std::vector<std::string> words{"check", "tiny.yaml", "--json"};
+  for (const std::string& word : deep_run({states_in_file})) {
+    words.push_back(word);
+  }
+  const auto checked = json_of(words, scratch.path());
+  CHECK(checked["peak_bytes"]["host/file"] == spilled["peak_bytes"]["host/file"]);
+  CHECK_THAT(zygos_run(words, scratch.path()).err, ContainsSubstring("host (file)"));
+}
+
+TEST_CASE("A run goes on with its states in a file, or in memory again, to the same bits") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const std::string in_memory = "policy={type: zero_offload, owner: host, bucket: 1 kB}";
+  const auto expected =
+      train_to_the_end(scratch.path(), deep_run({"--run-dir", "whole", in_memory}));
+  for (const auto& [before, after] :
+       {std::pair(in_memory, "policy.states=file"), {states_in_file, "policy.states=host"}}) {
+    const std::string run = after == std::string("policy.states=file") ? "to-file" : "to-memory";
+    train_to_the_end(scratch.path(), deep_run({"--run-dir", run, before, "train.steps=5"}));
+    const auto resumed =
+        json_of({"resume", run, after, "train.steps=12", "--json"}, scratch.path());
+    CHECK(resumed["weights_xxh64"] == expected["weights_xxh64"]);
+    CHECK(resumed["peak_bytes"].contains("host/file") == (run == "to-file"));
+  }
+}
+
+TEST_CASE("States in a file are refused where they are in the way") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto refused = [&](const std::string& policy) {
+    const Outcome outcome =
+        zygos_run({"check", "tiny.yaml", "optimizer.clip_norm=1.0", policy}, scratch.path());
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK_THAT(refused("policy={type: cotrain, owner: host, states: file, speculate: on}"),
+             ContainsSubstring("policy 'cotrain'") && ContainsSubstring("speculate is on"));
+  CHECK_THAT(refused("policy={type: zero_offload, owner: device, states: file}"),
+             ContainsSubstring("'device' does not; name another owner"));
+}
+
+namespace {
+
+void check_killed(const std::vector<std::string>& where) {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  std::vector<std::string> words{deep_model,
+                                 "train={batch: 32, epochs: 60, report_every: 20 steps}",
+                                 "checkpoint.every=15 steps"};
+  words.insert(words.end(), where.begin(), where.end());
   std::vector<std::string> undisturbed = words;
   undisturbed.insert(undisturbed.end(), {"--run-dir", "whole"});
   const auto expected = train_to_the_end(scratch.path(), undisturbed);
@@ -132,6 +201,13 @@ TEST_CASE("Killed while its file is open, a run leaves nothing and loses nothing
   CHECK_FALSE(has_spill_file(run));
 }
 
+}  // namespace
+
+TEST_CASE("Killed while its file is open, a run leaves nothing and loses nothing") {
+  check_killed({"policy={type: single, lane: device}", "memory_plan={activations: spill}"});
+  check_killed({states_in_file});
+}
+
 TEST_CASE("A folder that cannot hold the file ends the run with 5 before its first step") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
@@ -143,9 +219,15 @@ TEST_CASE("A folder that cannot hold the file ends the run with 5 before its fir
   const auto elsewhere = train_to_the_end(
       scratch.path(), deep_run({"memory_plan={activations: spill, folder: new/below}"}));
 
-  CHECK(refused.code == 5);
-  CHECK_THAT(refused.out + refused.err,
-             ContainsSubstring("file/below") && ContainsSubstring("memory_plan.folder"));
+  const Outcome states = zygos_run(
+      train_words(deep_run({states_in_file, "memory_plan.folder=file/below", "--run-dir", "s"})),
+      scratch.path());
+
+  for (const Outcome& outcome : {refused, states}) {
+    CHECK(outcome.code == 5);
+    CHECK_THAT(outcome.out + outcome.err,
+               ContainsSubstring("file/below") && ContainsSubstring("memory_plan.folder"));
+  }
   CHECK(checkpoints_in(scratch.path()) > 0);
   CHECK(fs::is_directory(scratch.path() / "new/below"));
   CHECK(fs::is_empty(scratch.path() / "new/below"));

@@ -99,6 +99,67 @@ TEST_CASE("Speculation on a norm that nobody needs is refused") {
       UsageError, MessageMatches(ContainsSubstring("the optimizer has no clip_norm")));
 }
 
+TEST_CASE("States that rest in a file come for their bucket's update, a bucket ahead") {
+  plan::Problem problem = test::host_and_device();
+  problem.optimizer_states = 2;
+  CHECK(offloaded(problem, {.owner = "host", .bucket_bytes = 64, .states = schedule::Tier::file})
+            .text() == test::golden("zero_offload_states_file"));
+}
+
+TEST_CASE("States are read as many buckets ahead as a problem says, and all moved twice a step") {
+  for (const std::int32_t prefetch : {0, 1, 3}) {
+    plan::Problem problem = test::lanes_problem(2, 12, test::chain_of(6));
+    problem.optimizer_states = 3;
+    problem.prefetch = prefetch;
+    const auto made =
+        offloaded(problem, {.owner = "l0", .bucket_bytes = 1, .states = schedule::Tier::file});
+    std::int64_t read = 0, written = 0;
+    std::int64_t bytes = 0;
+    for (const Task& task : made.tasks) {
+      read += task.kind == TaskKind::read_states ? 1 : 0;
+      written += task.kind == TaskKind::write_states ? 1 : 0;
+      CHECK(read - written <= prefetch + 1);
+      const bool moves = task.kind == TaskKind::read_states || task.kind == TaskKind::write_states;
+      CHECK((!moves || (task.queue == schedule::Queue::file && task.place == 0)));
+      bytes += moves ? task.bytes : 0;
+    }
+    CHECK(written == 6);
+    CHECK(bytes == 2 * 3 * problem.model.element_bytes *
+                       problem.model.parameters_of(problem.model.all_nodes()).count());
+  }
+}
+
+TEST_CASE("An optimizer without states has nothing in a file") {
+  CHECK(offloaded(test::host_and_device(),
+                  {.owner = "host", .bucket_bytes = 64, .states = schedule::Tier::file})
+            .text() == test::golden("zero_offload"));
+}
+
+TEST_CASE("Clipped updates with states in a file wait for the norm, and are not speculated") {
+  plan::Problem problem = test::host_and_device();
+  problem.optimizer_states = 2;
+  problem.clips = true;
+  ZeroOffloadOptions options{.owner = "host",
+                             .bucket_bytes = 64,
+                             .weights = schedule::Tier::host,
+                             .states = schedule::Tier::file};
+  CHECK(std::ranges::count(offloaded(problem, options).tasks, TaskKind::speculate, &Task::kind) ==
+        0);
+  options.speculate = true;
+  CHECK_THROWS_MATCHES(offloaded(problem, options), UsageError,
+                       MessageMatches(ContainsSubstring("speculate is on, and states: file") &&
+                                      ContainsSubstring("leave one of them")));
+}
+
+TEST_CASE("States in a file of an owner that does not read host memory are refused") {
+  plan::Problem problem = test::host_and_device();
+  problem.optimizer_states = 2;
+  CHECK_THROWS_MATCHES(
+      offloaded(problem, {.owner = "device", .bucket_bytes = 64, .states = schedule::Tier::file}),
+      UsageError,
+      MessageMatches(ContainsSubstring("states: file") && ContainsSubstring("'device' does not")));
+}
+
 TEST_CASE("Every update is the owner's, which computes nothing") {
   const plan::Problem problem = test::lanes_problem(3, 12, test::chain_of(4));
   const schedule::Schedule made = offloaded(problem, {.owner = "", .bucket_bytes = 1});

@@ -396,7 +396,7 @@ Schedule hub(std::int32_t workers) {
   return std::move(builder).build();
 }
 
-Schedule owner(std::int32_t workers, bool clips, bool streams, bool speculates) {
+Schedule owner(std::int32_t workers, bool clips, bool streams, bool speculates, bool spills) {
   Outline outline = replicas("owner", workers);
   outline.places.push_back({"owner", true, -1});
   outline.parts = {{0, 10}, {10, 20}};
@@ -406,6 +406,12 @@ Schedule owner(std::int32_t workers, bool clips, bool streams, bool speculates) 
     outline.places[0].host_accessible = false;
     outline.streams.assign(outline.places.size(), true);
     outline.streams.back() = false;
+  }
+  if (spills) {
+    outline.optimizer_states = 2;
+    outline.prefetch = 0;
+    outline.spills_states.assign(outline.places.size(), false);
+    outline.spills_states.back() = true;
   }
   ScheduleBuilder builder(std::move(outline));
   std::vector<Place> all;
@@ -461,7 +467,8 @@ std::vector<Sample> all_samples() {
           {"owner of two workers' weights", owner(2)},
           {"owner that clips", owner(1, true)},
           {"owner that speculates", owner(2, true, false, true)},
-          {"owner of streamed weights", owner(2, false, true)}};
+          {"owner of streamed weights", owner(2, false, true)},
+          {"owner of states in a file", owner(2, false, false, false, true)}};
 }
 
 }  // namespace zygos::test

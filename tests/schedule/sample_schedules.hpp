@@ -75,8 +75,9 @@ schedule::Schedule rounded_hub(std::int32_t places);
 
 /// Workers that own nothing, and a place that owns both parts of the weights and computes nothing.
 /// `streams`: the workers have weights and gradients only while they use them.
+/// `spills`: the states of the owner's parts rest in its file.
 schedule::Schedule owner(std::int32_t workers, bool clips = false, bool streams = false,
-                         bool speculates = false);
+                         bool speculates = false, bool spills = false);
 
 /// All of these, small, by name.
 struct Sample {

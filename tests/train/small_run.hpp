@@ -121,6 +121,7 @@ struct SmallRun {
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(graph, lanes, options.dtype, targets, batch_);
     problem.clips = optimizer->clip_norm().has_value();
+    problem.optimizer_states = std::ssize(optimizer->state_names());
     problem.compress_after = optimizer->compress_after();
     return problem;
   }

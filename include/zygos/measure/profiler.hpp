@@ -33,6 +33,8 @@ struct ProfileRequest {
   std::int32_t prefetch = 1;
   /// Of messages: see plan::Problem.
   schedule::LinkCodecs codecs{};
+  /// Of the disk that files of a lane lie on, whose tasks are not measured; 0: assumed.
+  double disk_bytes_per_second = 0.0;
 };
 
 /// Runs the real tasks through the real engine: every place alone, layer by layer, at several

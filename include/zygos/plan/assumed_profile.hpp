@@ -12,4 +12,8 @@ namespace zygos::plan {
 /// seconds mean nothing.
 Profile assumed_profile(const Problem& problem);
 
+/// Adds to places of a measured profile what it takes to write files and read them, where nothing
+/// was measured: by the disk's bytes a second; 0: assumed, unless something alike was measured.
+void assume_file_costs(Profile& profile, double disk_bytes_per_second);
+
 }  // namespace zygos::plan

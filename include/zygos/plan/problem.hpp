@@ -34,6 +34,9 @@ struct Problem {
   /// Updates clip the gradient by its norm over the model, so a place that updates a part of it
   /// needs the squares of all others first: see ScheduleBuilder::exchange_squares().
   bool clips = false;
+  /// Values that the optimizer keeps for a parameter from step to step (nn::Optimizer::
+  /// state_names()).
+  std::int64_t optimizer_states = 0;
   /// Nodes whose activations are not simply kept, and how many segments are copied ahead: see
   /// schedule::Outline.
   std::vector<schedule::KeptNodes> activations{};

@@ -124,8 +124,10 @@ struct ZeroOffloadOptions {
   std::int64_t bucket_bytes = 25'000'000;
   schedule::Tier weights = schedule::Tier::lane;  ///< host: workers have them only while in use
   /// Where gradients are clipped: buckets are updated before the norm is known, and once more if it
-  /// is above its limit. Empty: they are with weights that rest in the host's memory alone.
+  /// is above its limit. Empty: they are with weights that rest in the host's memory alone, unless
+  /// states rest in a file.
   std::optional<bool> speculate{};
+  schedule::Tier states = schedule::Tier::host;  ///< file: those of the owner, but in use
 };
 train::PolicyPtr zero_offload(ZeroOffloadOptions options);
 
@@ -135,7 +137,8 @@ struct CoTrainOptions {
   std::int64_t bucket_bytes = 25'000'000;
   /// With parameters; a fraction is a share of the next one's elements. Empty: from a profile.
   std::optional<double> device_layers;
-  std::optional<bool> speculate{};            ///< as in ZeroOffloadOptions
+  std::optional<bool> speculate{};               ///< as in ZeroOffloadOptions
+  schedule::Tier states = schedule::Tier::host;  ///< likewise
 };
 train::PolicyPtr cotrain(CoTrainOptions options);
 

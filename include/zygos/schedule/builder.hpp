@@ -45,6 +45,10 @@ struct Outline {
   /// By place: see Schedule::streams. The builder brings what passes need from its owners, a part
   /// ahead; needs part_owners.
   std::vector<bool> streams{};
+  /// By place: see Schedule::spills_states. The builder reads what an update needs, `prefetch`
+  /// parts ahead, and writes it behind it; needs part_owners, and a place that reads host memory.
+  std::vector<bool> spills_states{};
+  std::int64_t optimizer_states = 0;     ///< values that the optimizer keeps for a parameter
   std::vector<KeptNodes> activations{};  ///< nodes whose activations are not simply kept
   std::int32_t prefetch = 1;             ///< segments that are copied while another is computed
   LinkCodecs codecs{};                   ///< of messages, by payload; strict mode: all exact
@@ -177,6 +181,7 @@ class ScheduleBuilder {
     TaskId sent = -1;                                         ///< the last send_gradients()
     std::map<MicroBatch, Returning> returning;
     std::set<std::pair<std::int32_t, std::int32_t>> visits;  ///< of weights: part and slot
+    std::set<std::int32_t> states;                           ///< parts whose states have been read
   };
 
   PlaceState& state(Place place);
@@ -213,6 +218,12 @@ class ScheduleBuilder {
   void read_segments(Place place, MicroBatch micro_batch, Returning& returning, std::size_t end);
   Returning returning_order(Place place) const;
   Task on_segment(TaskKind kind, Place place, MicroBatch micro_batch, std::int32_t segment) const;
+
+  // builder_states.cpp
+  /// Before the update of a part: its states, and those of the parts that are updated next.
+  void read_states(Place place, std::optional<std::int32_t> part);
+  void write_states(Place place, std::optional<std::int32_t> part);
+  Task on_states(TaskKind kind, Place place, std::int32_t part) const;
 
   // builder_statistics.cpp
   using StatisticsKey = std::tuple<std::int32_t, std::int32_t, bool>;

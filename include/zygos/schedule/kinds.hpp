@@ -54,6 +54,8 @@ enum class TaskKind : std::uint8_t {
   fetch_activations,    ///< copies them back into slot 1 of the lane
   write_activations,    ///< activations of a segment -> the place's file
   read_activations,     ///< and back: into slot 1 of the lane, or of host memory in front of it
+  write_states,         ///< optimizer states of a part -> the place's file
+  read_states,          ///< and back, for the part's update
   average,              ///< current weights become the mean of all versions that are kept
 };
 inline constexpr std::size_t task_kind_count = static_cast<std::size_t>(TaskKind::average) + 1;
@@ -83,6 +85,7 @@ enum class BufferKind : std::uint8_t {
   resting_activations,  ///< activations of a segment in host memory, between forward and backward;
                         ///< those that go on to a file: slot 0 on the way there, 1 on the way back
   spilled_activations,  ///< activations of a segment in the place's file
+  spilled_state,        ///< optimizer states in the place's file, by part
   compression_error,    ///< what compressing a worker's part has left out, by part
   sum_error,            ///< what compressing the sum of a part has left out, of its owner
   stashed_weights,      ///< a version of the weights that rests in host memory, by slot

@@ -71,7 +71,7 @@ plan::ActivationPlan named_plan(const CheckedDeck& checked, const schedule::Mode
   return plan;
 }
 
-/// Says what tasks on a queue for transfers of activations take, by a link or a disk.
+/// Says what transfers of activations take by a link, or whatever goes to a disk by that.
 void set_rate(plan::PlaceProfile& place, const lane::Link& link, bool in_file) {
   if (link.bytes_per_second <= 0.0) {
     return;
@@ -79,7 +79,8 @@ void set_rate(plan::PlaceProfile& place, const lane::Link& link, bool in_file) {
   for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
     const bool moves_segment =
         kind.nodes == schedule::Nodes::whole_segment && kind.cost == schedule::CostFamily::transfer;
-    if (moves_segment && (kind.queue == schedule::Queue::file) == in_file) {
+    const bool to_file = kind.queue == schedule::Queue::file;
+    if (in_file ? to_file : moves_segment && !to_file) {
       place.alone.others.insert_or_assign(kind.kind, plan::curve_of(link));
       place.together.others.insert_or_assign(kind.kind, plan::curve_of(link));
     }

@@ -9,6 +9,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/batching.hpp"
 #include "zygos/io/hash.hpp"
+#include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/profile_store.hpp"
 #include "zygos/policies/policies.hpp"
 
@@ -44,6 +45,9 @@ plan::Facts run_facts(const RunSetup& setup) {
   }
   if (const std::string links = text_of(setup.codecs); !links.empty()) {
     facts.emplace_back("link precision", links);
+  }
+  if (setup.disk_bytes_per_second > 0.0) {
+    facts.emplace_back("disk's bytes a second", fmt::format("{}", setup.disk_bytes_per_second));
   }
   return facts;
 }
@@ -130,7 +134,9 @@ std::optional<plan::Profile> kept_profile(const RunSetup& setup, Console& consol
     return std::nullopt;
   }
   try {
-    return plan::load_profile(*file, facts_of(setup));
+    plan::Profile profile = plan::load_profile(*file, facts_of(setup));
+    plan::assume_file_costs(profile, setup.disk_bytes_per_second);
+    return profile;
   } catch (const Error& error) {
     console.note(fmt::format("measuring anew: {}", error.what()));
     return std::nullopt;
@@ -167,7 +173,8 @@ measure::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .next = endless_batches(setup),
           .activations = setup.activations.nodes,
           .prefetch = setup.activations.prefetch,
-          .codecs = setup.codecs};
+          .codecs = setup.codecs,
+          .disk_bytes_per_second = setup.disk_bytes_per_second};
 }
 
 }  // namespace zygos::app

@@ -63,6 +63,7 @@ struct RunSetup {
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
     problem.clips = optimizer->clip_norm().has_value();
+    problem.optimizer_states = std::ssize(optimizer->state_names());
     problem.activations = activations.nodes;
     problem.prefetch = activations.prefetch;
     problem.codecs = codecs;

@@ -69,12 +69,22 @@ class Collector {
         schedule::lifetime_of(schedule_, buffer) != schedule::Lifetime::step) {
       return;
     }
-    const auto [found, fresh] = buffers_.try_emplace(buffer);
-    if (fresh) {
-      measure(buffer, found->second, schedule_.tasks[static_cast<std::size_t>(id)]);
-      found->second.first = id;
+    Buffer copy = buffer;
+    for (; copy.slot < buffer.slot + copies_of(buffer.kind); ++copy.slot) {
+      const auto [found, fresh] = buffers_.try_emplace(copy);
+      if (fresh) {
+        measure(copy, found->second, schedule_.tasks[static_cast<std::size_t>(id)]);
+        found->second.first = id;
+      }
+      note_access(found->second, schedule_, id);
     }
-    note_access(found->second, schedule_, id);
+  }
+
+  /// Tasks name all states of the optimizer as one.
+  std::int32_t copies_of(BufferKind kind) const {
+    return kind == BufferKind::optimizer_state
+               ? static_cast<std::int32_t>(request_.optimizer.state_names().size())
+               : 1;
   }
 
   void measure(const Buffer& buffer, PlannedBuffer& planned, const schedule::Task& task) const {

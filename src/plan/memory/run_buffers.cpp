@@ -139,11 +139,14 @@ class RunBuffers {
 
   std::size_t element_bytes() const { return size_of(wide(request_.dtype)); }
 
-  ArenaLayout& layout(Tier tier) { return tier == Tier::lane ? out_.lane : out_.staging; }
+  ArenaLayout& layout(Tier tier) {
+    return tier == Tier::lane ? out_.lane : tier == Tier::host ? out_.staging : out_.file;
+  }
 
   /// Host memory in front of a lane that reads host memory itself is the lane's own.
   Tier tier_of(BufferKind kind) const {
-    return host_accessible_ ? Tier::lane : traits_of(kind).tier;
+    const Tier tier = traits_of(kind).tier;
+    return host_accessible_ && tier == Tier::host ? Tier::lane : tier;
   }
 
   PlannedBuffer& add_buffer(const Buffer& buffer, Category category, std::size_t piece,
@@ -183,9 +186,13 @@ class RunBuffers {
     const std::size_t size = block.size.value_or(element_bytes());
     const Category category = block.category.value_or(traits_of(kind).category);
     const auto windows = side_by_side(block.kind, block.named);
+    const auto bytes_of = [&](ElementRange elements) {
+      const std::size_t bytes = static_cast<std::size_t>(elements.count()) * size;
+      return tier_of(kind) == Tier::file ? padded(bytes) : bytes;  // a dataset for each
+    };
     std::size_t bytes = 0;
     for (const auto& [buffer, elements] : windows) {
-      bytes += static_cast<std::size_t>(elements.count()) * size;
+      bytes += bytes_of(elements);
     }
     const std::size_t piece =
         layout(tier_of(kind))
@@ -193,7 +200,7 @@ class RunBuffers {
     std::size_t offset = 0;
     for (std::int32_t slot = block.slot; slot < block.slot + block.copies; ++slot) {
       for (const auto& [buffer, elements] : windows) {
-        const std::size_t own = static_cast<std::size_t>(elements.count()) * size;
+        const std::size_t own = bytes_of(elements);
         add_buffer({kind, place_, 0, slot, buffer.part}, category, piece, offset, own).elements =
             elements;
         offset += own;
@@ -247,17 +254,16 @@ class RunBuffers {
   }
 
   void add_states() {
+    const BufferKind kind = schedule::spills_states(schedule_, place_)
+                                ? BufferKind::spilled_state
+                                : BufferKind::optimizer_state;
     const auto names = request_.optimizer.state_names();
     for (std::size_t state = 0; state < names.size(); ++state) {
-      add_block({.kind = BufferKind::optimizer_state,
-                 .slot = static_cast<std::int32_t>(state),
-                 .piece = names[state]});
+      add_block({.kind = kind, .slot = static_cast<std::int32_t>(state), .piece = names[state]});
     }
     if (request_.optimizer.uses_decay()) {
-      add_block({.kind = BufferKind::optimizer_state,
-                 .piece = "decay_mask",
-                 .size = 1,
-                 .stored_as = BufferKind::decay_mask});
+      add_block(
+          {.kind = kind, .piece = "decay_mask", .size = 1, .stored_as = BufferKind::decay_mask});
     } else {
       out_.lane.add(Category::optimizer_state, "decay_mask", 0);
     }

@@ -93,17 +93,21 @@ TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
     squares(place);
     exchange_squares({&place, 1});
   }
+  read_states(place, part);
   Task task = updating(TaskKind::update, place, part);
   task.clips = clips;
   state(place).reduced = false;
   const TaskId id = add(std::move(task));
   renew(id);
+  write_states(place, part);
   return id;
 }
 
 TaskId ScheduleBuilder::speculate(Place place, std::int32_t part) {
   ZYGOS_REQUIRE(outline_.clips, "policy '" + outline_.policy +
                                     "' speculates on a norm, and gradients are not clipped");
+  ZYGOS_REQUIRE(!spills_states(schedule_, place),
+                "policy '" + outline_.policy + "' speculates with states that rest in a file");
   return add(updating(TaskKind::speculate, place, part));
 }
 

@@ -55,6 +55,12 @@ Findings check_head(const Schedule& schedule) {
       findings.emplace_back("weights are streamed, but parts have no owners they could come from");
     }
   }
+  if (!schedule.spills_states.empty()) {
+    one_each(schedule.spills_states.size(), "tier of states");
+    if (schedule.part_owners.empty()) {
+      findings.emplace_back("states rest in a file by part, but parts have no owners");
+    }
+  }
   if (!schedule.part_owners.empty() && schedule.part_owners.size() != schedule.parts.size()) {
     findings.push_back("the schedule has " + std::to_string(schedule.parts.size()) +
                        " parts and says the owners of " +

@@ -81,6 +81,8 @@ class VersionCheck {
       case TaskKind::fetch_activations:
       case TaskKind::write_activations:
       case TaskKind::read_activations:
+      case TaskKind::write_states:
+      case TaskKind::read_states:
       case TaskKind::squares:
       case TaskKind::compress:
       case TaskKind::norm:

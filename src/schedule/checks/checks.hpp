@@ -57,6 +57,10 @@ Findings check_norms(const Schedule& schedule, const BufferUses& buffers, const 
 Findings check_speculation(const Schedule& schedule, const BufferUses& buffers,
                            const RunOrder& order);
 
+/// Follows optimizer states from a place's file to their update and back: none is overwritten, or
+/// left behind at the end of the step, before it is written.
+Findings check_states(const Schedule& schedule, const BufferUses& buffers, const RunOrder& order);
+
 /// Follows the statistics of samples to those who gather them: each once, and all of an update.
 Findings check_statistics(const Schedule& schedule, const BufferUses& buffers,
                           const RunOrder& order);

@@ -37,6 +37,7 @@ std::vector<std::string> validate(const Schedule& schedule) {
     add(check_gradients(schedule, buffers, order));
     add(check_norms(schedule, buffers, order));
     add(check_speculation(schedule, buffers, order));
+    add(check_states(schedule, buffers, order));
     add(check_statistics(schedule, buffers, order));
   }
   add(check_coverage(schedule));

@@ -36,7 +36,8 @@ void add_elements(const schedule::Task& task, const std::vector<Buffer>& named,
     const bool known = std::ranges::any_of(out, [&](const Elements& operand) {
       return operand.kind == buffer.kind && operand.slot == buffer.slot;
     });
-    if (!traits.of_elements || buffer.place != task.place || known) {
+    const bool in_memory = traits.of_elements && traits.tier != schedule::Tier::file;
+    if (!in_memory || buffer.place != task.place || known) {
       continue;
     }
     const std::int32_t end = traits.slots_as_one ? buffers.slots_of(buffer.kind) : buffer.slot + 1;

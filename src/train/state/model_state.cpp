@@ -38,10 +38,13 @@ void put_zeros(const lane::Lane &lane, const Elements &held) {
   }
 }
 
-void write_place(const PlaceState &place, const Bytes &flat_weights,
-                 const std::vector<Bytes> &flat_states) {
-  for (const Elements &held : place.buffers.held(BufferKind::weights)) {
-    put(place.lane(), held, flat_weights);
+bool spills_states(const PlaceState &place) {
+  return schedule::spills_states(place.setup.schedule, place.setup.place);
+}
+
+void write_optimizer_states(const PlaceState &place, const std::vector<Bytes> &flat_states) {
+  if (spills_states(place)) {
+    return write_spilled_states(place, flat_states);
   }
   for (std::size_t i = 0; i < flat_states.size(); ++i) {
     for (const Elements &held :
@@ -53,6 +56,14 @@ void write_place(const PlaceState &place, const Bytes &flat_weights,
       }
     }
   }
+}
+
+void write_place(const PlaceState &place, const Bytes &flat_weights,
+                 const std::vector<Bytes> &flat_states) {
+  for (const Elements &held : place.buffers.held(BufferKind::weights)) {
+    put(place.lane(), held, flat_weights);
+  }
+  write_optimizer_states(place, flat_states);
   for (const BufferKind kind : {BufferKind::compression_error, BufferKind::sum_error}) {
     for (const Elements &held : place.buffers.held(kind)) {
       put_zeros(place.lane(), held);
@@ -82,14 +93,15 @@ Tensor tensor_of(const ModelState &state, const Held &held, BufferKind kind, std
   return state.places.here[held.place]->buffers.held(kind, slot, held.elements);
 }
 
-/// True if one place that a host can read has all of it, for the only process.
+/// True if one place has all of it in memory that a host can read, for the only process.
 bool lies_in_host_memory(const ModelState &state) {
   const auto &states = state.holders.states;
   const auto &weights = state.holders.weights;
   return weights.size() == 1 && states.size() == 1 && state.places.ranks == nullptr &&
          states.front().place == weights.front().place &&
          weights.front().elements.count() == state.model.graph.parameter_elements() &&
-         state.places.lanes[weights.front().place].host_accessible();
+         state.places.lanes[weights.front().place].host_accessible() &&
+         !spills_states(*state.places.here[weights.front().place]);
 }
 
 std::vector<double> flat_zeros(const ModelState &state) {
@@ -122,8 +134,14 @@ void gather(const ModelState &state, const Held &held, BufferKind kind, std::int
   const std::size_t units = size_of(state.parameters);
   if (state.places.is_here(held.place)) {
     const auto begin = static_cast<std::size_t>(held.elements.begin) * units;
-    std::ranges::copy(to_host(state.places, held.place, tensor_of(state, held, kind, slot)),
-                      flat.begin() + static_cast<std::ptrdiff_t>(begin));
+    const PlaceState &place = *state.places.here[held.place];
+    if (kind == BufferKind::optimizer_state && spills_states(place)) {
+      const auto bytes = static_cast<std::size_t>(held.elements.count()) * units;
+      read_spilled_state(place, held.elements, slot, std::span(flat).subspan(begin, bytes));
+    } else {
+      std::ranges::copy(to_host(state.places, held.place, tensor_of(state, held, kind, slot)),
+                        flat.begin() + static_cast<std::ptrdiff_t>(begin));
+    }
   }
   share(state, held, flat, units);
 }

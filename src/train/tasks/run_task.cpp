@@ -52,9 +52,11 @@ void run_task(PlaceState& state, schedule::TaskId id, const MessageBoard& board)
     case TaskKind::fetch_activations:
       return run_copy_activations(state, id);
     case TaskKind::write_activations:
-      return run_write_activations(state, id);
+    case TaskKind::write_states:
+      return run_write(state, id);
     case TaskKind::read_activations:
-      return run_read_activations(state, id);
+    case TaskKind::read_states:
+      return run_read(state, id);
     case TaskKind::send:
     case TaskKind::broadcast:
       return run_send(state, id, board);

@@ -4,6 +4,10 @@
 
 #include "train/place/place_state.hpp"
 
+#include "zygos/core/error.hpp"
+#include "zygos/memory/arena.hpp"
+
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -22,24 +26,48 @@ Spills::Move move_of(const PlaceState& state, const Buffer& in_memory, std::size
   const plan::PlannedBuffer& planned = state.plan().buffers.at(in_memory);
   Spills::Move move;
   move.dataset = dataset;
-  move.memory = {state.buffers.at(planned), planned.bytes};
+  // Of a tensor by itself, the padding stays away.
+  const bool one_tensor = traits_of(in_memory.kind).of_elements;
+  move.memory = {state.buffers.at(planned),
+                 one_tensor ? planned.slots.used_bytes() : planned.bytes};
   for (const plan::Slot& slot : planned.slots.all()) {
     move.tensors.push_back(move.memory.subspan(slot.offset, slot.bytes));
   }
   return move;
 }
 
+/// Of a task between one buffer in memory and one in the file; a name may stand for several slots.
+std::vector<Spills::Move> moves_of(const PlaceState& state, const Task& one,
+                                   const std::map<Buffer, std::size_t>& numbers) {
+  const bool writes = is_in_file(one.writes.front());
+  Buffer in_file = writes ? one.writes.front() : one.reads.front();
+  Buffer in_memory = writes ? one.reads.front() : one.writes.front();
+  const std::int32_t copies =
+      traits_of(in_file.kind).slots_as_one ? state.buffers.slots_of(in_file.kind) : 1;
+  std::vector<Spills::Move> moves;
+  for (std::int32_t copy = 0; copy < copies; ++copy, ++in_file.slot, ++in_memory.slot) {
+    if (const auto number = numbers.find(in_file); number != numbers.end()) {
+      moves.push_back(move_of(state, in_memory, number->second));
+    }
+  }
+  return moves;
+}
+
 /// Nothing where this call has no samples for it; what it moves is noted, tensor by tensor.
-const Spills::Move* begin_move(PlaceState& state, TaskId id) {
+std::span<const Spills::Move> begin_moves(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
   const auto found = state.spills.moves.find(id);
-  if (found == state.spills.moves.end() || state.tensors_of(one).samples.count() == 0) {
-    return nullptr;
+  const bool of_samples = traits_of(one.kind).of_samples;
+  if (found == state.spills.moves.end() ||
+      (of_samples && state.tensors_of(one).samples.count() == 0)) {
+    return {};
   }
-  for (const std::span<std::byte> tensor : found->second.tensors) {
-    state.use.note_bytes(one, tensor.data(), tensor.size());
+  for (const Spills::Move& move : found->second) {
+    for (const std::span<std::byte> tensor : move.tensors) {
+      state.use.note_bytes(one, tensor.data(), tensor.size());
+    }
   }
-  return &found->second;
+  return found->second;
 }
 
 }  // namespace
@@ -51,6 +79,9 @@ Spills bind_spills(const PlaceState& state) {
   for (const auto& [buffer, planned] : state.plan().buffers) {
     if (planned.tier == Tier::file && planned.bytes > 0) {
       numbers.emplace(buffer, datasets.size());
+      if (buffer.kind == schedule::BufferKind::spilled_state) {
+        spills.states.push_back({planned.elements, buffer.slot, datasets.size()});
+      }
       datasets.push_back({text_of(buffer, state.setup.schedule.places), planned.bytes});
       spills.category.push_back(planned.category);
     }
@@ -63,35 +94,57 @@ Spills bind_spills(const PlaceState& state) {
       folder.empty() ? std::filesystem::temp_directory_path() : folder, std::move(datasets));
   for (std::size_t id = 0; id < state.setup.schedule.tasks.size(); ++id) {
     const Task& one = state.setup.schedule.tasks[id];
-    if (one.place != state.setup.place || one.queue != schedule::Queue::file) {
-      continue;
-    }
-    const bool writes = is_in_file(one.writes.front());
-    const Buffer& in_file = writes ? one.writes.front() : one.reads.front();
-    const Buffer& in_memory = writes ? one.reads.front() : one.writes.front();
-    if (const auto number = numbers.find(in_file); number != numbers.end()) {
-      spills.moves.emplace(static_cast<TaskId>(id), move_of(state, in_memory, number->second));
+    if (one.place == state.setup.place && one.queue == schedule::Queue::file) {
+      spills.moves.emplace(static_cast<TaskId>(id), moves_of(state, one, numbers));
     }
   }
   return spills;
 }
 
-void run_write_activations(PlaceState& state, TaskId id) {
-  if (const Spills::Move* move = begin_move(state, id)) {
-    state.spills.file->write(move->dataset, move->memory);
+void run_write(PlaceState& state, TaskId id) {
+  for (const Spills::Move& move : begin_moves(state, id)) {
+    state.spills.file->write(move.dataset, move.memory);
   }
 }
 
-void run_read_activations(PlaceState& state, TaskId id) {
-  if (const Spills::Move* move = begin_move(state, id)) {
-    state.spills.file->read(move->dataset, move->memory);
+void run_read(PlaceState& state, TaskId id) {
+  for (const Spills::Move& move : begin_moves(state, id)) {
+    state.spills.file->read(move.dataset, move.memory);
   }
+}
+
+void write_spilled_states(const PlaceState& state,
+                          const std::vector<std::vector<std::byte>>& flat) {
+  const std::size_t units = size_of(state.setup.parameters());
+  std::vector<std::byte> zeros;
+  for (const Spills::States& one : state.spills.states) {
+    const auto& from = flat.at(static_cast<std::size_t>(one.state));
+    const auto bytes = static_cast<std::size_t>(one.elements.count()) * units;
+    if (from.empty() && zeros.size() < bytes) {
+      zeros.resize(bytes);
+    }
+    state.spills.file->write(
+        one.dataset, from.empty()
+                         ? std::span<const std::byte>(zeros).first(bytes)
+                         : std::span<const std::byte>(from).subspan(
+                               static_cast<std::size_t>(one.elements.begin) * units, bytes));
+  }
+}
+
+void read_spilled_state(const PlaceState& state, schedule::ElementRange elements,
+                        std::int32_t which, std::span<std::byte> out) {
+  const auto found = std::ranges::find_if(state.spills.states, [&](const Spills::States& one) {
+    return one.elements == elements && one.state == which;
+  });
+  ZYGOS_REQUIRE(found != state.spills.states.end(), "states that are not in the place's file");
+  state.spills.file->read(found->dataset, out);
 }
 
 memory::Usage used_of_file(const Spills& spills) {
   memory::Usage usage;
   for (std::size_t i = 0; i < spills.category.size(); ++i) {
-    usage[spills.category[i]] += spills.file->used_bytes(i);
+    constexpr std::size_t unit = memory::ArenaLayout::alignment;
+    usage[spills.category[i]] += (spills.file->used_bytes(i) + unit - 1) / unit * unit;
   }
   return usage;
 }

@@ -9,6 +9,7 @@
 #include "zygos/schedule/task.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -25,17 +26,32 @@ struct Spills {
     std::span<std::byte> memory;                ///< all of the buffer
     std::vector<std::span<std::byte>> tensors;  ///< in it
   };
+  /// One of the optimizer's states, of a part of the parameters.
+  struct States {
+    schedule::ElementRange elements;
+    std::int32_t state = 0;
+    std::size_t dataset = 0;
+  };
   std::unique_ptr<io::SpillFile> file;     ///< null if nothing is spilled
   std::vector<memory::Category> category;  ///< by dataset
-  std::map<schedule::TaskId, Move> moves;
+  std::map<schedule::TaskId, std::vector<Move>> moves;
+  std::vector<States> states;  ///< all that the place has in the file
 };
 
 /// Makes the file and allocates its space. Throws IoError.
 Spills bind_spills(const PlaceState& state);
 
-/// Activations of a segment, between memory and the file. Both throw IoError.
-void run_write_activations(PlaceState& state, schedule::TaskId id);
-void run_read_activations(PlaceState& state, schedule::TaskId id);
+/// Activations of a segment or states of a part, between memory and the file. Both throw IoError.
+void run_write(PlaceState& state, schedule::TaskId id);
+void run_read(PlaceState& state, schedule::TaskId id);
+
+/// Puts the states of the place's file there: from flat buffers of the model, one for each of the
+/// optimizer's states, zeros for one without bytes. Throws IoError.
+void write_spilled_states(const PlaceState& state, const std::vector<std::vector<std::byte>>& flat);
+/// One of the optimizer's states of a part whose states are in the file, as write_spilled_states()
+/// or its last update left it; `out` has its bytes. Throws IoError.
+void read_spilled_state(const PlaceState& state, schedule::ElementRange elements,
+                        std::int32_t which, std::span<std::byte> out);
 
 /// Bytes of the file that have been written, padded as memory is.
 memory::Usage used_of_file(const Spills& spills);
