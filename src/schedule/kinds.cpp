@@ -150,10 +150,8 @@ constexpr List<Operand, 1> segment_in_file{{{BufferKind::spilled_activations, Ex
 constexpr List<Operand, 2> segment_read{
     {{BufferKind::activations, Extent::segment, 1, facts({host_accessible})},
      {BufferKind::resting_activations, Extent::segment, 1, facts({staged})}}};
-constexpr List<Operand, 1> states_in_memory{
-    {{BufferKind::optimizer_state, Extent::parameters_of_task}}};
-constexpr List<Operand, 1> states_in_file{
-    {{BufferKind::spilled_state, Extent::parameters_of_task}}};
+constexpr List<Operand, 1> held_states{{{BufferKind::optimizer_state, Extent::parameters_of_task}}};
+constexpr List<Operand, 1> filed_states{{{BufferKind::spilled_state, Extent::parameters_of_task}}};
 constexpr List<Operand, 1> segment_fetched{{{BufferKind::activations, Extent::segment, 1}}};
 constexpr List<Operand, 2> average_reads{{{BufferKind::weights, Extent::parameters_of_task},
                                           {BufferKind::weights, Extent::kept_versions}}};
@@ -187,7 +185,6 @@ constexpr List<TaskKind, 1> like_write{read_activations};
 constexpr List<TaskKind, 1> like_read{write_activations};
 constexpr List<TaskKind, 3> like_write_states{write_activations, read_states, read_activations};
 constexpr List<TaskKind, 3> like_read_states{read_activations, write_states, write_activations};
-constexpr List<TaskKind, 1> like_compress{update};
 constexpr List<TaskKind, 1> like_reduce{all_reduce};
 constexpr List<TaskKind, 1> like_all_reduce{reduce};
 constexpr List<TaskKind, 1> like_update{update};
@@ -332,7 +329,7 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .cost = CostFamily::elements,
      .computes = true,
      .elements = Elements::one_part,
-     .priced_as = like_compress,
+     .priced_as = like_update,
      .reads = compress_reads,
      .writes = compress_writes},
     {.kind = update,
@@ -430,16 +427,16 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .cost = CostFamily::transfer,
      .elements = Elements::updated,
      .priced_as = like_write_states,
-     .reads = states_in_memory,
-     .writes = states_in_file},
+     .reads = held_states,
+     .writes = filed_states},
     {.kind = read_states,
      .name = "read_states",
      .queue = Queue::file,
      .cost = CostFamily::transfer,
      .elements = Elements::updated,
      .priced_as = like_read_states,
-     .reads = states_in_file,
-     .writes = states_in_memory},
+     .reads = filed_states,
+     .writes = held_states},
     {.kind = average,
      .name = "average",
      .cost = CostFamily::elements,

@@ -3,6 +3,7 @@
 #include "plan/two_places.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/profile.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -48,6 +49,30 @@ Profile three_nodes() {
     profile.places[0].alone.backward.push_back(test::line(10.0 * seconds));
   }
   return profile;
+}
+
+TEST_CASE("Tasks on files cost what the disk takes, or what was measured of others like them") {
+  const auto profile_with = [](double bytes_per_second, bool measured) {
+    Profile profile = three_nodes();
+    if (measured) {
+      profile.places[0].alone.others[TaskKind::read_activations] = test::line(0.5);
+    }
+    assume_file_costs(profile, bytes_per_second);
+    return profile;
+  };
+  const schedule::Task read = task_of(TaskKind::read_states, 3000);
+  const schedule::Task write = task_of(TaskKind::write_states, 3000);
+  CHECK_FALSE(three_nodes().knows(read));
+  CHECK_THAT(profile_with(1000.0, false).seconds(read, false), WithinRel(3.0));
+  CHECK_THAT(profile_with(1000.0, true).seconds(write, false), WithinRel(3.0));
+  CHECK_THAT(profile_with(0.0, false).seconds(write, false), WithinRel(3000 * 1e-9));
+  CHECK_THAT(profile_with(0.0, true).seconds(read, false), WithinRel(1500.0));
+  CHECK_THAT(profile_with(1000.0, true).seconds(task_of(TaskKind::read_activations, 3000), false),
+             WithinRel(1500.0));
+  Profile unknown;
+  unknown.places.resize(1);
+  assume_file_costs(unknown, 1000.0);
+  CHECK_FALSE(unknown.knows(read));
 }
 
 TEST_CASE("A curve is piecewise linear between points given in any order") {

@@ -3,6 +3,8 @@
 #include "policies/golden.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/assumed_profile.hpp"
+#include "zygos/plan/simulator.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -127,6 +129,28 @@ TEST_CASE("States are read as many buckets ahead as a problem says, and all move
     CHECK(bytes == 2 * 3 * problem.model.element_bytes *
                        problem.model.parameters_of(problem.model.all_nodes()).count());
   }
+}
+
+TEST_CASE("A step waits for a slow disk, and not for a fast one") {
+  plan::Problem problem = test::lanes_problem(2, 12, test::chain_of(6));
+  problem.optimizer_states = 2;
+  ZeroOffloadOptions options{.owner = "l0", .bucket_bytes = 1};
+  plan::Profile profile = plan::assumed_profile(problem);
+  const double in_memory = plan::simulate(offloaded(problem, options), profile).makespan_s;
+  options.states = schedule::Tier::file;
+  const auto made = offloaded(problem, options);
+  const auto with_disk = [&](double bytes_per_second) {
+    for (const TaskKind kind : {TaskKind::read_states, TaskKind::write_states}) {
+      profile.places[0].alone.others[kind] = plan::curve_of({bytes_per_second, 0.0});
+      profile.places[0].together.others[kind] = profile.places[0].alone.others[kind];
+    }
+    return plan::simulate(made, profile).makespan_s;
+  };
+  const auto moved =
+      static_cast<double>(2 * 2 * problem.model.element_bytes *
+                          problem.model.parameters_of(problem.model.all_nodes()).count());
+  CHECK(with_disk(1e15) < in_memory * 1.01);
+  CHECK(with_disk(moved / in_memory / 10.0) > 9.0 * in_memory);
 }
 
 TEST_CASE("An optimizer without states has nothing in a file") {

@@ -211,7 +211,7 @@ TEST_CASE("A run resumes with states in a file, in memory, or on one lane, to th
   }
 }
 
-TEST_CASE("A damaged state ends the step with an I/O error that names it, and restoring mends it",
+TEST_CASE("A damaged state ends the step with an I/O error that names it, and restoring cures it",
           "[train]") {
   const test::TemporaryFolder folder("spilled-states");
   SmallRun run(test::host_and_device());
