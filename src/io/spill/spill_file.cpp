@@ -52,7 +52,7 @@ void require_room(const fs::path& folder, const std::vector<SpillDataset>& datas
   if (available < needed) {
     throw IoError(fmt::format(
         "no space for spilled data in {}: {} bytes needed, {} available; free {} bytes, choose "
-        "another folder (memory_plan.folder), or spill less (memory_plan)",
+        "another folder (memory_plan.folder), or spill less (memory_plan, policy.states)",
         folder.string(), needed, available, needed - available));
   }
 }
