@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 set(zygos_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Zygos)
 
-set(zygos_installed zygos zygos_kokkos)
+set(zygos_installed zygos zygos_kokkos zygos_deck_values)
 foreach(module IN LISTS zygos_modules)
   list(APPEND zygos_installed zygos_${module})
 endforeach()
@@ -58,6 +58,7 @@ endif()
 # pkg-config, for programs that are not built with CMake. Linkers want users of a library before it.
 if(Kokkos_DIR AND zygos_device STREQUAL none)
   set(zygos_pc_libs ${zygos_modules})
+  list(INSERT zygos_pc_libs 1 deck_values)
   list(REVERSE zygos_pc_libs)
   list(TRANSFORM zygos_pc_libs PREPEND -lzygos_)
   list(JOIN zygos_pc_libs " " zygos_pc_libs)

@@ -4,6 +4,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
+#include "zygos/memory/packing.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,14 +12,6 @@
 
 namespace zygos::memory {
 namespace {
-
-std::size_t padded(std::size_t bytes) {
-  constexpr std::size_t mask = ArenaLayout::alignment - 1;
-  if (bytes > std::numeric_limits<std::size_t>::max() - mask) {
-    throw MemoryError("a piece of " + std::to_string(bytes) + " bytes can't be addressed");
-  }
-  return (bytes + mask) & ~mask;
-}
 
 std::string table_row(const std::string& name, std::size_t bytes) {
   constexpr std::size_t width = 28;

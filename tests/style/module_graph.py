@@ -12,10 +12,12 @@ import sys
 from pathlib import Path
 
 # docs/architecture.md: modules, bottom to top. Modules on one level do not know each other.
-LEVELS = [["core"], ["memory", "deck"], ["lane"], ["tensor"], ["ops", "comm", "io"], ["synthetic"], ["nn"], ["graph"], ["schedule"],
+LEVELS = [["core"], ["memory", "deck"], ["lane"], ["tensor"], ["ops", "comm", "io"], ["synthetic"], ["nn"], ["graph"], ["infer", "schedule"],
           ["plan"], ["train"], ["measure"], ["policies"], ["app"]]
 LEVEL = {module: level for level, modules in enumerate(LEVELS) for module in modules}
 WITHOUT_KOKKOS = {"core", "memory", "deck", "io", "comm", "synthetic", "schedule", "policies"}
+# Modules that programs link without the libraries that others need: all that they include.
+ALLOWED = {"infer": {"core", "memory", "lane", "tensor", "ops", "nn", "graph"}}
 MAX_FILES = 25  # directly in a folder of src: what one can read off a listing
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 SKIP = re.compile(r"\bSKIP\s*\(|\bskipTest\b|unittest\.skip")
@@ -58,6 +60,8 @@ def faults_of_line(module, is_public, line):
             yield f"includes {match[1]} of '{target}', which is no module"
         elif target is not None and target != module and LEVEL[target] >= LEVEL[module]:
             yield f"'{module}' (level {LEVEL[module]}) includes '{target}' (level {LEVEL[target]})"
+        elif target is not None and target != module and target not in ALLOWED.get(module, LEVEL):
+            yield f"'{module}' includes '{target}'; allowed are {', '.join(sorted(ALLOWED[module]))}"
         if match[1].startswith("Kokkos_") and module in WITHOUT_KOKKOS:
             yield f"'{module}' includes {match[1]}, but knows no Kokkos"
     if is_public and CONDITIONAL.match(line):

@@ -28,6 +28,10 @@ class ModuleGraph(unittest.TestCase):
     def test_an_include_of_a_module_on_the_same_level_is_a_fault(self):
         self.assertEqual(len(self.faults("include/zygos/io/a.hpp", '#include "ops/gemm.hpp"\n')), 1)
 
+    def test_inference_includes_no_module_that_reads_files(self):
+        self.assertIn("'infer' includes 'deck'", self.faults("src/infer/a.cpp", '#include "zygos/deck/value.hpp"\n')[0])
+        self.assertEqual(self.faults("src/infer/a.cpp", '#include "zygos/graph/graph.hpp"\n#include "infer/b.hpp"\n'), [])
+
     def test_a_module_without_kokkos_may_not_include_it(self):
         self.assertEqual(len(self.faults("policies/a.cpp", "#include <Kokkos_Core.hpp>\n")), 1)
 

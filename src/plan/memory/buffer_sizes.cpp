@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/memory/buffer_sizes.hpp"
 
-#include "plan/memory/packing.hpp"
-
 #include "zygos/core/error.hpp"
+#include "zygos/memory/packing.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,13 +17,13 @@ class TimedSlots {
  public:
   void add(SlotName name, std::size_t bytes, std::int64_t first = 0, std::int64_t last = 0) {
     slots_.push_back({name, 0, bytes});
-    intervals_.push_back({padded(bytes), first, last, 0});
+    intervals_.push_back({memory::padded(bytes), first, last, 0});
   }
 
   /// One after the other, no memory shared.
   BufferLayout apart() && {
     std::size_t total = 0;
-    for (LiveInterval& interval : intervals_) {
+    for (memory::LiveInterval& interval : intervals_) {
       interval.offset = total;
       total += interval.bytes;
     }
@@ -32,7 +31,7 @@ class TimedSlots {
   }
 
   /// Slots whose live intervals do not overlap may share memory.
-  BufferLayout packed() && { return laid_out(pack(intervals_)); }
+  BufferLayout packed() && { return laid_out(memory::pack(intervals_)); }
 
  private:
   BufferLayout laid_out(std::size_t total) {
@@ -43,7 +42,7 @@ class TimedSlots {
   }
 
   std::vector<Slot> slots_;
-  std::vector<LiveInterval> intervals_;
+  std::vector<memory::LiveInterval> intervals_;
 };
 
 BufferSizes::BufferSizes(const MemoryRequest& request, const StageTensors& stage,

@@ -8,6 +8,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
+#include "zygos/memory/packing.hpp"
 #include "zygos/schedule/happens_before.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ class Collector {
       const bool host = request_.host_accessible[static_cast<std::size_t>(place_)];
       const auto bytes = static_cast<std::size_t>(max_bytes(task));
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
-      planned.bytes = is_read_in_place(task, host) ? 0 : padded(bytes);
+      planned.bytes = is_read_in_place(task, host) ? 0 : memory::padded(bytes);
       return;
     }
     if (schedule::traits_of(buffer.kind).of_elements) {
@@ -103,7 +104,7 @@ class Collector {
       const std::size_t bytes =
           static_cast<std::size_t>(planned.elements.count()) * size_of(wide(request_.dtype));
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
-      planned.bytes = padded(bytes);
+      planned.bytes = memory::padded(bytes);
       return;
     }
     BufferLayout layout = sizes_[static_cast<std::size_t>(buffer.micro_batch)].of(buffer);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/memory/packing.hpp"
 
+#include "memory/first_gap.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -17,20 +19,6 @@ bool ends_before(const PlannedBuffer& one, const PlannedBuffer& other,
   });
 }
 
-/// Lowest offset at which `bytes` fit beside `taken`. One is anything with offset and bytes.
-template <class One>
-std::size_t first_gap(std::vector<const One*> taken, std::size_t bytes) {
-  std::ranges::sort(taken, {}, [](const One* other) { return other->offset; });
-  std::size_t offset = 0;
-  for (const One* other : taken) {
-    if (offset + bytes <= other->offset) {
-      break;
-    }
-    offset = std::max(offset, other->offset + other->bytes);
-  }
-  return offset;
-}
-
 /// First fit in the order given; returns the total.
 std::size_t pack_in_order(const std::vector<PlannedBuffer*>& order,
                           const schedule::HappensBefore& before) {
@@ -41,7 +29,7 @@ std::size_t pack_in_order(const std::vector<PlannedBuffer*>& order,
     std::ranges::copy_if(placed, std::back_inserter(taken), [&](const PlannedBuffer* other) {
       return !ends_before(*other, *buffer, before) && !ends_before(*buffer, *other, before);
     });
-    buffer->offset = first_gap(std::move(taken), buffer->bytes);
+    buffer->offset = memory::first_gap(std::move(taken), buffer->bytes);
     total = std::max(total, buffer->offset + buffer->bytes);
     placed.push_back(buffer);
   }
@@ -67,24 +55,6 @@ std::size_t pack(const std::vector<PlannedBuffer*>& buffers,
   }
   for (std::size_t i = 0; i < by_size.size(); ++i) {
     by_size[i]->offset = offsets[i];
-  }
-  return total;
-}
-
-std::size_t pack(std::vector<LiveInterval>& intervals) {
-  std::vector<LiveInterval*> order;
-  std::ranges::transform(intervals, std::back_inserter(order),
-                         [](LiveInterval& interval) { return &interval; });
-  std::ranges::stable_sort(order, [](const LiveInterval* one, const LiveInterval* other) {
-    return std::pair(one->first, other->bytes) < std::pair(other->first, one->bytes);
-  });
-  std::size_t total = 0;
-  std::vector<const LiveInterval*> taken;
-  for (LiveInterval* interval : order) {
-    std::erase_if(taken, [&](const LiveInterval* other) { return other->last < interval->first; });
-    interval->offset = first_gap(taken, interval->bytes);
-    total = std::max(total, interval->offset + interval->bytes);
-    taken.push_back(interval);
   }
   return total;
 }

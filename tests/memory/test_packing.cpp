@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/memory/packing.hpp"
+#include "zygos/memory/packing.hpp"
 
 #include "zygos/core/philox.hpp"
 
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace zygos::plan {
+namespace zygos::memory {
 namespace {
 
 bool overlap_in_time(const LiveInterval& one, const LiveInterval& other) {
@@ -79,4 +79,4 @@ TEST_CASE("No two live intervals of one moment overlap in memory") {
   }
 }
 
-}  // namespace zygos::plan
+}  // namespace zygos::memory
