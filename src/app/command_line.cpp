@@ -83,6 +83,30 @@ void add_bench(CLI::App& command, Invocation& to) {
       ->excludes("--forward");
 }
 
+void add_predict(CLI::App& command, Invocation& to) {
+  command
+      .add_option("--input", to.input,
+                  "Samples: .h5, .npy or .csv, one a row (the test set of the deck)")
+      ->type_name("FILE");
+  command
+      .add_option("--output", to.output,
+                  "Where predictions go: FILE.h5, .csv (both with classes, if the model tells "
+                  "them) or .npy")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("--dataset", to.dataset,
+                  "Array of an HDF5 input (the one that the deck names, or 'inputs')")
+      ->type_name("NAME");
+  command
+      .add_option("--batch", to.batch,
+                  "Samples that go through the model at once (train.batch of the deck)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24).description(""))
+      ->type_name("N");
+  command.add_flag("--classes", to.classes,
+                   "Write the predicted class of every sample, and nothing else");
+}
+
 void add_compare(CLI::App& command, Invocation& to) {
   command
       .add_option(
@@ -118,6 +142,9 @@ void add_subject(CLI::App& command, Invocation& to) {
     add_target(command, to, "RUN_DIR", "Folder of the run to continue");
   } else if (name == "eval") {
     add_target(command, to, "DECK|RUN_DIR", "Input deck, or the folder of a run");
+  } else if (name == "predict") {
+    add_target(command, to, "DECK|RUN_DIR|CHECKPOINT",
+               "Input deck, the folder of a run, or one of its checkpoints");
   } else if (name == "inspect") {
     add_target(command, to, "CHECKPOINT|RUN_DIR", "A checkpoint, or the folder of a run");
   } else if (name == "report") {
@@ -133,6 +160,23 @@ void add_subject(CLI::App& command, Invocation& to) {
   }
 }
 
+/// Of one command alone.
+void add_command_options(CLI::App& command, Invocation& to) {
+  const std::string name = command.get_name();
+  if (name == "predict") {
+    add_predict(command, to);
+  }
+  if (name == "bench") {
+    add_bench(command, to);
+  }
+  if (name == "compare") {
+    add_compare(command, to);
+  }
+  if (name == "simulate") {
+    add_simulate(command, to);
+  }
+}
+
 void add_own_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
   add_subject(command, to);
@@ -143,14 +187,14 @@ void add_own_options(CLI::App& command, Invocation& to) {
   if (name == "schema") {
     command.add_flag("--markdown", to.markdown, "Print the deck reference as Markdown instead");
   }
-  if (takes_deck(name) || name == "resume" || name == "eval") {
+  if (takes_deck(name) || name == "resume" || name == "eval" || name == "predict") {
     add_overrides(command, to);
     add_threads(command, to);
   }
-  if (name == "train" || name == "eval") {
+  if (name == "train" || name == "eval" || name == "predict") {
     add_run_dir(command, to, "Folder of the run (runs/<deck name>)");
   }
-  if (name == "eval" || name == "inspect") {
+  if (name == "eval" || name == "predict" || name == "inspect") {
     command.add_flag("--best", to.best,
                      "The best checkpoint of a run with checkpoint.keep_best, not its newest");
   }
@@ -162,15 +206,7 @@ void add_own_options(CLI::App& command, Invocation& to) {
     command.add_flag("--fresh-profile", to.fresh_profile,
                      "Measure the lanes anew instead of using the profile kept from before");
   }
-  if (name == "bench") {
-    add_bench(command, to);
-  }
-  if (name == "compare") {
-    add_compare(command, to);
-  }
-  if (name == "simulate") {
-    add_simulate(command, to);
-  }
+  add_command_options(command, to);
 }
 
 /// Kokkos reads its own options; ours are strict about everything else.

@@ -32,7 +32,11 @@ struct Invocation {
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
-  std::string output;                   ///< report
+  std::string output;                   ///< report, predict
+  std::string input;                    ///< predict; empty: the test set
+  std::string dataset;                  ///< predict: in an HDF5 file; empty: as the deck
+  std::optional<std::int64_t> batch{};  ///< predict
+  bool classes = false;                 ///< predict
   ConsoleOptions console;
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };

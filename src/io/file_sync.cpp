@@ -37,24 +37,6 @@ int open_retrying(const fs::path& path, int flags, mode_t mode = 0) {
   return descriptor;
 }
 
-void write_all(int descriptor, const fs::path& file, std::span<const std::byte> bytes) {
-  // Well below the 2 GiB at which the system cuts a call short.
-  constexpr std::size_t piece = std::size_t{16} << 20;
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const auto now = ::write(descriptor, bytes.data() + done, std::min(piece, bytes.size() - done));
-    if (now < 0 && errno == EINTR) {
-      continue;
-    }
-    if (now <= 0) {
-      throw IoError(fmt::format("cannot write {}: {} after {} of {} bytes, {} bytes missing",
-                                file.string(), reason(now < 0 ? errno : ENOSPC), done, bytes.size(),
-                                bytes.size() - done));
-    }
-    done += static_cast<std::size_t>(now);
-  }
-}
-
 fs::path parent_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
@@ -69,17 +51,50 @@ bool Descriptor::close() noexcept {
   return value < 0 || ::close(value) == 0 || errno == EINTR;
 }
 
+Descriptor create_file(const fs::path& file) {
+  Descriptor out(open_retrying(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0640));
+  if (!out) {
+    fail("create", file, errno);
+  }
+  return out;
+}
+
+void write_all(const Descriptor& file, const fs::path& name, std::span<const std::byte> bytes) {
+  // Well below the 2 GiB at which the system cuts a call short.
+  constexpr std::size_t piece = std::size_t{16} << 20;
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const auto now = ::write(file.get(), bytes.data() + done, std::min(piece, bytes.size() - done));
+    if (now < 0 && errno == EINTR) {
+      continue;
+    }
+    if (now <= 0) {
+      throw IoError(fmt::format("cannot write {}: {} after {} of {} bytes, {} bytes missing",
+                                name.string(), reason(now < 0 ? errno : ENOSPC), done, bytes.size(),
+                                bytes.size() - done));
+    }
+    done += static_cast<std::size_t>(now);
+  }
+}
+
+void sync_file(const fs::path& file) {
+  const Descriptor opened(open_retrying(file, O_RDONLY));
+  if (!opened) {
+    fail("open", file, errno);
+  }
+  if (::fsync(opened.get()) != 0) {
+    fail("fsync", file, errno);
+  }
+}
+
 void write_file_durably(const fs::path& file, std::span<const std::byte> bytes) {
   write_file_durably(file, bytes, nullptr);
 }
 
 void write_file_durably(const fs::path& file, std::span<const std::byte> bytes,
                         const std::function<void()>& meanwhile) {
-  Descriptor out(open_retrying(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0640));
-  if (!out) {
-    fail("create", file, errno);
-  }
-  write_all(out.get(), file, bytes);
+  Descriptor out = create_file(file);
+  write_all(out, file, bytes);
   const auto sync = [&] {
     if (::fsync(out.get()) != 0) {
       fail("fsync", file, errno);

@@ -46,6 +46,14 @@ void write_file_durably(const std::filesystem::path& file, std::span<const std::
 void write_file_durably(const std::filesystem::path& file, std::span<const std::byte> bytes,
                         const std::function<void()>& meanwhile);
 
+/// Creates `file` (it must not exist; mode 0640 less the umask) for writing.
+Descriptor create_file(const std::filesystem::path& file);
+/// `name` is for the message.
+void write_all(const Descriptor& file, const std::filesystem::path& name,
+               std::span<const std::byte> bytes);
+/// fsyncs what was written to `file`, by whomever.
+void sync_file(const std::filesystem::path& file);
+
 /// Makes the names in `directory` durable.
 void sync_directory(const std::filesystem::path& directory);
 

@@ -157,7 +157,7 @@ std::vector<double> step_seconds(const RunSetup& setup, const schedule::Schedule
 ExitCode run_bench(const Invocation& invocation, Console& console) {
   BuildOptions build = build_options(invocation);
   build.max_batches = batches;
-  RunSetup setup = build_run(load_deck(invocation.target, invocation.overrides), build);
+  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides), build);
   say_setup(setup, console);
   if (setup.training.source != nullptr) {
     // Steps are timed, and no disk.

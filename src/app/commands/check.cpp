@@ -31,7 +31,7 @@ std::string indented(const std::string& text) {
 }  // namespace
 
 ExitCode run_check(const Invocation& invocation, Console& console) {
-  const CheckedDeck deck = load_deck(invocation.target, invocation.overrides);
+  const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
   const RunSetup setup = build_run(deck, build_options(invocation));
   const PlanSubject subject = plan_subject(setup);
   const schedule::Schedule schedule = unmeasured_schedule(setup);

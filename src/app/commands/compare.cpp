@@ -89,8 +89,8 @@ std::vector<Contender> contenders_of(const RunSetup& setup, const std::string& p
 
 ExitCode run_compare(const Invocation& invocation, Console& console) {
   const auto choices = policy_choices_from(invocation.policies);
-  RunSetup setup =
-      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
+  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
+                             build_options(invocation));
   for (const PolicyChoice& choice : choices) {
     static_cast<void>(policy_of(setup, choice));  // refused before anything is measured
   }

@@ -21,16 +21,16 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Subject {
-  CheckedDeck deck;
+  load::CheckedDeck deck;
   fs::path folder;
 };
 
 Subject subject_of(const Invocation& invocation) {
   const fs::path target = invocation.target;
   if (fs::is_directory(target)) {
-    return {load_deck((target / "deck.yaml").string(), invocation.overrides), target};
+    return {load::load_deck((target / "deck.yaml").string(), invocation.overrides), target};
   }
-  CheckedDeck deck = load_deck(invocation.target, invocation.overrides);
+  load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
   fs::path folder = folder_of(deck, invocation.run_dir);
   return {std::move(deck), std::move(folder)};
 }

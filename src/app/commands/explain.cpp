@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
-#include "app/deck_tables.hpp"
 
 #include "zygos/deck/reference.hpp"
+#include "zygos/load/deck_file.hpp"
 
 #include <nlohmann/json.hpp>
 
 namespace zygos::app {
 
 ExitCode run_explain(const Invocation& invocation, Console& console) {
-  std::string text = deck::explain(whole_schema(), invocation.target);
+  std::string text = deck::explain(load::whole_schema(), invocation.target);
   while (text.ends_with('\n')) {
     text.pop_back();
   }

@@ -5,7 +5,7 @@
 #include "app/table.hpp"
 #include "app/text.hpp"
 
-#include "zygos/io/checkpoint_store.hpp"
+#include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,40 +17,6 @@ namespace zygos::app {
 namespace fs = std::filesystem;
 
 namespace {
-
-io::Checkpoint load_from(const fs::path& checkpoints, bool best, Console& console) {
-  const io::CheckpointStore store(checkpoints, 1, console.sink());
-  if (best) {
-    return store.load_best();
-  }
-  auto newest = store.load_newest();
-  if (!newest) {
-    throw CheckpointError(checkpoints.string() + " holds no checkpoint");
-  }
-  return std::move(*newest);
-}
-
-/// Takes a checkpoint, a run's folder, or its folder of checkpoints.
-io::Checkpoint load_target(const fs::path& target, bool best, Console& console) {
-  if (!fs::is_directory(target)) {
-    throw UsageError(
-        fmt::format("{} is not a directory; name a checkpoint such as "
-                    "runs/NAME/checkpoints/step-000100, or the folder of a run",
-                    target.string()));
-  }
-  if (fs::is_directory(target / "checkpoints")) {
-    return load_from(target / "checkpoints", best, console);
-  }
-  const fs::path plain = target.has_filename() ? target : target.parent_path();
-  if (plain.filename() == "checkpoints") {
-    return load_from(plain, best, console);
-  }
-  if (best) {
-    throw UsageError(
-        fmt::format("{} is one checkpoint; --best chooses among those of a run", plain.string()));
-  }
-  return io::CheckpointStore::load(plain);
-}
 
 void say_tensors(const io::Checkpoint& checkpoint, Console& console) {
   using Align = Table::Align;
@@ -101,7 +67,8 @@ nlohmann::json json_of(const io::Checkpoint& checkpoint) {
 }  // namespace
 
 ExitCode run_inspect(const Invocation& invocation, Console& console) {
-  const io::Checkpoint checkpoint = load_target(invocation.target, invocation.best, console);
+  const io::Checkpoint checkpoint =
+      load::load_checkpoint(invocation.target, invocation.best, console.sink());
   console.say(
       fmt::format("{}: step {}, every checksum holds", checkpoint.path.string(), checkpoint.step));
   for (const auto& [name, value] : checkpoint.facts) {

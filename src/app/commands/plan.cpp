@@ -55,8 +55,8 @@ void say_ways(const RunSetup& setup, const Ways& ways, const plan::Profile& prof
 }  // namespace
 
 ExitCode run_plan(const Invocation& invocation, Console& console) {
-  RunSetup setup =
-      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
+  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
+                             build_options(invocation));
   say_setup(setup, console);
   console.note("");
   const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);

@@ -25,28 +25,28 @@ std::vector<std::string> with_whole_policy(const std::filesystem::path& file,
   constexpr std::string_view key = "policy.type=";
   for (std::string& text : overrides) {
     if (text.starts_with(key) &&
-        text.substr(key.size()) != load_deck(file, {}).spec.policy.text("type")) {
+        text.substr(key.size()) != load::load_deck(file, {}).spec.policy.text("type")) {
       text = fmt::format("policy={{type: {}}}", text.substr(key.size()));
     }
   }
   return overrides;
 }
 
-CheckedDeck deck_in(const std::filesystem::path& folder, const Invocation& invocation) {
+load::CheckedDeck deck_in(const std::filesystem::path& folder, const Invocation& invocation) {
   if (!std::filesystem::is_regular_file(folder / "deck.yaml")) {
     throw UsageError(fmt::format(
         "{} is not the folder of a run: it has no deck.yaml. Start one with zygos train DECK",
         folder.string()));
   }
   const std::filesystem::path file = folder / "deck.yaml";
-  return load_deck(file, with_whole_policy(file, invocation.overrides));
+  return load::load_deck(file, with_whole_policy(file, invocation.overrides));
 }
 
 }  // namespace
 
 ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks& ranks) {
   const std::filesystem::path path = invocation.target;
-  const CheckedDeck deck = ranks.together([&] { return deck_in(path, invocation); });
+  const load::CheckedDeck deck = ranks.together([&] { return deck_in(path, invocation); });
   const auto open = [&](std::optional<RunFolder>& folder) {
     folder.emplace(path);
     auto checkpoint = newest_checkpoint(folder->checkpoints(), console);

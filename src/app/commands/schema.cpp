@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
-#include "app/deck_tables.hpp"
 
 #include "zygos/deck/reference.hpp"
+#include "zygos/load/deck_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 namespace zygos::app {
 
 ExitCode run_schema(const Invocation& invocation, Console& console) {
-  const deck::Schema schema = whole_schema();
+  const deck::Schema schema = load::whole_schema();
   const std::string text =
       invocation.markdown ? deck::markdown_reference(schema) : deck::json_schema(schema);
   if (console.wants_json()) {

@@ -174,8 +174,8 @@ schedule::Place fastest_place(const plan::Profile& profile, std::int64_t batch) 
 
 ExitCode run_simulate(const Invocation& invocation, Console& console) {
   const std::optional<lane::Link> link = link_from(invocation.link);
-  RunSetup setup =
-      build_run(load_deck(invocation.target, invocation.overrides), build_options(invocation));
+  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
+                             build_options(invocation));
   say_setup(setup, console);
   console.note("");
   const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);

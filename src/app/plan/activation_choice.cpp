@@ -30,7 +30,7 @@ bool stands_for(const std::string& given, const std::string& node) {
   return node == given || node.starts_with(given + ".");
 }
 
-void add_named(const CheckedDeck& checked, const schedule::ModelOutline& model,
+void add_named(const load::CheckedDeck& checked, const schedule::ModelOutline& model,
                const std::vector<std::string>& layers, deck::Position position, Keeping keeping,
                std::vector<KeptNodes>& choices) {
   deck::Findings findings = checked.deck.findings();
@@ -59,7 +59,8 @@ void add_named(const CheckedDeck& checked, const schedule::ModelOutline& model,
   findings.throw_if_any();
 }
 
-plan::ActivationPlan named_plan(const CheckedDeck& checked, const schedule::ModelOutline& model) {
+plan::ActivationPlan named_plan(const load::CheckedDeck& checked,
+                                const schedule::ModelOutline& model) {
   const deck::MemoryPlanSpec& spec = checked.spec.memory_plan;
   plan::ActivationPlan plan;
   add_named(checked, model, spec.recompute, spec.recompute_position, Keeping::recomputed,
@@ -107,7 +108,7 @@ plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& pro
        setup.host_budget_bytes});
 }
 
-plan::ActivationPlan plan_for(const CheckedDeck& checked, const RunSetup& setup,
+plan::ActivationPlan plan_for(const load::CheckedDeck& checked, const RunSetup& setup,
                               const plan::Problem& problem) {
   using Activations = deck::MemoryPlanSpec::Activations;
   switch (checked.spec.memory_plan.activations) {
@@ -137,7 +138,7 @@ plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& proble
   return profile;
 }
 
-ActivationChoice activation_choice(const CheckedDeck& checked, const RunSetup& setup) {
+ActivationChoice activation_choice(const load::CheckedDeck& checked, const RunSetup& setup) {
   plan::Problem problem = setup.problem();
   problem.activations.clear();
   problem.prefetch = checked.spec.memory_plan.prefetch;

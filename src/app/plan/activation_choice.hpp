@@ -19,7 +19,7 @@ namespace zygos::app {
 
 /// Throws DeckError for layers that the model does not have, MemoryError if `auto` finds nothing
 /// that fits the lanes' budgets, and what the policy throws.
-ActivationChoice activation_choice(const CheckedDeck& checked, const RunSetup& setup);
+ActivationChoice activation_choice(const load::CheckedDeck& checked, const RunSetup& setup);
 
 /// Assumed costs, but for links and the disk where the deck says what they do.
 plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& problem);

@@ -13,7 +13,8 @@ namespace zygos::app {
 
 namespace {
 
-bool changed(const CheckedDeck& deck, const io::Checkpoint& checkpoint, const std::string& key) {
+bool changed(const load::CheckedDeck& deck, const io::Checkpoint& checkpoint,
+             const std::string& key) {
   return !deck::differences(checkpoint.fact("deck"), deck.deck.resolved(), {key}).empty();
 }
 
@@ -57,8 +58,8 @@ void say_change(const RunSetup& setup, const io::Checkpoint& checkpoint,
 
 }  // namespace
 
-RunPlan continued_plan(RunSetup& setup, const CheckedDeck& deck, const io::Checkpoint& checkpoint,
-                       bool fresh_profile, Console& console) {
+RunPlan continued_plan(RunSetup& setup, const load::CheckedDeck& deck,
+                       const io::Checkpoint& checkpoint, bool fresh_profile, Console& console) {
   if (!changed(deck, checkpoint, "policy")) {
     try {
       return recall_plan(setup, checkpoint, console);

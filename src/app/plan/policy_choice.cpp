@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/policy_choice.hpp"
 
-#include "app/deck_tables.hpp"
-#include "app/from_registry.hpp"
+#include "load/from_registry.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/load/deck_file.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <fmt/format.h>
@@ -112,9 +112,9 @@ train::PolicyPtr policy_of(const RunSetup& setup, const PolicyChoice& choice) {
     overrides.push_back("policy=" + choice.deck_line().substr(std::string("policy: ").size()));
   }
   const deck::Deck deck =
-      deck::Deck::parse(setup.resolved_deck, setup.name + ".yaml", whole_schema(), overrides);
+      deck::Deck::parse(setup.resolved_deck, setup.name + ".yaml", load::whole_schema(), overrides);
   const deck::Section section = deck.root().section("policy");
-  return made_from(policies::registry(), section.text("type"), section);
+  return load::made_from(policies::registry(), section.text("type"), section);
 }
 
 train::PolicyOptions merged(train::PolicyOptions options, const train::PolicyOptions& added) {

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/build_run.hpp"
 
-#include "app/from_registry.hpp"
 #include "app/plan/activation_choice.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/run_plan.hpp"
-#include "app/run/build_model.hpp"
 #include "app/run/lane_choice.hpp"
-#include "app/run/load_data.hpp"
 #include "app/run/rank_lanes.hpp"
 #include "app/run/training_run.hpp"
+#include "load/from_registry.hpp"
 
 #include "zygos/io/sample_source.hpp"
+#include "zygos/load/data.hpp"
+#include "zygos/load/graph.hpp"
 #include "zygos/measure/profiler.hpp"
 #include "zygos/nn/registry.hpp"
 #include "zygos/policies/policies.hpp"
@@ -69,7 +69,7 @@ void refuse_missing_device(const deck::LaneSpec& spec, deck::Findings& findings)
   }
 }
 
-void refuse_idle_threads(const CheckedDeck& checked, const BuildOptions& options) {
+void refuse_idle_threads(const load::CheckedDeck& checked, const BuildOptions& options) {
   const bool has_host =
       std::any_of(checked.spec.lanes.begin(), checked.spec.lanes.end(),
                   [](const deck::LaneSpec& spec) { return spec.kind == deck::LaneKind::host; });
@@ -79,7 +79,7 @@ void refuse_idle_threads(const CheckedDeck& checked, const BuildOptions& options
 }
 
 /// The lanes of this rank, in the order of the deck.
-std::vector<lane::LaneSpec> lanes_of(const CheckedDeck& checked, const BuildOptions& options,
+std::vector<lane::LaneSpec> lanes_of(const load::CheckedDeck& checked, const BuildOptions& options,
                                      const std::vector<int>& owners, const Ranks& ranks) {
   Machine machine = this_machine();
   if (ranks.cores()) {
@@ -151,7 +151,7 @@ void refuse_unfit_tokens(const graph::Graph& graph, const io::Dataset& training,
   }
 }
 
-void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
+void refuse_large_batch(const load::CheckedDeck& checked, const io::Dataset& data) {
   const deck::TrainSpec& train = checked.spec.train;
   if (train.batch > data.size()) {
     deck::Findings findings = checked.deck.findings();
@@ -164,14 +164,14 @@ void refuse_large_batch(const CheckedDeck& checked, const io::Dataset& data) {
 }
 
 /// What the deck says of the learning rate's way, tried once: null if it says nothing.
-nn::RateSchedulePtr rates_of(const CheckedDeck& checked, std::int64_t steps_per_epoch) {
+nn::RateSchedulePtr rates_of(const load::CheckedDeck& checked, std::int64_t steps_per_epoch) {
   const deck::Section& optimizer = checked.spec.optimizer;
   if (!optimizer.has("schedule")) {
     return nullptr;
   }
   const deck::Section schedule = optimizer.section("schedule");
   try {
-    auto rates = made_from(nn::rate_schedule_registry(), schedule.text("type"), schedule);
+    auto rates = load::made_from(nn::rate_schedule_registry(), schedule.text("type"), schedule);
     static_cast<void>(rates->factor({.done = 0, .steps_per_epoch = steps_per_epoch}));
     return rates;
   } catch (const UsageError& refusal) {
@@ -184,7 +184,7 @@ nn::RateSchedulePtr rates_of(const CheckedDeck& checked, std::int64_t steps_per_
 
 /// Asks the policy for a schedule before anything runs, so that its refusal is a finding.
 /// Chooses what becomes of activations, and sees that the policy can do it.
-void refuse_unfit_policy(const CheckedDeck& checked, RunSetup& setup) {
+void refuse_unfit_policy(const load::CheckedDeck& checked, RunSetup& setup) {
   try {
     setup.activations = activation_choice(checked, setup);
     static_cast<void>(unmeasured_schedule(setup));
@@ -196,7 +196,7 @@ void refuse_unfit_policy(const CheckedDeck& checked, RunSetup& setup) {
 }
 
 /// The best checkpoints are those with the best evaluation, and there may be no test data.
-void refuse_unranked(const CheckedDeck& checked, bool evaluates) {
+void refuse_unranked(const load::CheckedDeck& checked, bool evaluates) {
   const deck::CheckpointSpec& spec = checked.spec.checkpoint;
   if (spec.keep_best > 0 && !evaluates) {
     deck::Findings findings = checked.deck.findings();
@@ -210,7 +210,7 @@ void refuse_unranked(const CheckedDeck& checked, bool evaluates) {
 }
 
 /// All but Kokkos and the lanes.
-RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
+RunSetup parts_of(const load::CheckedDeck& checked, std::int64_t max_batches) {
   const deck::RunSpec& spec = checked.spec;
   RunSetup setup;
   setup.name = spec.name;
@@ -218,7 +218,8 @@ RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
   setup.host_budget_bytes = spec.memory_plan.host_memory_bytes;
   setup.disk_bytes_per_second = spec.memory_plan.disk_bytes_per_second;
   setup.spill_folder = spec.memory_plan.folder;
-  RunData data = load_data(spec, checked.deck.findings(), max_batches * spec.train.batch);
+  load::RunData data =
+      load::load_data(spec, checked.deck.findings(), max_batches * spec.train.batch);
   setup.training = std::move(data.training);
   setup.test = std::move(data.test);
   refuse_large_batch(checked, setup.training);
@@ -226,13 +227,13 @@ RunSetup parts_of(const CheckedDeck& checked, std::int64_t max_batches) {
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
-  setup.graph =
-      std::make_unique<graph::Graph>(build_model(spec, setup.training, checked.deck.findings()));
+  setup.graph = std::make_unique<graph::Graph>(
+      load::build_model(spec, setup.training, checked.deck.findings()));
   refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);
   refuse_unfit_tokens(*setup.graph, setup.training, setup.test);
   setup.optimizer =
-      made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
-  setup.policy = made_from(policies::registry(), spec.policy.text("type"), spec.policy);
+      load::made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
+  setup.policy = load::made_from(policies::registry(), spec.policy.text("type"), spec.policy);
   setup.trainer = trainer_options(spec);
   setup.rates = rates_of(checked, train::steps_per_epoch(setup.training.size(), spec.train.batch,
                                                          spec.train.drop_last));
@@ -251,11 +252,12 @@ BuildOptions build_options(const Invocation& invocation) {
   return {invocation.threads, invocation.kokkos_arguments, 0};
 }
 
-RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options) {
+RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options) {
   return build_run(checked, options, Ranks());
 }
 
-RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options, const Ranks& ranks) {
+RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options,
+                   const Ranks& ranks) {
   ranks.require_same("the deck " + checked.spec.name, checked.deck.resolved());
   const auto owners =
       ranks.together([&] { return deal_out(checked.spec.lanes.size(), ranks.size()); });

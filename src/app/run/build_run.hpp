@@ -6,10 +6,11 @@
 #pragma once
 
 #include "app/command_line.hpp"
-#include "app/deck_tables.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/run/ranks.hpp"
 #include "app/run/run_setup.hpp"
+
+#include "zygos/load/deck_file.hpp"
 
 #include <optional>
 #include <string>
@@ -26,10 +27,11 @@ struct BuildOptions {
 BuildOptions build_options(const Invocation& invocation);
 
 /// Initialises Kokkos, reads the data, builds model, lanes, optimizer and policy.
-RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options);
+RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options);
 /// Collective: the same, with the deck's lanes dealt out to the ranks. Requires the same deck and
 /// the same data everywhere.
-RunSetup build_run(const CheckedDeck& checked, const BuildOptions& options, const Ranks& ranks);
+RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options,
+                   const Ranks& ranks);
 
 /// For reports about a run.
 PlanSubject plan_subject(const RunSetup& setup);

@@ -30,7 +30,7 @@ bool is_free(const deck::Difference& change) {
 
 }  // namespace
 
-std::filesystem::path folder_of(const CheckedDeck& checked, const std::string& run_dir) {
+std::filesystem::path folder_of(const load::CheckedDeck& checked, const std::string& run_dir) {
   if (!run_dir.empty()) {
     return run_dir;
   }
@@ -57,7 +57,7 @@ io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console
   return io::CheckpointStore(checkpoints, 1, console.sink()).load_best();
 }
 
-void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint,
+void refuse_changed_deck(const load::CheckedDeck& checked, const io::Checkpoint& checkpoint,
                          Elastic elastic) {
   std::vector<std::string> keys = binding_keys();
   if (elastic == Elastic::policy) {

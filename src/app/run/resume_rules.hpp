@@ -5,10 +5,10 @@
 #pragma once
 
 #include "app/console.hpp"
-#include "app/deck_tables.hpp"
 #include "app/run/run_folder.hpp"
 
 #include "zygos/io/checkpoint_store.hpp"
+#include "zygos/load/deck_file.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -17,7 +17,7 @@
 namespace zygos::app {
 
 /// What --run-dir says, else the deck's run_dir, else "runs/<name>".
-std::filesystem::path folder_of(const CheckedDeck& checked, const std::string& run_dir);
+std::filesystem::path folder_of(const load::CheckedDeck& checked, const std::string& run_dir);
 /// Sets a finished run aside, or any run if `fresh`.
 void make_room(RunFolder& folder, bool fresh, Console& console);
 /// The newest checkpoint that verifies; nothing if there is none. Throws CheckpointError if all are
@@ -29,7 +29,7 @@ io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console
 /// What a run may change when it goes on, beside what never counts: nothing, or who computes what.
 enum class Elastic { no, policy };
 /// Throws CheckpointError with the difference if the checkpoint belongs to another deck.
-void refuse_changed_deck(const CheckedDeck& checked, const io::Checkpoint& checkpoint,
+void refuse_changed_deck(const load::CheckedDeck& checked, const io::Checkpoint& checkpoint,
                          Elastic elastic);
 
 }  // namespace zygos::app

@@ -20,6 +20,7 @@
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/hash.hpp"
 #include "zygos/io/sample_source.hpp"
+#include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -126,6 +127,8 @@ class TrainingRun {
     train::TrainerOptions options = setup_.trainer;
     options.facts = facts_of(plan_);
     options.facts["deck"] = setup_.resolved_deck;
+    options.facts[std::string(load::sample_shape_fact)] =
+        load::text_of_sample_shape(setup_.training.sample_shape());
     options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
     return options;
   }
@@ -359,8 +362,8 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
 
 }  // namespace
 
-ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
-                    Elastic elastic, Console& console, const Ranks& ranks) {
+ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
+                    const OpenFolder& open, Elastic elastic, Console& console, const Ranks& ranks) {
   RunSetup setup = build_run(deck, build_options(invocation), ranks);
   std::optional<RunFolder> folder;
   std::optional<io::Checkpoint> checkpoint;

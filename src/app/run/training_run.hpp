@@ -4,13 +4,13 @@
 
 #include "app/command_line.hpp"
 #include "app/console.hpp"
-#include "app/deck_tables.hpp"
 #include "app/run/ranks.hpp"
 #include "app/run/resume_rules.hpp"
 #include "app/run/run_folder.hpp"
 #include "app/run/run_setup.hpp"
 
 #include "zygos/io/checkpoint_store.hpp"
+#include "zygos/load/deck_file.hpp"
 
 #include <functional>
 #include <optional>
@@ -23,8 +23,8 @@ using OpenFolder = std::function<std::optional<io::Checkpoint>(std::optional<Run
 /// Trains to the end or to a stop on request, from the start or from a checkpoint, and leaves deck,
 /// metrics, checkpoints, trace and summary in the folder. What `train` and `resume` share.
 /// Collective; only the first rank opens the folder. `elastic`: what may differ from a checkpoint.
-ExitCode train_deck(const CheckedDeck& deck, const Invocation& invocation, const OpenFolder& open,
-                    Elastic elastic, Console& console, const Ranks& ranks);
+ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
+                    const OpenFolder& open, Elastic elastic, Console& console, const Ranks& ranks);
 
 /// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with. Of
 /// samples that are not in memory: over some of them, from begin to end.

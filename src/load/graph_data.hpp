@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/run/load_data.hpp"
+#include "zygos/load/data.hpp"
 
-namespace zygos::app {
+namespace zygos::load {
 
 /// load_data() of the formats that are graphs, whose file is there.
 RunData load_graph(const deck::DataSpec& spec);
 
-}  // namespace zygos::app
+}  // namespace zygos::load

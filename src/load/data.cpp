@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/run/load_data.hpp"
+#include "zygos/load/data.hpp"
 
-#include "app/run/load_graph.hpp"
+#include "load/graph_data.hpp"
 
 #include "zygos/io/cifar10.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace zygos::app {
+namespace zygos::load {
 
 namespace {
 
@@ -230,4 +230,4 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64
   return result;
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::load

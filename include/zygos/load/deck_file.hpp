@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/run/run_setup.hpp"
-
 #include "zygos/deck/run_schema.hpp"
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace zygos::app {
+namespace zygos::load {
 
 /// The schema of decks with every layer, loss, optimizer and policy of this build.
 deck::Schema whole_schema();
@@ -23,5 +22,8 @@ struct CheckedDeck {
 
 /// Throws deck::DeckError with every finding.
 CheckedDeck load_deck(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+/// The same of a deck's text; `file` is what messages call it.
+CheckedDeck parse_deck(std::string_view text, const std::filesystem::path& file,
+                       const std::vector<std::string>& overrides);
 
-}  // namespace zygos::app
+}  // namespace zygos::load

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace zygos::app {
+namespace zygos::load {
 
 /// What the entry called `keyword` makes of its section. The deck was checked against the same
 /// table, so the entry is there.
@@ -21,4 +21,4 @@ auto made_from(const Registry& registry, const std::string& keyword, const deck:
   throw InternalError("no entry '" + keyword + "' in the table that the deck was checked against");
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::load

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/deck_tables.hpp"
+#include "zygos/load/deck_file.hpp"
 
 #include "zygos/nn/registry.hpp"
 #include "zygos/policies/policies.hpp"
 
-namespace zygos::app {
+#include <utility>
+
+namespace zygos::load {
 
 namespace {
 
@@ -35,4 +37,11 @@ CheckedDeck load_deck(const std::filesystem::path& file,
   return {std::move(deck), std::move(spec)};
 }
 
-}  // namespace zygos::app
+CheckedDeck parse_deck(std::string_view text, const std::filesystem::path& file,
+                       const std::vector<std::string>& overrides) {
+  deck::Deck deck = deck::Deck::parse(text, file, whole_schema(), overrides);
+  deck::RunSpec spec = deck::run_spec(deck);
+  return {std::move(deck), std::move(spec)};
+}
+
+}  // namespace zygos::load

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/run/load_graph.hpp"
+#include "load/graph_data.hpp"
 
 #include "zygos/synthetic/power_law_graph.hpp"
 
 #include <algorithm>
 
-namespace zygos::app {
+namespace zygos::load {
 namespace {
 
 io::NodeGraph graph_of(const deck::DataSpec& data) {
@@ -42,4 +42,4 @@ RunData load_graph(const deck::DataSpec& spec) {
   return data;
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::load

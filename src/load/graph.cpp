@@ -1,31 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/run/build_model.hpp"
+#include "zygos/load/graph.hpp"
 
-#include "app/from_registry.hpp"
+#include "load/from_registry.hpp"
 
 #include "zygos/nn/registry.hpp"
 
 #include <fmt/format.h>
 
-namespace zygos::app {
+namespace zygos::load {
 
 namespace {
 
-Shape input_shape_of(const deck::ModelSpec& model, const io::Dataset& data,
+Shape input_shape_of(const deck::ModelSpec& model, const Shape& stored, const std::string& whose,
                      deck::Findings& findings) {
-  const Shape stored = data.sample_shape();
   if (model.input.empty()) {
     return stored;
   }
   const Shape wanted(model.input);
   if (wanted.size() != stored.size()) {
-    findings.error(
-        model.position,
-        fmt::format("the model's input is {} ({} numbers), but a sample of '{}' is {} "
-                    "({} numbers)",
-                    wanted.text(), wanted.size(), data.name, stored.text(), stored.size()),
-        "leave model.input out to take the shape of the data");
+    findings.error(model.position,
+                   fmt::format("the model's input is {} ({} numbers), but a sample of '{}' is {} "
+                               "({} numbers)",
+                               wanted.text(), wanted.size(), whose, stored.text(), stored.size()),
+                   "leave model.input out to take the shape of the data");
     findings.throw_if_any();
   }
   return wanted;
@@ -60,15 +58,27 @@ void refuse_unfit_precision(const graph::Graph& graph, const deck::RunSpec& spec
   }
 }
 
+graph::Graph graph_for(const deck::RunSpec& spec, const Shape& sample, const std::string& whose,
+                       const SampleGraph& of_data, deck::Findings& findings) {
+  const deck::Section& loss = spec.model.loss;
+  graph::Graph graph(input_shape_of(spec.model, sample, whose, findings),
+                     made_from(nn::loss_registry(), loss.text("type"), loss));
+  add_layers(graph, spec, of_data, findings);
+  refuse_unfit_precision(graph, spec, findings);
+  return graph;
+}
+
 }  // namespace
+
+graph::Graph build_model(const deck::RunSpec& spec, const Shape& sample, const SampleGraph& of_data,
+                         deck::Findings findings) {
+  return graph_for(spec, sample, spec.name, of_data, findings);
+}
 
 graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
                          deck::Findings findings) {
   const deck::Section& loss = spec.model.loss;
-  graph::Graph graph(input_shape_of(spec.model, data, findings),
-                     made_from(nn::loss_registry(), loss.text("type"), loss));
-  add_layers(graph, spec, data.graph, findings);
-  refuse_unfit_precision(graph, spec, findings);
+  graph::Graph graph = graph_for(spec, data.sample_shape(), data.name, data.graph, findings);
   if (graph.loss().wants_labels() != (data.classes > 0)) {
     findings.error(loss.position(),
                    fmt::format("loss '{}' wants {}, but '{}' has {}", graph.loss().type(),
@@ -86,4 +96,4 @@ graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
   return graph;
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::load

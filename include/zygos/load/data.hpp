@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace zygos::app {
+namespace zygos::load {
 
 struct RunData {
   io::Dataset training;
@@ -19,4 +19,4 @@ struct RunData {
 /// training samples, and no test set.
 RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most = 0);
 
-}  // namespace zygos::app
+}  // namespace zygos::load

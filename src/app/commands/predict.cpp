@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/commands/commands.hpp"
+#include "app/kokkos_session.hpp"
+#include "app/run/lane_choice.hpp"
+#include "app/run/predicted_classes.hpp"
+#include "app/run/prediction_source.hpp"
+#include "app/run/resume_rules.hpp"
+#include "app/text.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/io/array_writer.hpp"
+#include "zygos/io/batching.hpp"
+#include "zygos/load/model.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace zygos::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Samples are read, predicted and written in pieces of about so many bytes.
+constexpr std::int64_t piece_bytes = std::int64_t{8} << 20;
+
+/// A run's folder or a checkpoint; of a deck, the folder of its run.
+fs::path folder_in(const Invocation& invocation) {
+  const fs::path target = invocation.target;
+  if (fs::is_directory(target)) {
+    return target;
+  }
+  return folder_of(load::load_deck(target, invocation.overrides), invocation.run_dir);
+}
+
+/// Overrides of a deck's target are those of the deck; a checkpoint keeps its own otherwise.
+load::SavedModel saved_model(const Invocation& invocation, Console& console) {
+  const fs::path folder = folder_in(invocation);
+  if (!fs::exists(folder)) {
+    throw CheckpointError(fmt::format("{} holds no checkpoint; train first", folder.string()));
+  }
+  return load::load_saved_model(folder, invocation.best, invocation.overrides, console.sink());
+}
+
+/// Everything of one prediction. T: of the outputs that are written.
+template <class T>
+class Prediction {
+ public:
+  Prediction(const load::SavedModel& saved, const Invocation& invocation, PredictionSource& source,
+             Console& console)
+      : invocation_(invocation),
+        source_(source),
+        console_(console),
+        model_(load::model_of(saved, {.block = batch_of(saved, invocation)})),
+        classes_(PredictedClasses::of(saved.graph.loss(), saved.graph.output_shape())),
+        exec_(invocation.threads.value_or(this_machine().cores)) {
+    if (invocation.classes && !classes_) {
+      throw UsageError(fmt::format(
+          "--classes names the class of every sample, but loss '{}' tells no classes from each "
+          "other; leave it out",
+          saved.graph.loss().type()));
+    }
+    writer_ = io::write_arrays(invocation.output, source.samples(), arrays());
+  }
+
+  void run() {
+    const auto begun = std::chrono::steady_clock::now();
+    const std::int64_t samples = source_.samples();
+    const std::int64_t most = piece();
+    for (std::int64_t done = 0; done < samples;) {
+      const std::int64_t count = std::min(most, samples - done);
+      predict(count);
+      done += count;
+      seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+      show(done, samples);
+    }
+    writer_->commit();
+  }
+
+  const std::optional<LabelHits>& hits() const noexcept { return hits_; }
+  double seconds() const noexcept { return seconds_; }
+  int threads() const { return exec_.concurrency(); }
+  std::int64_t block() const noexcept { return model_.block(); }
+
+ private:
+  /// That of training unless told: the bits of `zygos eval`.
+  static std::int64_t batch_of(const load::SavedModel& saved, const Invocation& invocation) {
+    return invocation.batch.value_or(saved.deck.spec.train.batch);
+  }
+
+  std::vector<io::OutputArray> arrays() const {
+    std::vector<io::OutputArray> arrays;
+    const bool one = fs::path(invocation_.output).extension() == ".npy";
+    if (!invocation_.classes) {
+      arrays.push_back({"prediction", dtype_of<T>, model_.graph().output_shape()});
+    }
+    if (classes_ && (invocation_.classes || !one)) {
+      arrays.push_back({"class", DType::i32, classes_->shape()});
+    }
+    return arrays;
+  }
+
+  /// Samples of one piece, whole blocks.
+  std::int64_t piece() const {
+    const std::int64_t bytes =
+        (model_.graph().input_shape().size() + model_.graph().output_shape().size()) *
+        static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t block = model_.block();
+    return std::max<std::int64_t>(piece_bytes / (bytes * block), 1) * block;
+  }
+
+  void predict(std::int64_t count) {
+    const io::Dataset part = source_.next(count);
+    ids_.resize(static_cast<std::size_t>(count));
+    std::iota(ids_.begin(), ids_.end(), 0U);
+    const auto samples = static_cast<std::size_t>(count);
+    const auto features = static_cast<std::size_t>(model_.graph().input_shape().size());
+    const auto width = static_cast<std::size_t>(model_.graph().output_shape().size());
+    inputs_.resize(samples * features);
+    outputs_.resize(samples * width);
+    io::gather(part, ids_, inputs_.data());
+    using Rows = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    model_.predict(exec_, Rows(inputs_.data(), samples, features),
+                   Rows(outputs_.data(), samples, width));
+    exec_.fence("zygos::app::predict");
+    require_finite(part);
+    std::vector<const void*> columns;
+    if (!invocation_.classes) {
+      columns.push_back(outputs_.data());
+    }
+    if (classes_) {
+      named_.resize(samples * static_cast<std::size_t>(classes_->shape().size()));
+      classes_->name(outputs_.data(), count, named_.data());
+      count_hits(part);
+      columns.push_back(named_.data());
+    }
+    writer_->write(count, std::span(columns).first(arrays().size()));
+  }
+
+  void count_hits(const io::Dataset& part) {
+    if (part.classes == 0) {
+      return;
+    }
+    std::vector<std::int32_t> labels(named_.size());
+    io::gather_labels(part, ids_, labels.data());
+    hits_ = hits_.value_or(LabelHits());
+    hits_->add(named_, labels);
+  }
+
+  void require_finite(const io::Dataset& part) const {
+    const auto bad = std::ranges::find_if(outputs_, [](T value) { return !std::isfinite(value); });
+    if (bad != outputs_.end()) {
+      const auto width = static_cast<std::ptrdiff_t>(model_.graph().output_shape().size());
+      throw NumericError(fmt::format(
+          "the prediction of sample {} of {} is not finite; is it in the range of the training "
+          "data? Nothing was written",
+          part.first + (bad - outputs_.begin()) / width, source_.name()));
+    }
+  }
+
+  void show(std::int64_t done, std::int64_t samples) {
+    console_.status(fmt::format("{} / {} samples  {} samples/s", text_of_count(done),
+                                text_of_count(samples),
+                                text_of_rate(static_cast<double>(done) / seconds_)));
+  }
+
+  const Invocation& invocation_;
+  PredictionSource& source_;
+  Console& console_;
+  infer::Model model_;
+  std::optional<PredictedClasses> classes_;
+  Kokkos::OpenMP exec_;
+  std::unique_ptr<io::ArrayWriter> writer_;
+  std::vector<std::uint32_t> ids_;
+  std::vector<T> inputs_;
+  std::vector<T> outputs_;
+  std::vector<std::int32_t> named_;
+  std::optional<LabelHits> hits_;
+  double seconds_ = 0.0;
+};
+
+template <class T>
+void predict(const load::SavedModel& saved, const Invocation& invocation, Console& console) {
+  const auto source = prediction_source(saved.deck.spec, saved.deck.deck.findings(), saved.graph,
+                                        invocation.input, invocation.dataset);
+  Prediction<T> prediction(saved, invocation, *source, console);
+  console.note(fmt::format("predicting {} samples of {} with {}", text_of_count(source->samples()),
+                           source->name(), saved.checkpoint.path.string()));
+  prediction.run();
+  const double rate = static_cast<double>(source->samples()) / prediction.seconds();
+  nlohmann::json object{{"checkpoint", saved.checkpoint.path.string()},
+                        {"step", saved.checkpoint.step},
+                        {"samples", source->samples()},
+                        {"output", invocation.output},
+                        {"batch", prediction.block()},
+                        {"threads", prediction.threads()},
+                        {"seconds", prediction.seconds()},
+                        {"samples_per_s", rate}};
+  std::string text =
+      fmt::format("{} samples in {} ({} samples/s)", text_of_count(source->samples()),
+                  text_of_seconds(prediction.seconds()), text_of_rate(rate));
+  if (const auto& hits = prediction.hits()) {
+    const double accuracy =
+        hits->valid == 0 ? 0.0 : static_cast<double>(hits->hits) / static_cast<double>(hits->valid);
+    object["test_accuracy"] = accuracy;
+    text += fmt::format(", test accuracy {}", text_of_percent(accuracy));
+  }
+  console.say(fmt::format("{}: {}", invocation.output, text));
+  if (console.wants_json()) {
+    console.json(object);
+  }
+}
+
+}  // namespace
+
+ExitCode run_predict(const Invocation& invocation, Console& console) {
+  const load::SavedModel saved = saved_model(invocation, console);
+  const KokkosSession kokkos(invocation.kokkos_arguments);
+  if (saved.deck.spec.precision == DType::f64) {
+    predict<double>(saved, invocation, console);
+  } else {
+    predict<float>(saved, invocation, console);
+  }
+  return ExitCode::done;
+}
+
+}  // namespace zygos::app

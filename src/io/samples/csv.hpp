@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "zygos/io/array_writer.hpp"
+#include "zygos/io/sample_reader.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace zygos::io {
+
+/// Samples of f64; the file is gone through once to count and check them, and once to read them.
+/// Throws DataError (line and column), IoError.
+std::unique_ptr<SampleReader> open_csv(const std::filesystem::path& file);
+std::unique_ptr<ArrayWriter> write_csv(const std::filesystem::path& file, std::int64_t samples,
+                                       std::vector<OutputArray> arrays);
+
+}  // namespace zygos::io

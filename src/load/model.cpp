@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "zygos/load/model.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/load/data.hpp"
+#include "zygos/load/graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace zygos::load {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view prefix = "weights/";
+
+io::Checkpoint checkpoint_in(const fs::path& checkpoints, bool best, const LogSink& log) {
+  const io::CheckpointStore store(checkpoints, 1, log);
+  if (best) {
+    return store.load_best();
+  }
+  auto newest = store.load_newest();
+  if (!newest) {
+    throw CheckpointError(checkpoints.string() + " holds no checkpoint; train first");
+  }
+  return std::move(*newest);
+}
+
+std::optional<Shape> shape_in(const io::Checkpoint& checkpoint) {
+  const auto found = checkpoint.facts.find(std::string(sample_shape_fact));
+  if (found == checkpoint.facts.end()) {
+    return std::nullopt;
+  }
+  std::istringstream text(found->second);
+  std::vector<std::int64_t> dimensions;
+  for (std::int64_t extent = 0; text >> extent;) {
+    dimensions.push_back(extent);
+  }
+  if (!text.eof()) {
+    throw CheckpointError(fmt::format("{}: fact '{}' is '{}', not a shape",
+                                      checkpoint.path.string(), sample_shape_fact, found->second));
+  }
+  return Shape(dimensions);
+}
+
+bool samples_are_graphs(const deck::DataSpec& data) {
+  return data.format == deck::DataFormat::graph || data.format == deck::DataFormat::power_law_graph;
+}
+
+graph::Graph graph_of(const io::Checkpoint& checkpoint, const CheckedDeck& deck) {
+  const auto shape = shape_in(checkpoint);
+  if (shape && !samples_are_graphs(deck.spec.data)) {
+    return build_model(deck.spec, *shape, {}, deck.deck.findings());
+  }
+  return build_model(deck.spec, load_data(deck.spec, deck.deck.findings(), 1).training,
+                     deck.deck.findings());
+}
+
+}  // namespace
+
+std::string text_of_sample_shape(const Shape& shape) {
+  return fmt::format("{}", fmt::join(shape.dimensions(), " "));
+}
+
+io::Checkpoint load_checkpoint(const fs::path& path, bool best, const LogSink& log) {
+  if (!fs::is_directory(path)) {
+    throw UsageError(
+        fmt::format("{} is not a directory; name a checkpoint such as "
+                    "runs/NAME/checkpoints/step-000100, or the folder of a run",
+                    path.string()));
+  }
+  if (fs::is_directory(path / "checkpoints")) {
+    return checkpoint_in(path / "checkpoints", best, log);
+  }
+  const fs::path plain = path.has_filename() ? path : path.parent_path();
+  if (plain.filename() == "checkpoints") {
+    return checkpoint_in(plain, best, log);
+  }
+  if (best) {
+    throw UsageError(fmt::format(
+        "{} is one checkpoint; the best one is chosen among those of a run", plain.string()));
+  }
+  return io::CheckpointStore::load(plain);
+}
+
+SavedModel load_saved_model(const fs::path& path, bool best,
+                            const std::vector<std::string>& overrides, const LogSink& log) {
+  io::Checkpoint checkpoint = load_checkpoint(path, best, log);
+  CheckedDeck deck = parse_deck(checkpoint.fact("deck"), checkpoint.path / "deck.yaml", overrides);
+  graph::Graph graph = graph_of(checkpoint, deck);
+  return {std::move(checkpoint), std::move(deck), std::move(graph)};
+}
+
+infer::Model model_of(const SavedModel& saved, const ModelOptions& options) {
+  infer::Options made{options.dtype.value_or(saved.deck.spec.precision), options.block};
+  const auto weights = weights_of(saved.checkpoint);
+  infer::Model model(saved.graph, weights, made);
+  const std::int64_t batch = saved.deck.spec.train.batch;
+  if (options.block == 0 && model.block() < batch) {
+    made.block = batch;
+    return {saved.graph, weights, made};
+  }
+  return model;
+}
+
+infer::Model load_model(const fs::path& path, const ModelOptions& options) {
+  return model_of(load_saved_model(path, options.best), options);
+}
+
+std::vector<infer::Weight> weights_of(const io::Checkpoint& checkpoint) {
+  std::vector<infer::Weight> weights;
+  for (const io::StoredTensor& tensor : checkpoint.tensors) {
+    if (tensor.name.starts_with(prefix)) {
+      weights.push_back(
+          {tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape, tensor.bytes.data()});
+    }
+  }
+  return weights;
+}
+
+std::vector<infer::Weight> weights_of(train::Engine& engine) {
+  std::vector<infer::Weight> weights;
+  for (const io::TensorRef& tensor : engine.snapshot()) {
+    if (tensor.name.starts_with(prefix)) {
+      weights.push_back(
+          {tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape, tensor.data});
+    }
+  }
+  return weights;
+}
+
+}  // namespace zygos::load
