@@ -161,7 +161,7 @@ TEMPLATE_LIST_TEST_CASE("No step is longer than the bound, but what is not finit
     const double d = std::sqrt(static_cast<double>(v[i])) * 2.0;
     const double own = std::clamp((0.225 * m[i] + 0.1 * g[i]) / d, -0.125, 0.125);
     const double step = std::clamp((0.9 * m[i] + 0.1 * g[i]) / d, -0.5, 0.5);
-    clamped += std::abs(step) == 0.5 ? 1 : 0;
+    clamped += std::abs(step) == 0.5 ? 1U : 0U;
     REQUIRE(std::abs(w[i] - (1.0 - 0.01 * step)) < 1e-6);
     if (i / one_bit_block > 1) {
       REQUIRE(std::abs(static_cast<double>(sent[i]) + error[i] - own) < 1e-6);
