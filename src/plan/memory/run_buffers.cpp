@@ -4,6 +4,8 @@
 
 #include "plan/memory/packing.hpp"
 
+#include "zygos/memory/packing.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -188,7 +190,7 @@ class RunBuffers {
     const auto windows = side_by_side(block.kind, block.named);
     const auto bytes_of = [&](ElementRange elements) {
       const std::size_t bytes = static_cast<std::size_t>(elements.count()) * size;
-      return tier_of(kind) == Tier::file ? padded(bytes) : bytes;  // a dataset for each
+      return tier_of(kind) == Tier::file ? memory::padded(bytes) : bytes;  // a dataset for each
     };
     std::size_t bytes = 0;
     for (const auto& [buffer, elements] : windows) {
