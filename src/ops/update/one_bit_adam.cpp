@@ -22,7 +22,8 @@ struct Scalars {
   T root_factor;
   T epsilon;
   T step_size;
-  T bound;  ///< of a step; of a share of it
+  T bound;      ///< of a step
+  T own_bound;  ///< of a worker's share of it
 
   explicit Scalars(const OneBitScalars& given)
       : beta1(static_cast<T>(given.beta1)),
@@ -31,15 +32,17 @@ struct Scalars {
         root_factor(static_cast<T>(given.root_factor)),
         epsilon(static_cast<T>(given.epsilon)),
         step_size(static_cast<T>(given.step_size)),
-        bound(static_cast<T>(given.share * given.bound)) {}
-
-  /// What is not finite stays, so that it is found.
-  KOKKOS_FUNCTION T bounded(T step) const {
-    const T magnitude = Kokkos::abs(step);
-    const bool longer = magnitude > bound && magnitude <= Kokkos::Experimental::finite_max_v<T>;
-    return longer ? Kokkos::copysign(bound, step) : step;
-  }
+        bound(static_cast<T>(given.bound)),
+        own_bound(static_cast<T>(given.share * given.bound)) {}
 };
+
+/// What is not finite stays, so that it is found.
+template <class T>
+KOKKOS_FUNCTION T bounded(T step, T bound) {
+  const T magnitude = Kokkos::abs(step);
+  const bool longer = magnitude > bound && magnitude <= Kokkos::Experimental::finite_max_v<T>;
+  return longer ? Kokkos::copysign(bound, step) : step;
+}
 
 /// What x is of a worker, and of the sum.
 template <class T>
@@ -50,7 +53,7 @@ struct WorkerTerm {
 
   KOKKOS_FUNCTION T operator()(const std::size_t i, T g) const {
     const T d = Kokkos::sqrt(v[i]) * scalars.root_factor + scalars.epsilon;
-    return scalars.bounded((scalars.kept * m[i] + scalars.rest1 * g) / d);
+    return bounded((scalars.kept * m[i] + scalars.rest1 * g) / d, scalars.own_bound);
   }
 };
 template <class T>
@@ -128,7 +131,7 @@ struct ApplyElement {
     } else {
       const T first = scalars.beta1 * m[i] + scalars.rest1 * g[i];
       m[i] = first;
-      w[i] -= scalars.step_size * scalars.bounded(first / d);
+      w[i] -= scalars.step_size * bounded(first / d, scalars.bound);
     }
   }
 };
