@@ -91,4 +91,12 @@ std::vector<double> values_of(const View& view) {
   return values;
 }
 
+/// The prediction for samples [0, count) in float Views, as doubles.
+inline std::vector<double> predicted(infer::Model& model, const SmallRun& run, std::int64_t count,
+                                     int threads = 1) {
+  const auto outputs = outputs_for<float>(run.graph, count);
+  model.predict(Kokkos::OpenMP(threads), inputs_of<float>(run, count), outputs);
+  return values_of(outputs);
+}
+
 }  // namespace zygos::test
