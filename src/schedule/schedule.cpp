@@ -260,14 +260,20 @@ bool rounds_source(const Task& task) {
          task.codec == Codec::bf16;
 }
 
-bool streams(const Schedule& schedule, Place place) {
+namespace {
+
+/// Of flags by place, of which there may be none.
+bool holds(const std::vector<bool>& flags, Place place) {
   const auto index = static_cast<std::size_t>(place);
-  return index < schedule.streams.size() && schedule.streams[index];
+  return index < flags.size() && flags[index];
 }
 
+}  // namespace
+
+bool streams(const Schedule& schedule, Place place) { return holds(schedule.streams, place); }
+
 bool spills_states(const Schedule& schedule, Place place) {
-  const auto index = static_cast<std::size_t>(place);
-  return index < schedule.spills_states.size() && schedule.spills_states[index];
+  return holds(schedule.spills_states, place);
 }
 
 Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer) {

@@ -45,7 +45,7 @@ class AccessCheck {
     }
   }
 
-  Findings take() { return std::move(findings_); }
+  Findings finish() && { return std::move(findings_); }
 
  private:
   struct Uses {
@@ -105,11 +105,7 @@ class AccessCheck {
 
 Findings check_accesses(const Schedule& schedule, const BufferUses& buffers, const Waits& waits,
                         const RunOrder& order) {
-  AccessCheck check(schedule, buffers, waits);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return check.take();
+  return findings_of(AccessCheck(schedule, buffers, waits), order);
 }
 
 }  // namespace zygos::schedule

@@ -42,7 +42,7 @@ class ContentCheck {
     }
   }
 
-  Findings take() { return std::move(findings_); }
+  Findings finish() && { return std::move(findings_); }
 
  private:
   using Follow = std::pair<TaskKind, void (ContentCheck::*)(const Task&)>;
@@ -359,11 +359,7 @@ const std::array<ContentCheck::Follow, 11> ContentCheck::followed{
 }  // namespace
 
 Findings check_contents(const Schedule& schedule, const RunOrder& order) {
-  ContentCheck check(schedule);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return check.take();
+  return findings_of(ContentCheck(schedule), order);
 }
 
 }  // namespace zygos::schedule

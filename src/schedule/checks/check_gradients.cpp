@@ -341,11 +341,7 @@ const std::array<GradientCheck::Follow, 9> GradientCheck::followed{
 
 Findings check_gradients(const Schedule& schedule, const BufferUses& buffers,
                          const RunOrder& order) {
-  GradientCheck check(schedule, buffers);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return std::move(check).finish();
+  return findings_of(GradientCheck(schedule, buffers), order);
 }
 
 }  // namespace zygos::schedule

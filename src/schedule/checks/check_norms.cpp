@@ -35,7 +35,7 @@ class NormCheck {
     }
   }
 
-  Findings take() { return std::move(findings_); }
+  Findings finish() && { return std::move(findings_); }
 
  private:
   /// Squares of one task: of what, and who had written that.
@@ -145,11 +145,7 @@ class NormCheck {
 }  // namespace
 
 Findings check_norms(const Schedule& schedule, const BufferUses& buffers, const RunOrder& order) {
-  NormCheck check(schedule, buffers);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return check.take();
+  return findings_of(NormCheck(schedule, buffers), order);
 }
 
 }  // namespace zygos::schedule

@@ -137,11 +137,7 @@ class SpeculationCheck {
 
 Findings check_speculation(const Schedule& schedule, const BufferUses& buffers,
                            const RunOrder& order) {
-  SpeculationCheck check(schedule, buffers);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return std::move(check).finish();
+  return findings_of(SpeculationCheck(schedule, buffers), order);
 }
 
 }  // namespace zygos::schedule

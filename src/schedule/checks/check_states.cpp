@@ -68,11 +68,7 @@ class StateCheck {
 }  // namespace
 
 Findings check_states(const Schedule& schedule, const BufferUses& buffers, const RunOrder& order) {
-  StateCheck check(schedule, buffers);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return std::move(check).finish();
+  return findings_of(StateCheck(schedule, buffers), order);
 }
 
 }  // namespace zygos::schedule

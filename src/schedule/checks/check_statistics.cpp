@@ -50,7 +50,7 @@ class StatisticsCheck {
     }
   }
 
-  Findings take() { return std::move(findings_); }
+  Findings finish() && { return std::move(findings_); }
 
  private:
   /// By a place, for one node and direction.
@@ -86,11 +86,7 @@ class StatisticsCheck {
 
 Findings check_statistics(const Schedule& schedule, const BufferUses& buffers,
                           const RunOrder& order) {
-  StatisticsCheck check(schedule, buffers);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return check.take();
+  return findings_of(StatisticsCheck(schedule, buffers), order);
 }
 
 }  // namespace zygos::schedule

@@ -244,11 +244,7 @@ class VersionCheck {
 }  // namespace
 
 Findings check_versions(const Schedule& schedule, const RunOrder& order) {
-  VersionCheck check(schedule);
-  for (const std::size_t id : order) {
-    check.visit(id);
-  }
-  return std::move(check).finish();
+  return findings_of(VersionCheck(schedule), order);
 }
 
 }  // namespace zygos::schedule

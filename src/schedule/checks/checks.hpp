@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zygos::schedule {
@@ -19,6 +20,15 @@ namespace zygos::schedule {
 using Findings = std::vector<std::string>;
 /// An order the tasks of a schedule can run in.
 using RunOrder = std::vector<std::size_t>;
+
+/// What a check finds that visits all tasks in that order, with finish() at their end.
+template <class Check>
+Findings findings_of(Check check, const RunOrder& order) {
+  for (const std::size_t id : order) {
+    check.visit(id);
+  }
+  return std::move(check).finish();
+}
 
 /// "task 3 (forward@device nodes 0-3 samples 0-50)", as findings name a task.
 std::string label_of(const Schedule& schedule, std::size_t task);
