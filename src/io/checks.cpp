@@ -116,6 +116,12 @@ void require_finite(const Array& array, const Where& where, std::int64_t first) 
   }
 }
 
+void require_finite(DType dtype, const Shape& samples, const std::byte* data, const Where& where,
+                    std::int64_t first) {
+  const std::shared_ptr<const std::byte> borrowed(data, [](const std::byte*) {});
+  require_finite(Array{dtype, samples, borrowed}, where, first);
+}
+
 void require_options(const LoadOptions& options) {
   if (options.classes < 0 || options.classes > max_classes) {
     throw UsageError("found " + std::to_string(options.classes) + " classes; allowed are 1 to " +

@@ -34,6 +34,10 @@ void require_labels(const Array& integers, std::int64_t classes, const Where& wh
 /// Throws DataError for the first NaN or infinity; integers pass.
 void require_finite(const Array& array, const Where& where, std::int64_t first = 0);
 
+/// The same of `count` samples in memory that a reader has filled.
+void require_finite(DType dtype, const Shape& samples, const std::byte* data, const Where& where,
+                    std::int64_t first);
+
 /// Throws UsageError for options that no file can satisfy.
 void require_options(const LoadOptions& options);
 

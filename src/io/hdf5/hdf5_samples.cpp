@@ -4,7 +4,7 @@
 
 #include "io/checks.hpp"
 #include "io/hdf5/hdf5_source.hpp"
-#include "io/samples/pending_file.hpp"
+#include "io/pending_file.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -28,10 +28,8 @@ class Hdf5Reader final : public SampleReader {
 
   void read(std::int64_t count, std::byte* out) override {
     rows_.read(done_, count, out);
-    const Array part{rows_.dtype(), sample_.with_leading(count),
-                     std::shared_ptr<const std::byte>(out, [](const std::byte*) {})};
     require_finite(
-        part,
+        rows_.dtype(), sample_.with_leading(count), out,
         [&](std::int64_t index) { return rows_.where() + ", element " + std::to_string(index); },
         done_);
     done_ += count;
@@ -107,9 +105,9 @@ class Hdf5Writer final : public ArrayWriter {
       dimensions[axis] = static_cast<hsize_t>(rows[axis]);
     }
     const hdf5::Space there(H5Dget_space(set), "look at '" + array.name + "'");
-    hdf5::check(
-        H5Sselect_hyperslab(there, H5S_SELECT_SET, first.data(), nullptr, dimensions.data(), nullptr),
-        "choose rows of '" + array.name + "'");
+    hdf5::check(H5Sselect_hyperslab(there, H5S_SELECT_SET, first.data(), nullptr, dimensions.data(),
+                                    nullptr),
+                "choose rows of '" + array.name + "'");
     const auto here = hdf5::make_space(rows);
     hdf5::check(H5Dwrite(set, hdf5::memory_type(array.dtype), here, there, H5P_DEFAULT, values),
                 "write '" + array.name + "'");

@@ -7,6 +7,7 @@
 
 #include "zygos/core/error.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace zygos::io {
@@ -27,6 +28,14 @@ Ending ending_of(const std::filesystem::path& file) {
   }
   throw UsageError("'" + file.string() + "' ends in '" + ending +
                    "'; allowed are .h5, .hdf5, .npy and .csv");
+}
+
+void require_folder_of(const std::filesystem::path& file) {
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::error_code unreadable;
+  if (!std::filesystem::is_directory(folder, unreadable)) {
+    throw IoError("cannot write " + file.string() + ": there is no directory " + folder.string());
+  }
 }
 
 }  // namespace
@@ -53,6 +62,7 @@ std::unique_ptr<ArrayWriter> write_arrays(const std::filesystem::path& file, std
     throw UsageError("'" + file.string() + "' would hold " + std::to_string(arrays.size()) +
                      " arrays; a .npy holds one, so write .h5 or .csv");
   }
+  require_folder_of(file);
   switch (ending) {
     case Ending::hdf5:
       return write_hdf5_arrays(file, samples, std::move(arrays));

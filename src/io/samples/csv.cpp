@@ -3,7 +3,7 @@
 #include "io/samples/csv.hpp"
 
 #include "io/byte_source.hpp"
-#include "io/samples/pending_file.hpp"
+#include "io/pending_file.hpp"
 
 #include "zygos/core/error.hpp"
 

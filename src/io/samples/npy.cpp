@@ -4,7 +4,7 @@
 
 #include "io/byte_source.hpp"
 #include "io/checks.hpp"
-#include "io/samples/pending_file.hpp"
+#include "io/pending_file.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -97,11 +97,9 @@ class NpyReader final : public SampleReader {
     if (source_.read({out, bytes}) != bytes) {
       refuse("found the end of the file", "complete the file");
     }
-    const Array part{dtype_, sample_.with_leading(count),
-                     std::shared_ptr<const std::byte>(out, [](const std::byte*) {})};
     require_finite(
-        part, [&](std::int64_t index) { return name_ + ": element " + std::to_string(index); },
-        done_);
+        dtype_, sample_.with_leading(count), out,
+        [&](std::int64_t index) { return name_ + ": element " + std::to_string(index); }, done_);
     done_ += count;
   }
 

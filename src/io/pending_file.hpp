@@ -14,7 +14,6 @@ namespace zygos::io {
 /// A file that is written under another name beside its own, and removed unless it is committed.
 class PendingFile {
  public:
-  /// Throws IoError if the folder is not there.
   explicit PendingFile(std::filesystem::path file);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
@@ -23,6 +22,8 @@ class PendingFile {
   const std::filesystem::path& beside() const noexcept { return beside_; }
   /// fsyncs what was written and gives the file its name. Throws IoError.
   void commit();
+  /// The same of what has been fsynced.
+  void publish();
 
  private:
   std::filesystem::path file_;

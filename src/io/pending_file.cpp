@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/samples/pending_file.hpp"
-
-#include "zygos/core/error.hpp"
+#include "io/pending_file.hpp"
 
 #include <system_error>
 #include <utility>
@@ -14,13 +12,9 @@ constexpr std::size_t buffered = std::size_t{1} << 20;
 
 }  // namespace
 
-PendingFile::PendingFile(std::filesystem::path file) : file_(std::move(file)) {
-  const auto folder = file_.has_parent_path() ? file_.parent_path() : std::filesystem::path(".");
-  std::error_code unreadable;
-  if (!std::filesystem::is_directory(folder, unreadable)) {
-    throw IoError("cannot write " + file_.string() + ": there is no directory " + folder.string());
-  }
-  beside_ = folder / ("." + file_.filename().string() + ".tmp-" + unique_suffix());
+PendingFile::PendingFile(std::filesystem::path file)
+    : file_(std::move(file)),
+      beside_(file_.parent_path() / ("." + file_.filename().string() + ".tmp-" + unique_suffix())) {
 }
 
 PendingFile::~PendingFile() {
@@ -32,6 +26,10 @@ PendingFile::~PendingFile() {
 
 void PendingFile::commit() {
   sync_file(beside_);
+  publish();
+}
+
+void PendingFile::publish() {
   rename_durably(beside_, file_);
   committed_ = true;
 }
