@@ -23,7 +23,12 @@ Curve line(double per_unit_s) {
   return curve;
 }
 
-PlaceCosts assumed_costs(const Problem& problem) {
+/// What it takes to write a file or read it; 0: assumed.
+Curve file_curve(double disk_bytes_per_second) {
+  return line(disk_bytes_per_second > 0.0 ? 1.0 / disk_bytes_per_second : byte_in_file_s);
+}
+
+PlaceCosts assumed_costs(const Problem& problem, double disk_bytes_per_second) {
   PlaceCosts costs;
   for (const schedule::NodeOutline& node : problem.model.nodes) {
     // A backward pass has two products where a forward pass has one.
@@ -36,9 +41,8 @@ PlaceCosts assumed_costs(const Problem& problem) {
     const bool by_elements = kind.cost == schedule::CostFamily::elements;
     if (kind.cost != schedule::CostFamily::pass && kind.cost != schedule::CostFamily::in_pass) {
       const bool in_file = kind.queue == schedule::Queue::file;
-      costs.others.emplace(kind.kind, line(by_elements ? element_s
-                                           : in_file   ? byte_in_file_s
-                                                       : byte_s));
+      costs.others.emplace(kind.kind, in_file ? file_curve(disk_bytes_per_second)
+                                              : line(by_elements ? element_s : byte_s));
     }
   }
   return costs;
@@ -48,7 +52,7 @@ PlaceCosts assumed_costs(const Problem& problem) {
 
 void assume_file_costs(Profile& profile, double disk_bytes_per_second) {
   const bool known = disk_bytes_per_second > 0.0;
-  const Curve curve = line(known ? 1.0 / disk_bytes_per_second : byte_in_file_s);
+  const Curve curve = file_curve(disk_bytes_per_second);
   for (PlaceProfile& place : profile.places) {
     for (PlaceCosts* costs : {&place.alone, &place.together}) {
       const std::map<TaskKind, Curve> measured = costs->others;
@@ -63,10 +67,10 @@ void assume_file_costs(Profile& profile, double disk_bytes_per_second) {
   }
 }
 
-Profile assumed_profile(const Problem& problem) {
+Profile assumed_profile(const Problem& problem, double disk_bytes_per_second) {
   Profile profile;
   for (const PlaceInfo& place : problem.places) {
-    const PlaceCosts costs = assumed_costs(problem);
+    const PlaceCosts costs = assumed_costs(problem, disk_bytes_per_second);
     profile.places.push_back({costs, costs, place.host_accessible});
   }
   return profile;

@@ -72,16 +72,15 @@ plan::ActivationPlan named_plan(const load::CheckedDeck& checked,
   return plan;
 }
 
-/// Says what transfers of activations take by a link, or whatever goes to a disk by that.
-void set_rate(plan::PlaceProfile& place, const lane::Link& link, bool in_file) {
+/// Says what transfers of activations take by a link.
+void set_rate(plan::PlaceProfile& place, const lane::Link& link) {
   if (link.bytes_per_second <= 0.0) {
     return;
   }
   for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
     const bool moves_segment =
         kind.nodes == schedule::Nodes::whole_segment && kind.cost == schedule::CostFamily::transfer;
-    const bool to_file = kind.queue == schedule::Queue::file;
-    if (in_file ? to_file : moves_segment && !to_file) {
+    if (moves_segment && kind.queue != schedule::Queue::file) {
       place.alone.others.insert_or_assign(kind.kind, plan::curve_of(link));
       place.together.others.insert_or_assign(kind.kind, plan::curve_of(link));
     }
@@ -130,10 +129,9 @@ plan::ActivationPlan plan_for(const load::CheckedDeck& checked, const RunSetup& 
 
 // What the deck says of links and of the disk is known without measuring.
 plan::Profile profile_by_deck(const RunSetup& setup, const plan::Problem& problem) {
-  plan::Profile profile = plan::assumed_profile(problem);
+  plan::Profile profile = plan::assumed_profile(problem, setup.disk_bytes_per_second);
   for (std::size_t place = 0; place < problem.places.size(); ++place) {
-    set_rate(profile.places[place], (*setup.lanes)[place].spec().link, false);
-    set_rate(profile.places[place], {setup.disk_bytes_per_second, 0.0}, true);
+    set_rate(profile.places[place], (*setup.lanes)[place].spec().link);
   }
   return profile;
 }

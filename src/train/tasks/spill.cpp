@@ -5,7 +5,7 @@
 #include "train/place/place_state.hpp"
 
 #include "zygos/core/error.hpp"
-#include "zygos/memory/arena.hpp"
+#include "zygos/memory/packing.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -143,8 +143,7 @@ void read_spilled_state(const PlaceState& state, schedule::ElementRange elements
 memory::Usage used_of_file(const Spills& spills) {
   memory::Usage usage;
   for (std::size_t i = 0; i < spills.category.size(); ++i) {
-    constexpr std::size_t unit = memory::ArenaLayout::alignment;
-    usage[spills.category[i]] += (spills.file->used_bytes(i) + unit - 1) / unit * unit;
+    usage[spills.category[i]] += memory::padded(spills.file->used_bytes(i));
   }
   return usage;
 }

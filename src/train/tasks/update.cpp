@@ -20,7 +20,7 @@ using schedule::TaskKind;
 /// What an update that is speculated keeps, and what one that is made again begins from.
 void add_previous(const Task& task, const TaskOperands& named, schedule::ElementRange elements,
                   nn::UpdateArgs& args) {
-  args.again = task.kind == schedule::TaskKind::confirm;
+  args.again = task.kind == TaskKind::confirm;
   for (const Elements& operand : args.again ? named.reads : named.writes) {
     if (operand.kind == BufferKind::previous_weights) {
       args.previous_weights = operand.part(elements);
@@ -156,10 +156,6 @@ void apply(PlaceState& state, TaskId id) {
        update.trained);
   with(*state.updates.statistics, 1.0, Tensor(), update.statistics);
 }
-
-}  // namespace
-
-namespace {
 
 /// Whether the norm is above its limit.
 bool is_clipped(const PlaceState& state) {
