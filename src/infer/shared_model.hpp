@@ -8,6 +8,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/infer/model.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,8 @@ class SharedModel {
   SharedModel(const graph::Graph& graph, std::span<const Weight> weights, const Options& options)
       : graph_(checked(graph, options)),
         dtype_(options.dtype),
-        block_(options.block > 0 ? options.block : block_size(graph_, options.dtype)),
+        block_(options.block > 0 ? options.block
+                                 : std::max(block_size(graph_, options.dtype), options.min_block)),
         constants_(graph_, wide(options.dtype)),
         weights_(flat_weights(graph_, wide(options.dtype), weights)) {}
 

@@ -123,9 +123,11 @@ std::size_t total_of(const std::vector<std::vector<nn::ConstantSpec>>& specs) {
 }  // namespace
 
 Constants::Constants(const graph::Graph& graph, DType type)
-    : block_(total_of(constant_specs(graph, type)), "zygos::infer::constants") {
+    : Constants(constant_specs(graph, type)) {}
+
+Constants::Constants(const Specs& specs) : block_(total_of(specs), "zygos::infer::constants") {
   std::size_t offset = 0;
-  for (const auto& of_node : constant_specs(graph, type)) {
+  for (const auto& of_node : specs) {
     auto& places = places_.emplace_back();
     for (const nn::ConstantSpec& spec : of_node) {
       places.push_back({spec.dtype, spec.shape, offset});

@@ -34,6 +34,10 @@ class Constants {
   NodeTensors bind(const lane::Execution& execution);
 
  private:
+  /// By node.
+  using Specs = std::vector<std::vector<nn::ConstantSpec>>;
+  explicit Constants(const Specs& specs);
+
   struct Place {
     DType dtype;
     Shape shape;

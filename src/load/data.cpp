@@ -219,7 +219,7 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64
   if (data.format == deck::DataFormat::tokens) {
     return draw_tokens(data.tokens, most);
   }
-  if (data.format == deck::DataFormat::graph || data.format == deck::DataFormat::power_law_graph) {
+  if (samples_are_graphs(data)) {
     return load_graph(data);
   }
   RunData result{read_files(data, data.train, data.classes, most), std::nullopt};
@@ -228,6 +228,14 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64
     result.test = read_files(data, *data.test, result.training.classes);
   }
   return result;
+}
+
+void require_tokens(const graph::Graph& graph, const io::Dataset& data) {
+  for (const graph::Node& node : graph.nodes()) {
+    if (const std::int64_t limit = node.layer->token_limit(); limit > 0) {
+      io::require_tokens(data, limit, fmt::format("layer '{}'", node.name));
+    }
+  }
 }
 
 }  // namespace zygos::load

@@ -20,6 +20,11 @@ std::vector<deck::Schema> schemas_of(const Entries& entries) {
   return schemas;
 }
 
+CheckedDeck checked(deck::Deck deck) {
+  deck::RunSpec spec = deck::run_spec(deck);
+  return {std::move(deck), std::move(spec)};
+}
+
 }  // namespace
 
 deck::Schema whole_schema() {
@@ -32,16 +37,12 @@ deck::Schema whole_schema() {
 
 CheckedDeck load_deck(const std::filesystem::path& file,
                       const std::vector<std::string>& overrides) {
-  deck::Deck deck = deck::Deck::load(file, whole_schema(), overrides);
-  deck::RunSpec spec = deck::run_spec(deck);
-  return {std::move(deck), std::move(spec)};
+  return checked(deck::Deck::load(file, whole_schema(), overrides));
 }
 
 CheckedDeck parse_deck(std::string_view text, const std::filesystem::path& file,
                        const std::vector<std::string>& overrides) {
-  deck::Deck deck = deck::Deck::parse(text, file, whole_schema(), overrides);
-  deck::RunSpec spec = deck::run_spec(deck);
-  return {std::move(deck), std::move(spec)};
+  return checked(deck::Deck::parse(text, file, whole_schema(), overrides));
 }
 
 }  // namespace zygos::load

@@ -26,6 +26,10 @@ io::NodeGraph graph_of(const deck::DataSpec& data) {
 
 }  // namespace
 
+bool samples_are_graphs(const deck::DataSpec& spec) {
+  return spec.format == deck::DataFormat::graph || spec.format == deck::DataFormat::power_law_graph;
+}
+
 RunData load_graph(const deck::DataSpec& spec) {
   const io::NodeGraph graph = graph_of(spec);
   const auto samples = [&](io::Nodes which, std::int64_t draws) {

@@ -6,6 +6,8 @@
 
 namespace zygos::load {
 
+bool samples_are_graphs(const deck::DataSpec& spec);
+
 /// load_data() of the formats that are graphs, whose file is there.
 RunData load_graph(const deck::DataSpec& spec);
 

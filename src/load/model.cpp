@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/load/model.hpp"
 
+#include "load/graph_data.hpp"
+
 #include "zygos/core/error.hpp"
 #include "zygos/load/data.hpp"
 #include "zygos/load/graph.hpp"
@@ -50,10 +52,6 @@ std::optional<Shape> shape_in(const io::Checkpoint& checkpoint) {
   return Shape(dimensions);
 }
 
-bool samples_are_graphs(const deck::DataSpec& data) {
-  return data.format == deck::DataFormat::graph || data.format == deck::DataFormat::power_law_graph;
-}
-
 graph::Graph graph_of(const io::Checkpoint& checkpoint, const CheckedDeck& deck) {
   const auto shape = shape_in(checkpoint);
   if (shape && !samples_are_graphs(deck.spec.data)) {
@@ -61,6 +59,19 @@ graph::Graph graph_of(const io::Checkpoint& checkpoint, const CheckedDeck& deck)
   }
   return build_model(deck.spec, load_data(deck.spec, deck.deck.findings(), 1).training,
                      deck.deck.findings());
+}
+
+/// `address_of`: where a tensor's elements lie.
+template <class Tensor, class F>
+std::vector<infer::Weight> weights_among(const std::vector<Tensor>& tensors, const F& address_of) {
+  std::vector<infer::Weight> weights;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.name.starts_with(prefix)) {
+      weights.push_back(
+          {tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape, address_of(tensor)});
+    }
+  }
+  return weights;
 }
 
 }  // namespace
@@ -99,15 +110,11 @@ SavedModel load_saved_model(const fs::path& path, bool best,
 }
 
 infer::Model model_of(const SavedModel& saved, const ModelOptions& options) {
-  infer::Options made{options.dtype.value_or(saved.deck.spec.precision), options.block};
-  const auto weights = weights_of(saved.checkpoint);
-  infer::Model model(saved.graph, weights, made);
-  const std::int64_t batch = saved.deck.spec.train.batch;
-  if (options.block == 0 && model.block() < batch) {
-    made.block = batch;
-    return {saved.graph, weights, made};
-  }
-  return model;
+  return {saved.graph,
+          weights_of(saved.checkpoint),
+          {.dtype = options.dtype.value_or(saved.deck.spec.precision),
+           .block = options.block,
+           .min_block = saved.deck.spec.train.batch}};
 }
 
 infer::Model load_model(const fs::path& path, const ModelOptions& options) {
@@ -115,25 +122,12 @@ infer::Model load_model(const fs::path& path, const ModelOptions& options) {
 }
 
 std::vector<infer::Weight> weights_of(const io::Checkpoint& checkpoint) {
-  std::vector<infer::Weight> weights;
-  for (const io::StoredTensor& tensor : checkpoint.tensors) {
-    if (tensor.name.starts_with(prefix)) {
-      weights.push_back(
-          {tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape, tensor.bytes.data()});
-    }
-  }
-  return weights;
+  return weights_among(checkpoint.tensors,
+                       [](const io::StoredTensor& tensor) { return tensor.bytes.data(); });
 }
 
 std::vector<infer::Weight> weights_of(train::Engine& engine) {
-  std::vector<infer::Weight> weights;
-  for (const io::TensorRef& tensor : engine.snapshot()) {
-    if (tensor.name.starts_with(prefix)) {
-      weights.push_back(
-          {tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape, tensor.data});
-    }
-  }
-  return weights;
+  return weights_among(engine.snapshot(), [](const io::TensorRef& tensor) { return tensor.data; });
 }
 
 }  // namespace zygos::load

@@ -8,6 +8,7 @@
 #include "train/small_run.hpp"
 
 #include "zygos/infer/model.hpp"
+#include "zygos/load/model.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -20,16 +21,7 @@ namespace zygos::test {
 template <class T>
 using Rows = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-inline std::vector<infer::Weight> weights_of(train::Engine& engine) {
-  const std::string prefix = "weights/";
-  std::vector<infer::Weight> weights;
-  for (const io::TensorRef& ref : engine.snapshot()) {
-    if (ref.name.starts_with(prefix)) {
-      weights.push_back({ref.name.substr(prefix.size()), ref.dtype, ref.shape, ref.data});
-    }
-  }
-  return weights;
-}
+using load::weights_of;
 
 /// An engine on one host lane that has taken a few steps, so that no weight and no statistic is
 /// what it began as.

@@ -34,12 +34,7 @@ TEST_CASE("Threads predict at once, each with a model of its own, while weights 
       }
     });
   }
-  std::vector<infer::Weight> old;
-  for (const io::StoredTensor& tensor : old_weights.tensors) {
-    if (tensor.name.starts_with("weights/")) {
-      old.push_back({tensor.name.substr(8), tensor.dtype, tensor.shape, tensor.bytes.data()});
-    }
-  }
+  const auto old = weights_of(old_weights);
   const auto fresh = weights_of(*trained.engine);
   for (int round = 0; round < 100; ++round) {
     model.assign(fresh);

@@ -36,6 +36,7 @@ struct Options {
   /// Most samples that go through the layers at once; larger batches are cut into blocks of so
   /// many. 0: as many as fit into a core's cache, 256 or more where memory allows it.
   std::int64_t block = 0;
+  std::int64_t min_block = 1;  ///< of a block that the model chooses
 };
 
 /// A graph with its weights and a workspace. The prediction is the output of the graph's last node,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "zygos/deck/run_schema.hpp"
+#include "zygos/graph/graph.hpp"
 #include "zygos/io/dataset.hpp"
 
 #include <optional>
@@ -18,5 +19,8 @@ struct RunData {
 /// error at the key's place for a file that is not there. `most`, unless 0: enough is so many
 /// training samples, and no test set.
 RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most = 0);
+
+/// Throws DataError, naming layer and sample, for a token id that a layer of the graph cannot read.
+void require_tokens(const graph::Graph& graph, const io::Dataset& data);
 
 }  // namespace zygos::load

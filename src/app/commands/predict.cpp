@@ -70,7 +70,9 @@ class Prediction {
           "other; leave it out",
           saved.graph.loss().type()));
     }
-    writer_ = io::write_arrays(invocation.output, source.samples(), arrays());
+    auto written = arrays();
+    arrays_ = written.size();
+    writer_ = io::write_arrays(invocation.output, source.samples(), std::move(written));
   }
 
   void run() {
@@ -145,7 +147,7 @@ class Prediction {
       count_hits(part);
       columns.push_back(named_.data());
     }
-    writer_->write(count, std::span(columns).first(arrays().size()));
+    writer_->write(count, std::span(columns).first(arrays_));
   }
 
   void count_hits(const io::Dataset& part) {
@@ -182,6 +184,7 @@ class Prediction {
   std::optional<PredictedClasses> classes_;
   Kokkos::OpenMP exec_;
   std::unique_ptr<io::ArrayWriter> writer_;
+  std::size_t arrays_ = 0;  ///< that are written
   std::vector<std::uint32_t> ids_;
   std::vector<T> inputs_;
   std::vector<T> outputs_;

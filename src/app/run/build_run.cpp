@@ -136,21 +136,6 @@ void refuse_unfit_targets(const nn::Loss& loss, const io::Dataset& training,
   }
 }
 
-void refuse_unfit_tokens(const graph::Graph& graph, const io::Dataset& training,
-                         const std::optional<io::Dataset>& test) {
-  for (const graph::Node& node : graph.nodes()) {
-    const std::int64_t limit = node.layer->token_limit();
-    if (limit == 0) {
-      continue;
-    }
-    const std::string who = fmt::format("layer '{}'", node.name);
-    io::require_tokens(training, limit, who);
-    if (test) {
-      io::require_tokens(*test, limit, who);
-    }
-  }
-}
-
 void refuse_large_batch(const load::CheckedDeck& checked, const io::Dataset& data) {
   const deck::TrainSpec& train = checked.spec.train;
   if (train.batch > data.size()) {
@@ -230,7 +215,10 @@ RunSetup parts_of(const load::CheckedDeck& checked, std::int64_t max_batches) {
   setup.graph = std::make_unique<graph::Graph>(
       load::build_model(spec, setup.training, checked.deck.findings()));
   refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);
-  refuse_unfit_tokens(*setup.graph, setup.training, setup.test);
+  load::require_tokens(*setup.graph, setup.training);
+  if (setup.test) {
+    load::require_tokens(*setup.graph, *setup.test);
+  }
   setup.optimizer =
       load::made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = load::made_from(policies::registry(), spec.policy.text("type"), spec.policy);

@@ -24,15 +24,6 @@ void require_width(const std::string& name, const Shape& sample, const graph::Gr
   }
 }
 
-/// Layers that read token ids refuse what is not one.
-void require_fitting_tokens(const io::Dataset& data, const graph::Graph& graph) {
-  for (const graph::Node& node : graph.nodes()) {
-    if (const std::int64_t limit = node.layer->token_limit(); limit > 0) {
-      io::require_tokens(data, limit, fmt::format("layer '{}'", node.name));
-    }
-  }
-}
-
 class FileSource final : public PredictionSource {
  public:
   FileSource(std::string file, const std::string& dataset, const deck::DataSpec& spec,
@@ -57,7 +48,7 @@ class FileSource final : public PredictionSource {
     const auto bytes = io::allocate_bytes(part.inputs.bytes(), name_);
     reader_->read(count, bytes.get());
     part.inputs.data = bytes;
-    require_fitting_tokens(part, graph_);
+    load::require_tokens(graph_, part);
     done_ += count;
     return part;
   }
@@ -75,7 +66,7 @@ class TestSetSource final : public PredictionSource {
  public:
   TestSetSource(io::Dataset data, const graph::Graph& graph) : data_(std::move(data)) {
     require_width(data_.name, data_.sample_shape(), graph);
-    require_fitting_tokens(data_, graph);
+    load::require_tokens(graph, data_);
   }
 
   const std::string& name() const override { return data_.name; }
