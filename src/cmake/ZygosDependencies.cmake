@@ -15,6 +15,7 @@ set(zygos_dependencies
     "yaml-cpp"
     "fmt"
     "xxHash"
+    "LibZip"
     ${zygos_comm_dependencies})
 foreach(dependency IN LISTS zygos_dependencies)
   separate_arguments(words UNIX_COMMAND "${dependency}")

@@ -49,7 +49,7 @@ configure_package_config_file(src/cmake/ZygosConfig.cmake.in ZygosConfig.cmake
 write_basic_package_version_file(ZygosConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(
   FILES ${PROJECT_BINARY_DIR}/ZygosConfig.cmake ${PROJECT_BINARY_DIR}/ZygosConfigVersion.cmake
-        src/cmake/FindZygosNccl.cmake src/cmake/FindxxHash.cmake
+        src/cmake/FindZygosNccl.cmake src/cmake/FindxxHash.cmake src/cmake/FindLibZip.cmake
   DESTINATION ${zygos_package_folder})
 if(zygos_needs_cuda13_overloads)
   install(FILES src/cmake/kokkos_cuda13.hpp DESTINATION ${zygos_package_folder})
@@ -62,7 +62,7 @@ if(Kokkos_DIR AND zygos_device STREQUAL none)
   list(REVERSE zygos_pc_libs)
   list(TRANSFORM zygos_pc_libs PREPEND -lzygos_)
   list(JOIN zygos_pc_libs " " zygos_pc_libs)
-  set(zygos_pc_requires "fmt hdf5 libcrypto libxxhash yaml-cpp zlib")
+  set(zygos_pc_requires "fmt hdf5 libcrypto libxxhash libzip yaml-cpp zlib")
   set(zygos_pc_cflags "")
   if("NATIVE" IN_LIST Kokkos_ARCH)
     set(zygos_pc_cflags "-march=native ")

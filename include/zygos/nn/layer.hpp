@@ -47,6 +47,15 @@ struct ParameterSpec {
   bool statistic = false;
 };
 
+/// A tensor of the PyTorch module that does what a layer does, made of one of its parameters.
+struct TorchTensor {
+  std::string name;           ///< within the module: "weight"
+  std::size_t parameter = 0;  ///< index into Layer::parameters()
+  Shape shape;                ///< in PyTorch
+  std::int64_t begin = 0;     ///< its first row in the parameter, of which it may be a part
+  bool transposed = false;    ///< rows and columns change places; otherwise elements lie alike
+};
+
 /// Scratch or state a layer keeps from forward to backward, per lane and batch.
 struct WorkspaceSpec {
   std::string name;
@@ -140,6 +149,10 @@ class Layer {
   /// Output sample shape; throws UsageError that says what was found and what is allowed.
   virtual Shape infer(std::span<const Shape> inputs) const = 0;
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
+  /// The state_dict of the PyTorch module that does the same (docs/exchange.md), which holds every
+  /// element of every parameter once. By default a tensor for each: a kernel, gain or table is the
+  /// "weight", a shift the "bias", and others keep their names.
+  virtual std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
   /// The same for every batch; `dtype` is that of the weights.

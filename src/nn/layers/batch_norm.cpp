@@ -62,6 +62,12 @@ class BatchNorm final : public Layer {
             {"running_variance", channels, one, false, true}};
   }
 
+  std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const override {
+    auto tensors = Layer::torch_tensors(inputs);
+    tensors.back().name = "running_var";
+    return tensors;
+  }
+
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     const Shape numbers{groups_of(batch), inputs.front()[0], 2};

@@ -53,6 +53,13 @@ class Dense final : public Layer {
     return specs;
   }
 
+  std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const override {
+    auto tensors = Layer::torch_tensors(inputs);
+    tensors.front().shape = Shape{options_.units, features(inputs)};
+    tensors.front().transposed = true;
+    return tensors;
+  }
+
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     if (options_.activation == Activation::none) {
