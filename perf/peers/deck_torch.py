@@ -57,9 +57,9 @@ class DeckModel(nn.Module):
         self.shape = tuple(shape)
         self.add_layers(layers, "", "input")
         probe = torch.zeros((2, *shape))
-        self.eval()
         with torch.no_grad():
             self.run(probe, self.build)
+        self.eval()
 
     def add_layers(self, layers, prefix, source):
         """Returns the full name of the last layer."""
@@ -128,7 +128,7 @@ class DeckModel(nn.Module):
         elif kind == "conv1d":
             x = self.get_submodule(name)(as_images(x, 3))
         elif kind in ("batch_norm", "layer_norm", "positions"):
-            x = self.get_submodule(name)(x)
+            x = self.get_submodule(name).eval()(x)
         elif kind == "embedding":
             x = self.get_submodule(name)(x.long())
         elif kind in ("max_pool2d", "average_pool2d"):

@@ -6,7 +6,8 @@
 Usage: perf/peers/exchange.py [--zygos PROGRAM] [DECK...]
 
 Each deck of inputs/ is trained for a step or two and exported. The state_dict is loaded, strictly,
-into the same model in PyTorch (deck_torch.py), and both predict random samples. Then PyTorch's own
+into the same model in PyTorch (deck_torch.py), the ONNX model into onnxruntime, and all predict
+random samples. Then PyTorch's own
 first weights go the other way: a run begins with them, and what it exports again has their bits.
 A row is the largest difference of a prediction, over the largest prediction. Decks that a peer has
 no module for say so. PyTorch comes from an environment of its own under the cache folder.
@@ -28,7 +29,7 @@ TOLERANCE = {"float32": 1e-5, "bf16": 2e-2}  # over the largest prediction
 SMALL = {"gpt": ["data={format: tokens, sequence: 64, vocabulary: 65, samples: 100}"],
          "gpt_char": ["data={format: tokens, sequence: 64, vocabulary: 65, samples: 100}"],
          "cifar10_quick": ["data={format: glyphs, size: 32, channels: 3, samples: 64, test_samples: 16}"],
-         "alexnet_shape": ["data.size=67"]}
+         "alexnet_shape": ["data.size=67"], "gcn": ["train.batch=1"], "gnn_mlp": ["train.batch=1"]}
 QUICK = ["policy=single", "lanes={host: {kind: host}}", "optimizer={type: sgd}",
          "train={steps: 2, batch: 16, evaluate_every: never}"]
 SAMPLES = 37
@@ -73,8 +74,20 @@ def difference(ours, theirs):
     return float(numpy.abs(ours - theirs).max() / max(numpy.abs(theirs).max(), 1e-30))
 
 
+def onnxruntime_difference(program, run, samples, folder, scales):
+    """The exported model in onnxruntime, beside Zygos with weights that come from it."""
+    import numpy
+    import onnxruntime
+    file = folder / "ours.onnx"
+    zygos(program, "export", run, "--output", file)
+    ours = predicted(program, file, samples, folder, scales)
+    session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    (theirs,) = session.run(None, {"input": samples.astype(numpy.float32)})
+    return difference(ours, theirs)
+
+
 def check(program, deck_file, folder):
-    """The differences from PyTorch with weights of Zygos, and with weights of PyTorch."""
+    """The differences from onnxruntime, and from PyTorch with weights of Zygos and of PyTorch."""
     import torch
     from safetensors import safe_open
     from safetensors.torch import load_file, save_file
@@ -89,6 +102,7 @@ def check(program, deck_file, folder):
         shape = [int(n) for n in file.metadata()["zygos.sample_shape"].split()]
     scales = ["data.scale=1", "data.offset=0"] if "scale" in deck["data"] else []
     samples = samples_for(deck, shape)
+    runtime = onnxruntime_difference(program, run, samples, folder, scales)
     torch.manual_seed(1)
     model = DeckModel(deck["model"]["layers"], shape)
     first = {name: tensor.clone() for name, tensor in model.state_dict().items()}
@@ -113,19 +127,20 @@ def check(program, deck_file, folder):
     with torch.no_grad():
         theirs = model(torch.from_numpy(samples)).numpy()
     back = difference(predicted(program, tuned, samples, folder, scales), theirs)
-    return forth, back, max(forth, back) <= TOLERANCE[deck["precision"]]
+    found = (runtime, forth, back)
+    return [f"{one:.1e}" for one in found], max(found) <= TOLERANCE[deck["precision"]]
 
 
 def rows(program, decks):
     for deck in decks:
         with tempfile.TemporaryDirectory() as folder:
             try:
-                forth, back, good = check(program, deck, pathlib.Path(folder))
-                yield deck.stem, f"{forth:.1e}", f"{back:.1e}", "agree" if good else "DIFFER"
+                found, good = check(program, deck, pathlib.Path(folder))
+                yield deck.stem, found, "agree" if good else "DIFFER"
             except NotImplementedError as missing:
-                yield deck.stem, "-", "-", f"not compared: {missing}"
+                yield deck.stem, ["-"] * 3, f"not compared: {missing}"
             except Failed as failure:
-                yield deck.stem, "-", "-", f"FAILED: {failure}"
+                yield deck.stem, ["-"] * 3, f"FAILED: {failure}"
 
 
 def main():
@@ -139,10 +154,10 @@ def main():
                               check=False).returncode
     decks = [deck.resolve() for deck in arguments.decks] or sorted((ROOT / "inputs").glob("*.yaml"))
     bad = 0
-    print(f"{'deck':24} {'ours there':>10} {'theirs here':>11}")
-    for name, forth, back, verdict in rows(arguments.zygos, decks):
+    print(f"{'deck':24} {'onnxruntime':>12} {'ours in torch':>14} {'theirs here':>12}")
+    for name, (runtime, forth, back), verdict in rows(arguments.zygos, decks):
         bad += verdict.startswith(("DIFFER", "FAILED"))
-        print(f"{name:24} {forth:>10} {back:>11}  {verdict}", flush=True)
+        print(f"{name:24} {runtime:>12} {forth:>14} {back:>12}  {verdict}", flush=True)
     return 1 if bad else 0
 
 

@@ -144,8 +144,8 @@ void add_subject(CLI::App& command, Invocation& to) {
     add_target(command, to, "DECK|RUN_DIR", "Input deck, or the folder of a run");
   } else if (name == "predict") {
     add_target(command, to, "DECK|RUN_DIR|CHECKPOINT|FILE",
-               "Input deck, the folder of a run, one of its checkpoints, or a .safetensors of "
-               "zygos export");
+               "Input deck, the folder of a run, one of its checkpoints, or a .safetensors or "
+               ".onnx of zygos export");
   } else if (name == "export") {
     add_target(command, to, "DECK|RUN_DIR|CHECKPOINT",
                "Input deck, the folder of a run, or one of its checkpoints");
@@ -172,8 +172,10 @@ void add_command_options(CLI::App& command, Invocation& to) {
   }
   if (name == "export") {
     command
-        .add_option("--output", to.output,
-                    "FILE.safetensors (PyTorch's names and layouts) or .npz (Zygos' own)")
+        .add_option(
+            "--output", to.output,
+            "FILE.safetensors (PyTorch's names and layouts), .npz (Zygos' own) or .onnx (the "
+            "whole model)")
         ->required()
         ->type_name("FILE");
   }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/load/exchange.hpp"
 
+#include "load/onnx_model.hpp"
 #include "load/saved_graph.hpp"
 #include "load/weight_prefix.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/atomic_file.hpp"
 #include "zygos/io/weight_file.hpp"
 #include "zygos/load/state_dict.hpp"
 
@@ -47,16 +49,21 @@ void export_model(const SavedModel& saved, const std::filesystem::path& file) {
   if (file.extension() == ".npz") {
     return io::write_weight_file(file, own_tensors(saved), {});
   }
+  std::map<std::string, std::string> metadata{
+      {deck_key, saved.checkpoint.fact("deck")},
+      {shape_key, text_of_sample_shape(saved.graph.input_shape())},
+      {step_key, std::to_string(saved.checkpoint.step)}};
+  if (file.extension() == ".onnx") {
+    return io::write_file_atomically(
+        file, onnx_model_of(saved.graph, weights_of(saved.checkpoint), metadata));
+  }
+  metadata[format_key] = "pt";
   const auto tensors = state_dict_of(saved.graph, weights_of(saved.checkpoint));
   std::vector<io::TensorRef> refs;
   for (const io::StoredTensor& tensor : tensors) {
     refs.push_back(tensor.ref());
   }
-  io::write_weight_file(file, refs,
-                        {{format_key, "pt"},
-                         {deck_key, saved.checkpoint.fact("deck")},
-                         {shape_key, text_of_sample_shape(saved.graph.input_shape())},
-                         {step_key, std::to_string(saved.checkpoint.step)}});
+  io::write_weight_file(file, refs, metadata);
 }
 
 SavedModel import_model(const std::filesystem::path& file,

@@ -28,6 +28,12 @@ std::vector<TorchTensor> Layer::torch_tensors(std::span<const Shape> inputs) con
   return tensors;
 }
 
+std::string Layer::onnx(OnnxGraph&, std::span<const std::string>, std::span<const Shape>) const {
+  throw UsageError(
+      "layers of type '" + std::string(type()) +
+      "' have no operators of ONNX; export the weights alone, as .safetensors or .npz");
+}
+
 void Layer::require_bf16(std::span<const Shape>) const {
   throw UsageError("layers of type '" + std::string(type()) +
                    "' have no bf16 yet; take precision float32, or another layer");

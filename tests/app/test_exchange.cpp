@@ -43,7 +43,7 @@ void make_base(const Scratch& scratch) {
   write_deck(scratch.path() / "base.yaml", "out");
   json_of({"train", "base.yaml", "train.steps=40", "optimizer.learning_rate=0.05", "--json"},
           scratch.path());
-  for (const std::string ending : {".safetensors", ".npz"}) {
+  for (const std::string ending : {".safetensors", ".npz", ".onnx"}) {
     const auto exported =
         json_of({"export", "runs/base", "--output", "base" + ending, "--json"}, scratch.path());
     CHECK(exported["parameters"] == 6 * 8 + 8 + 8 * 3 + 3);
@@ -73,6 +73,7 @@ TEST_CASE("An exported model predicts with the bits of its run") {
   make_base(scratch);
   const std::string expected = predictions(scratch, "runs/base");
   CHECK(predictions(scratch, "base.safetensors") == expected);
+  CHECK(predictions(scratch, "base.onnx") == expected);
   const Outcome weights_alone =
       zygos_run({"predict", "base.npz", "--output", "out.csv"}, scratch.path());
   CHECK(weights_alone.code == 2);
@@ -84,7 +85,7 @@ TEST_CASE("A run begins with pretrained weights, wherever they come from") {
   make_base(scratch);
   const std::string after_base = predictions(scratch, "runs/base");
   std::string hash;
-  for (const std::string source : {"base.safetensors", "base.npz", "runs/base"}) {
+  for (const std::string source : {"base.safetensors", "base.npz", "base.onnx", "runs/base"}) {
     CAPTURE(source);
     write_deck(scratch.path() / "tuned.yaml", "out", "  pretrained: {file: " + source + "}\n");
     const std::string now = hash_of(scratch, "tuned.yaml");
@@ -156,6 +157,36 @@ TEST_CASE("Compared policies begin with the pretrained weights, too") {
   CHECK(tuned < 0.8 * untrained);
 }
 
+TEST_CASE("The operators of every layer are those of ONNX, or it says that there are none") {
+  const Scratch scratch;
+  const auto exported = [&](const std::string& deck, const std::vector<std::string>& further) {
+    std::vector<std::string> words{"train",
+                                   (source_folder() / "inputs" / deck).string(),
+                                   "--run-dir",
+                                   "run",
+                                   "--fresh",
+                                   "--json",
+                                   "policy=single",
+                                   "lanes={host: {kind: host}}",
+                                   "train={batch: 1, steps: 1, evaluate_every: never}"};
+    words.insert(words.end(), further.begin(), further.end());
+    json_of(words, scratch.path());
+    return zygos_run({"export", "run", "--output", "model.onnx"}, scratch.path());
+  };
+  // ONNX' own checker has seen each: operators, their numbers of inputs, attributes and types.
+  for (const std::string deck : {"lenet5_batch_norm.yaml", "unet.yaml", "residual_mlp.yaml"}) {
+    CAPTURE(deck);
+    CHECK(exported(deck, {}).code == 0);
+  }
+  CHECK(exported("alexnet_shape.yaml", {"data.size=67"}).code == 0);
+  CHECK(exported("tdnn.yaml", {}).code == 0);
+  CHECK(exported("gpt.yaml", {"data={format: tokens, sequence: 16, vocabulary: 65, samples: 9}"})
+            .code == 0);
+  const Outcome graph = exported("gcn.yaml", {});
+  CHECK(graph.code == 2);
+  CHECK_THAT(graph.err, ContainsSubstring("graph_conv' have no operators of ONNX"));
+}
+
 TEST_CASE("Export refuses what it cannot write") {
   const Scratch scratch;
   write_deck(scratch.path() / "base.yaml", "out");
@@ -164,7 +195,7 @@ TEST_CASE("Export refuses what it cannot write") {
   json_of({"train", "base.yaml", "--json"}, scratch.path());
   const Outcome ending = zygos_run({"export", "base.yaml", "--output", "a.pt"}, scratch.path());
   CHECK(ending.code == 2);
-  CHECK_THAT(ending.err, ContainsSubstring("allowed for weights are .safetensors and .npz"));
+  CHECK_THAT(ending.err, ContainsSubstring("allowed for weights are .safetensors, .npz and .onnx"));
   const Outcome folder = zygos_run({"export", "base.yaml", "--output", "no/a.npz"}, scratch.path());
   CHECK(folder.code == 5);
 }

@@ -22,6 +22,8 @@
 
 namespace zygos::nn {
 
+class OnnxGraph;
+
 enum class Mode { train, evaluate };
 
 /// Work of one pass over `batch` samples, for the planner: floating-point operations and bytes that
@@ -153,6 +155,11 @@ class Layer {
   /// element of every parameter once. By default a tensor for each: a kernel, gain or table is the
   /// "weight", a shift the "bias", and others keep their names.
   virtual std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const;
+  /// Appends the operators of ONNX that compute forward() in evaluation mode, of the tensors of
+  /// these names and sample shapes, and returns the name of the output. Throws UsageError for a
+  /// layer that has none.
+  virtual std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                           std::span<const Shape> shapes) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
   /// The same for every batch; `dtype` is that of the weights.

@@ -16,7 +16,7 @@ std::span<const Command> commands() {
        "zygos eval runs/mnist_mlp", run_eval},
       {"predict", "Predict with a trained run: a file of samples, or its test set",
        "zygos predict runs/mnist_mlp --input digits.npy --output digits.csv", run_predict},
-      {"export", "Write a trained model's weights for PyTorch (.safetensors) or NumPy (.npz)",
+      {"export", "Write a trained model as .onnx, or its weights for PyTorch or NumPy",
        "zygos export runs/mnist_mlp --output mnist.safetensors", run_export},
       {"check", "Check a deck, its shapes and its memory without training",
        "zygos check inputs/mnist_mlp.yaml", run_check},
