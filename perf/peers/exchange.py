@@ -102,9 +102,9 @@ def check(program, deck_file, folder):
         shape = [int(n) for n in file.metadata()["zygos.sample_shape"].split()]
     scales = ["data.scale=1", "data.offset=0"] if "scale" in deck["data"] else []
     samples = samples_for(deck, shape)
-    runtime = onnxruntime_difference(program, run, samples, folder, scales)
     torch.manual_seed(1)
     model = DeckModel(deck["model"]["layers"], shape)
+    runtime = onnxruntime_difference(program, run, samples, folder, scales)
     first = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     model.load_state_dict(load_file(exported))
     with torch.no_grad():

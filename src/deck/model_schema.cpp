@@ -46,7 +46,7 @@ Schema pretrained_schema() {
       "starts, not when it goes on.");
   schema
       .path("file",
-            "A .safetensors or .npz, with PyTorch's names and layouts or Zygos' own; or a run's "
+            "A .safetensors, .npz or .onnx, with PyTorch's names and layouts or Zygos' own; or a run's "
             "folder, or one of its checkpoints.")
       .required()
       .example("resnet.safetensors");

@@ -174,14 +174,20 @@ class ModelWriter final : public nn::OnnxGraph {
     }
   }
 
-  /// Equal constants are one.
+  /// Equal constants are one. They are operators, so that initializers are the weights alone.
   std::string constant(onnx::TensorProto::DataType type, const Shape& shape, std::string bytes) {
     const std::string key = std::to_string(type) + shape.text() + bytes;
     const auto [found, is_new] =
         constants_.emplace(key, "constant/" + std::to_string(constants_.size()));
     if (is_new) {
-      onnx::TensorProto& tensor = *to_->add_initializer();
-      tensor.set_name(found->second);
+      onnx::NodeProto& node = *to_->add_node();
+      node.set_name(found->second);
+      node.set_op_type("Constant");
+      node.add_output(found->second);
+      onnx::AttributeProto& value = *node.add_attribute();
+      value.set_name("value");
+      value.set_type(onnx::AttributeProto::TENSOR);
+      onnx::TensorProto& tensor = *value.mutable_t();
       tensor.set_data_type(type);
       set_shape(shape, tensor);
       tensor.set_raw_data(std::move(bytes));
