@@ -23,7 +23,7 @@ if(NOT zygos_mpi) # needs mpi.h
   set(zygos_left_out_headers PATTERN comm/mpi.hpp EXCLUDE)
 endif()
 install(DIRECTORY include/zygos ${PROJECT_BINARY_DIR}/include/zygos
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp ${zygos_left_out_headers})
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h ${zygos_left_out_headers})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # A program that links static libraries needs what they were built on; with shared ones Kokkos is enough.
