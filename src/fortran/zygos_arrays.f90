@@ -1,0 +1,64 @@
+! SPDX-FileCopyrightText: 2026 The Zygos authors
+! SPDX-License-Identifier: Apache-2.0
+!
+! Arrays of any rank and stride as the C interface takes them. Programs use the module zygos.
+module zygos_arrays
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: real32, real64
+  use zygos_c
+  use zygos_support
+  implicit none
+  private
+  public :: zygos_array, zygos_weight, zygos_view, list_weights
+
+  ! An array that zygos_view() was called with, which must have the attribute target and live as long.
+  type :: zygos_array
+    type(c_array) :: c
+  end type zygos_array
+
+  ! A parameter and its elements: zygos_weight('fc1/kernel', zygos_view(kernel)), real kernel(units, inputs).
+  type :: zygos_weight
+    character(:), allocatable :: name
+    type(zygos_array) :: values
+  end type zygos_weight
+
+  ! An array as one of several inputs, or as the elements of a weight. Of one that the C interface
+  ! cannot take, x(*) for one, nothing is kept, which is refused where it is used.
+  interface zygos_view
+    procedure :: view_4, view_8
+  end interface zygos_view
+
+contains
+
+  type(zygos_array) function view_4(x) result(view)
+    real(real32), intent(in), target :: x(..)
+    type(c_error) :: error
+
+    if (c_array_of(x, view%c, error) /= code_ok) view%c = c_array()
+  end function view_4
+
+  type(zygos_array) function view_8(x) result(view)
+    real(real64), intent(in), target :: x(..)
+    type(c_error) :: error
+
+    if (c_array_of(x, view%c, error) /= code_ok) view%c = c_array()
+  end function view_8
+
+  ! The list points into `names`.
+  subroutine list_weights(weights, names, list)
+    type(zygos_weight), intent(in) :: weights(:)
+    character(kind=c_char), allocatable, target, intent(out) :: names(:)
+    type(c_weight), intent(out) :: list(:)
+    integer :: begin, end, i
+
+    allocate (names(sum([(len(weights(i)%name) + 1, i=1, size(weights))])))
+    begin = 1
+    do i = 1, size(weights)
+      end = begin + len(weights(i)%name)
+      names(begin:end) = characters_of(weights(i)%name)
+      list(i)%name = c_loc(names(begin))
+      list(i)%values = weights(i)%values%c
+      begin = end + 1
+    end do
+  end subroutine list_weights
+end module zygos_arrays
