@@ -107,15 +107,13 @@ infer::Samples samples_of(const zygos_array& array, const std::string& what) {
   return samples;
 }
 
-std::vector<infer::Samples> samples_of(std::span<const zygos_array> arrays,
-                                       const std::string& what) {
-  std::vector<infer::Samples> samples;
-  samples.reserve(arrays.size());
+void put_samples(std::span<const zygos_array> arrays, const std::string& what,
+                 std::vector<infer::Samples>& samples) {
+  samples.clear();
   for (const zygos_array& array : arrays) {
-    samples.push_back(
-        samples_of(array, arrays.size() == 1 ? what : what + " " + std::to_string(samples.size())));
+    samples.push_back(samples_of(
+        array, arrays.size() == 1 ? what : what + " " + std::to_string(samples.size() + 1)));
   }
-  return samples;
 }
 
 std::vector<infer::Weight> weights_of(const zygos_weight* weights, std::int64_t count) {

@@ -23,8 +23,9 @@ zygos_type type_of(DType dtype) noexcept;
 Shape shape_of(std::int32_t rank, const std::int64_t* dimensions, const std::string& what);
 
 infer::Samples samples_of(const zygos_array& array, const std::string& what);
-std::vector<infer::Samples> samples_of(std::span<const zygos_array> arrays,
-                                       const std::string& what);
+/// Replaces `samples`, in whose memory there is room the next time.
+void put_samples(std::span<const zygos_array> arrays, const std::string& what,
+                 std::vector<infer::Samples>& samples);
 
 std::vector<infer::Weight> weights_of(const zygos_weight* weights, std::int64_t count);
 

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <optional>
+#include <vector>
 
 namespace zygos::c {
 
@@ -40,6 +41,7 @@ struct zygos_model {
   zygos::infer::Model model;
   const int threads;
   std::atomic_flag in_use = ATOMIC_FLAG_INIT;
+  std::vector<zygos::infer::Samples> inputs{};  ///< of the last prediction: memory for the next
 
  private:
   std::optional<zygos::lane::Execution> team_{};    ///< of the model's threads

@@ -6,32 +6,28 @@
 
 #include "zygos/lane/dispatch.hpp"
 
+#include <span>
 #include <string>
-#include <vector>
 
 namespace zygos::c {
 namespace {
 
-/// The arrays of one prediction.
-struct Arrays {
-  Arrays(const zygos_array* inputs_, std::int32_t count, const zygos_array* output_)
-      : inputs(samples_of(checked(inputs_, count), "the input")),
-        output(samples_of(required(output_, "output"), "the output")) {}
-
-  static std::span<const zygos_array> checked(const zygos_array* inputs, std::int32_t count) {
-    if (count < 1) {
-      throw UsageError("a prediction from " + std::to_string(count) +
-                       " inputs; it needs 1 or more");
-    }
-    return {&required(inputs, "inputs"), static_cast<std::size_t>(count)};
+std::span<const zygos_array> checked(const zygos_array* inputs, std::int32_t count) {
+  if (count < 1) {
+    throw UsageError("a prediction from " + std::to_string(count) + " inputs; it needs 1 or more");
   }
+  return {&required(inputs, "inputs"), static_cast<std::size_t>(count)};
+}
 
-  std::vector<infer::Samples> inputs;
-  infer::Samples output;
-};
-
-void wait_for(const lane::Execution& execution) {
-  lane::dispatch(execution, [](const auto& exec) { exec.fence("zygos::c::predict"); });
+/// `on`: gives the instance that predicts.
+template <class F>
+const lane::Execution& predict(zygos_model& model, const zygos_array* inputs, std::int32_t count,
+                               const zygos_array* output, const F& on) {
+  put_samples(checked(inputs, count), "the input", model.inputs);
+  const infer::Samples outputs = samples_of(required(output, "output"), "the output");
+  const lane::Execution& execution = on();
+  model.model.predict_samples(execution, model.inputs, outputs);
+  return execution;
 }
 
 }  // namespace
@@ -43,9 +39,9 @@ int zygos_predict(zygos_model* model, const zygos_array* inputs, int32_t inputs_
                   const zygos_array* output, zygos_error* error) {
   return guarded(error, [&] {
     zygos_model& used = required(model, "model");
-    const Arrays arrays(inputs, inputs_count, output);
     const InUse in_use(used);
-    used.model.predict_samples(used.on_host(), arrays.inputs, arrays.output);
+    predict(
+        used, inputs, inputs_count, output, [&]() -> const auto& { return used.on_host(); });
   });
 }
 
@@ -53,12 +49,12 @@ int zygos_predict_on_stream(zygos_model* model, void* stream, const zygos_array*
                             int32_t inputs_count, const zygos_array* output, zygos_error* error) {
   return guarded(error, [&] {
     zygos_model& used = required(model, "model");
-    const Arrays arrays(inputs, inputs_count, output);
     const InUse in_use(used);
-    const auto& execution = used.on_stream(stream);
-    used.model.predict_samples(execution, arrays.inputs, arrays.output);
+    const auto& execution = predict(
+        used, inputs, inputs_count,
+        output, [&]() -> const auto& { return used.on_stream(stream); });
     if (stream == nullptr) {
-      wait_for(execution);
+      zygos::lane::dispatch(execution, [](const auto& exec) { exec.fence("zygos::c::predict"); });
     }
   });
 }
