@@ -139,9 +139,9 @@ contains
     call conclude(code, error, stat, errmsg)
   end subroutine model_share
 
-  subroutine model_from(self, other)
+  impure elemental subroutine model_from(self, other)
     class(zygos_model), intent(inout) :: self
-    class(zygos_model), intent(in) :: other
+    type(zygos_model), intent(in) :: other
 
     if (c_associated(self%handle, other%handle)) return
     if (.not. c_associated(other%handle)) then

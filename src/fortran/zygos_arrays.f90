@@ -22,8 +22,11 @@ module zygos_arrays
     type(zygos_array) :: values
   end type zygos_weight
 
-  ! An array as one of several inputs, or as the elements of a weight. Of one that the C interface
-  ! cannot take, x(*) for one, nothing is kept, which is refused where it is used.
+  ! An array as one of several inputs, or as the elements of a weight. The argument is a pointer, or what one may point
+  ! to: so a compiler refuses expressions and arrays without the attribute target, and makes no temporary copy. A
+  ! component of all elements of an array of derived type needs a pointer of its own, since gfortran 12 passes the
+  ! address of another component otherwise: p => cells%rho, zygos_view(p).
+  ! Of an array that the C interface cannot take nothing is kept, which is refused where it is used.
   interface zygos_view
     procedure :: view_4, view_8
   end interface zygos_view
@@ -31,14 +34,14 @@ module zygos_arrays
 contains
 
   type(zygos_array) function view_4(x) result(view)
-    real(real32), intent(in), target :: x(..)
+    real(real32), intent(in), pointer :: x(..)
     type(c_error) :: error
 
     if (c_array_of(x, view%c, error) /= code_ok) view%c = c_array()
   end function view_4
 
   type(zygos_array) function view_8(x) result(view)
-    real(real64), intent(in), target :: x(..)
+    real(real64), intent(in), pointer :: x(..)
     type(c_error) :: error
 
     if (c_array_of(x, view%c, error) /= code_ok) view%c = c_array()

@@ -76,9 +76,9 @@ module zygos_c
       type(c_error), intent(inout) :: error
     end function c_finalize
 
-    integer(c_int32_t) function c_threads(session) bind(c, name='zygos_threads')
+    pure integer(c_int32_t) function c_threads(session) bind(c, name='zygos_threads')
       import
-      type(c_ptr), value :: session
+      type(c_ptr), value, intent(in) :: session
     end function c_threads
 
     integer(c_int) function c_load(session, path, options, model, error) bind(c, name='zygos_load')

@@ -53,7 +53,7 @@ contains
     call conclude(code, error, stat, errmsg)
   end subroutine session_finalize
 
-  integer function session_threads(self)
+  pure integer function session_threads(self)
     class(zygos_session), intent(in) :: self
 
     session_threads = int(c_threads(self%handle))
