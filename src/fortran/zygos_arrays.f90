@@ -16,9 +16,10 @@ module zygos_arrays
     type(c_array) :: c
   end type zygos_array
 
-  ! A parameter and its elements: zygos_weight('fc1/kernel', zygos_view(kernel)), real kernel(units, inputs).
+  ! A parameter and its elements: zygos_weight('fc1/kernel', zygos_view(kernel)), real kernel(units, inputs). Not an
+  ! allocatable name: gfortran 12 leaks those of lists such as [zygos_weight(...), zygos_weight(...)].
   type :: zygos_weight
-    character(:), allocatable :: name
+    character(256) :: name = ''
     type(zygos_array) :: values
   end type zygos_weight
 
@@ -54,11 +55,11 @@ contains
     type(c_weight), intent(out) :: list(:)
     integer :: begin, end, i
 
-    allocate (names(sum([(len(weights(i)%name) + 1, i=1, size(weights))])))
+    allocate (names(sum([(len_trim(weights(i)%name) + 1, i=1, size(weights))])))
     begin = 1
     do i = 1, size(weights)
-      end = begin + len(weights(i)%name)
-      names(begin:end) = characters_of(weights(i)%name)
+      end = begin + len_trim(weights(i)%name)
+      names(begin:end) = characters_of(trim(weights(i)%name))
       list(i)%name = c_loc(names(begin))
       list(i)%values = weights(i)%values%c
       begin = end + 1
