@@ -27,7 +27,7 @@ class PredictedRun {
 data: {format: synthetic, function: invariants, samples: 256}
 model:
   layers:
-    - {name: h, type: dense, units: 21, activation: tanh}
+    - {name: h, type: dense, units: 96, activation: tanh}
     - {name: out, type: dense, units: 3}
   loss: mse
 optimizer: adam

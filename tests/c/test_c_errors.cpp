@@ -168,7 +168,11 @@ TEST_CASE("Arrays that do not fit are refused, and the output stays as it was", 
   deep.rank = ZYGOS_MAX_RANK + 1;
   CHECK_THAT(p.refused(deep), ContainsSubstring("rank 8"));
   constexpr auto huge = std::numeric_limits<std::int64_t>::max();
-  p.refused(array_of(x, {huge, features}));
+  for (const std::int64_t none : {std::int64_t{-8}, huge, huge / features}) {
+    p.output = array_of(p.y.data(), {none, targets});
+    CHECK_THAT(p.refused(array_of(x, {none, features})), !ContainsSubstring("stride"));
+  }
+  p.output = array_of(p.y.data(), {8, targets});
   CHECK_THAT(p.refused(array_of(x, {8, features}, {huge / 4, 1})), ContainsSubstring("stride"));
   zygos_array odd = array_of(x, {8, features});
   odd.data = reinterpret_cast<char*>(x) + 4;
