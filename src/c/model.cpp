@@ -35,7 +35,8 @@ zygos_model::zygos_model(zygos_session& session_, zygos::infer::Model&& model_, 
     : registration(session_), model(std::move(model_)), threads(threads_of(session_, threads_)) {}
 
 const zygos::lane::Execution& zygos_model::on_host() {
-  // Within a parallel region a team would have one thread and the work of all of them.
+  // A team within a parallel region of the caller has one thread, or makes more than there are
+  // cores.
   const bool alone = threads == 1 || omp_get_level() > 0;
   std::optional<zygos::lane::Execution>& execution = alone ? serial_ : team_;
   if (!execution) {

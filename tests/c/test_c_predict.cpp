@@ -117,6 +117,25 @@ TEST_CASE("float and double arrays are converted to what the model computes in",
   CHECK(predicted(single, count) != loaded.expected_y);
 }
 
+TEST_CASE("Arrays of bf16 are read and written", "[c]") {
+  Loaded loaded;
+  std::vector<bf16> x(loaded.x.begin(), loaded.x.end());
+  const std::vector<double> rounded(x.begin(), x.end());
+  std::vector<bf16> y(count * targets);
+  zygos_array input = array_of(rounded.data(), {count, features});
+  predict(loaded.model, {input}, array_of(loaded.y.data(), {count, targets}));
+  input.data = x.data();
+  input.type = ZYGOS_BFLOAT16;
+  zygos_array output = array_of(y.data(), {count, targets});
+  output.type = ZYGOS_BFLOAT16;
+
+  predict(loaded.model, {input}, output);
+
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    CHECK(static_cast<float>(y[i]) == static_cast<float>(bf16(static_cast<float>(loaded.y[i]))));
+  }
+}
+
 TEST_CASE("A sample in several arrays is one behind the other", "[c]") {
   Loaded loaded;
   std::vector<double> head(count * 2);
