@@ -132,7 +132,8 @@ typedef struct zygos_options {
 } zygos_options;
 
 /* A model from a run's folder, its folder of checkpoints, or one checkpoint: of several checkpoints
- * the newest that is sound, or the best one. The network is that of the deck in the checkpoint. */
+ * the newest that is sound, or the best one; or from a .safetensors or .onnx of `zygos export`. The
+ * network is that of the deck in there. */
 int zygos_load(zygos_session* session, const char* path, const zygos_options* options,
                zygos_model** model, zygos_error* error);
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch in an environment of its own under the cache folder, and a program against libtorch."""
+"""PyTorch and onnxruntime in an environment of their own under the cache folder, and programs against libtorch."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import venv
 
-SOURCE = pathlib.Path(__file__).resolve().parent / "step_libtorch.cpp"
+STEP = pathlib.Path(__file__).resolve().parent / "step_libtorch.cpp"
 CXX = os.environ.get("CXX", "g++")
 
 
@@ -31,22 +31,22 @@ def environment():
     return str(python)
 
 
-def libtorch_program(python):
-    """step_libtorch.cpp, compiled on first use with the headers and libraries of the package."""
+def libtorch_program(python, source=STEP):
+    """A source such as step_libtorch.cpp, compiled on first use with the headers and libraries of the package."""
     ask = ("import os, torch; print(os.path.dirname(torch.__file__), torch.__version__, "
            "int(torch._C._GLIBCXX_USE_CXX11_ABI))")
     package, version, new_abi = subprocess.run(
         [python, "-c", ask], check=True, capture_output=True, text=True).stdout.split()
     compiler = subprocess.run([CXX, "--version"], check=True, capture_output=True).stdout
-    key = hashlib.sha256(SOURCE.read_bytes() + version.encode() + compiler).hexdigest()[:16]
-    program = cache_folder() / "peers-libtorch" / f"step_libtorch-{key}"
+    key = hashlib.sha256(source.read_bytes() + version.encode() + compiler).hexdigest()[:16]
+    program = cache_folder() / "peers-libtorch" / f"{source.stem}-{key}"
     if program.exists():
         return str(program)
-    print(f"compiling {SOURCE.name} against PyTorch {version} (once)", file=sys.stderr, flush=True)
+    print(f"compiling {source.name} against PyTorch {version} (once)", file=sys.stderr, flush=True)
     program.parent.mkdir(parents=True, exist_ok=True)
     unfinished = program.with_suffix(f".{os.getpid()}")
     subprocess.run(
-        [CXX, "-std=c++20", "-O2", f"-D_GLIBCXX_USE_CXX11_ABI={new_abi}", str(SOURCE),
+        [CXX, "-std=c++20", "-O2", f"-D_GLIBCXX_USE_CXX11_ABI={new_abi}", str(source),
          "-o", str(unfinished), "-isystem", f"{package}/include",
          "-isystem", f"{package}/include/torch/csrc/api/include", f"-L{package}/lib",
          f"-Wl,-rpath,{package}/lib", "-Wl,--no-as-needed", "-ltorch_cpu", "-lc10"], check=True)
