@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "insitu/kernels/moments.hpp"
+
+#include "ops/common/launch.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+
+#include <algorithm>
+
+namespace zygos::insitu {
+namespace {
+
+/// Pieces of one column that a host core takes before another one is worth waking.
+constexpr std::size_t pieces_of_a_chunk = 8;
+
+/// The part of a column, and the column in there.
+KOKKOS_INLINE_FUNCTION const Part& part_with(const Columns& columns, std::int64_t& column) {
+  std::size_t part = 0;
+  while (column >= columns.parts[part].width) {
+    column -= columns.parts[part++].width;
+  }
+  return columns.parts[part];
+}
+
+struct MomentsOfPiece {
+  Columns columns;
+  std::int64_t first;
+  std::int64_t end;
+  Moments* out;  ///< (pieces, width)
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    const auto index = static_cast<std::int64_t>(i);
+    const std::int64_t begin = first + index / columns.width * samples_of_a_piece;
+    const std::int64_t last = begin + samples_of_a_piece < end ? begin + samples_of_a_piece : end;
+    std::int64_t column = index % columns.width;
+    const Part& part = part_with(columns, column);
+    Moments moments{0.0, 0.0, 0.0};
+    double sum = 0.0;
+    for (std::int64_t sample = begin; sample < last; ++sample) {
+      const double value = load(part.data, part.dtype, part.at(sample, column));
+      if (Kokkos::isfinite(value)) {
+        sum += value;
+        moments.count += 1.0;
+      }
+    }
+    moments.mean = moments.count > 0.0 ? sum / moments.count : 0.0;
+    for (std::int64_t sample = begin; sample < last; ++sample) {
+      const double value = load(part.data, part.dtype, part.at(sample, column));
+      if (Kokkos::isfinite(value)) {
+        moments.squares += (value - moments.mean) * (value - moments.mean);
+      }
+    }
+    out[i] = moments;
+  }
+};
+
+struct MergePieces {
+  const Moments* pieces;
+  std::int64_t count;
+  std::int64_t width;
+  Moments* running;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t column) const {
+    Moments moments = running[column];
+    for (std::int64_t piece = 0; piece < count; ++piece) {
+      moments = merged(moments, pieces[piece * width + static_cast<std::int64_t>(column)]);
+    }
+    running[column] = moments;
+  }
+};
+
+struct Standardise {
+  const Moments* running;
+  double* shift;
+  double* scale;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t column) const {
+    const Moments& moments = running[column];
+    const double deviation =
+        moments.count > 0.0 ? Kokkos::sqrt(moments.squares / moments.count) : 1.0;
+    shift[column] = moments.mean;
+    scale[column] = deviation > 0.0 && Kokkos::isfinite(deviation) ? deviation : 1.0;
+  }
+};
+
+}  // namespace
+
+void add_moments(const lane::Execution& execution, const Columns& columns, Moments* scratch,
+                 Moments* running) {
+  constexpr std::int64_t most = most_pieces * samples_of_a_piece;
+  lane::dispatch(execution, [&](const auto& exec) {
+    for (std::int64_t first = 0; first < columns.samples; first += most) {
+      const std::int64_t end = std::min(columns.samples, first + most);
+      const std::int64_t pieces = (end - first + samples_of_a_piece - 1) / samples_of_a_piece;
+      ops::for_each_element("zygos::insitu::moments_of_pieces", exec,
+                            static_cast<std::size_t>(pieces * columns.width), pieces_of_a_chunk,
+                            MomentsOfPiece{columns, first, end, scratch});
+      ops::for_each_element("zygos::insitu::merge_moments", exec,
+                            static_cast<std::size_t>(columns.width), ops::chunk::heavy,
+                            MergePieces{scratch, pieces, columns.width, running});
+    }
+  });
+}
+
+void standards_of(const lane::Execution& execution, const Moments* running, std::int64_t width,
+                  double* shift, double* scale) {
+  lane::dispatch(execution, [&](const auto& exec) {
+    ops::for_each_element("zygos::insitu::standardise", exec, static_cast<std::size_t>(width),
+                          ops::chunk::heavy, Standardise{running, shift, scale});
+  });
+}
+
+}  // namespace zygos::insitu

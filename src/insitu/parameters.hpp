@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a network has learned and what it learns with: weights, their gradient, the optimizer's
+// states, the copy that rollback() goes to, and how samples are standardised. One block of memory.
+#pragma once
+
+#include "infer/weights.hpp"
+#include "insitu/instance.hpp"
+#include "insitu/kernels/reservoir_kernels.hpp"
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/insitu/state.hpp"
+#include "zygos/memory/arena.hpp"
+#include "zygos/nn/optimizer.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace zygos::insitu {
+
+/// What clipping by the norm of the gradient works with; empty tensors if nothing is clipped.
+struct ClipTensors {
+  Tensor pieces;     ///< (N, 2) i64
+  Tensor first;      ///< (2) i64
+  Tensor workspace;  ///< f64
+  Tensor sum;        ///< (1) f64
+  Tensor factor;     ///< (1) f64
+};
+
+class Parameters {
+ public:
+  /// Weights from the seed, everything else zero, standards 0 and 1.
+  Parameters(const Instance& instance, const graph::Graph& graph, const nn::Optimizer& optimizer,
+             DType type, std::uint64_t seed);
+
+  const Tensor& weights() const noexcept { return weights_; }
+  const Tensor& gradient() const noexcept { return gradient_; }
+  /// Flat, as many as the optimizer has.
+  const std::vector<Tensor>& states() const noexcept { return states_; }
+  /// By node.
+  const infer::NodeTensors& node_weights() const noexcept { return node_weights_; }
+  const infer::NodeTensors& node_gradients() const noexcept { return node_gradients_; }
+  const Tensor& decay_mask() const noexcept { return decay_mask_; }
+  const ClipTensors& clip() const noexcept { return clip_; }
+  std::int32_t* bad() const noexcept { return bad_; }
+  std::size_t bytes() const noexcept { return arena_.layout().total(); }
+
+  /// Columns of inputs, then of targets.
+  double* shift() const noexcept { return shift_; }
+  double* scale() const noexcept { return scale_; }
+  std::int64_t inputs() const noexcept { return inputs_; }
+  std::int64_t width() const noexcept { return inputs_ + targets_; }
+  Standards input_standards() const { return {shift_, scale_}; }
+  Standards target_standards() const { return {shift_ + inputs_, scale_ + inputs_}; }
+
+  /// Weights and states become what rollback goes to, or what is kept.
+  void keep(const lane::Execution& execution) const;
+  void roll_back(const lane::Execution& execution) const;
+
+  void add_to(State& state, const Instance& instance) const;
+  /// Throws CheckpointError before anything is changed.
+  void check(const State& state) const;
+  void restore(const State& state, const Instance& instance) const;
+
+ private:
+  class Layout;
+  void initialise(const Instance& instance, const graph::Graph& graph, std::uint64_t seed) const;
+  void write_decay_mask(const Instance& instance, const graph::Graph& graph) const;
+  void write_pieces(const Instance& instance) const;
+
+  std::vector<graph::Parameter> named_;
+  std::vector<std::string> buffer_names_;  ///< "weights", then those of states
+  std::int64_t inputs_;
+  std::int64_t targets_;
+  memory::Arena arena_;
+  Tensor weights_;
+  Tensor gradient_;
+  std::vector<Tensor> states_;
+  std::vector<Tensor> kept_;  ///< of weights, then of states
+  infer::NodeTensors node_weights_;
+  infer::NodeTensors node_gradients_;
+  Tensor decay_mask_;
+  ClipTensors clip_;
+  std::vector<std::int64_t> piece_table_;
+  double* shift_ = nullptr;
+  double* scale_ = nullptr;
+  std::int32_t* bad_ = nullptr;
+};
+
+}  // namespace zygos::insitu
