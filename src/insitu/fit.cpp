@@ -9,7 +9,7 @@
 namespace zygos::insitu {
 namespace {
 
-/// Flat, or with the extents of the whole behind the first one.
+/// Flat, or with the dimensions of the whole behind the first one.
 bool is_part(const Shape& part, const Shape& whole) {
   return part.rank() <= 1 || part == whole ||
          (part.rank() == whole.rank() && part.without_leading() == whole.without_leading());
@@ -24,7 +24,7 @@ void require_fit(const char* what, std::span<const infer::Samples> views, const 
     if (view.count != count) {
       throw UsageError(std::string("a View of the ") + what + " has " + std::to_string(view.count) +
                        " samples, another one " + std::to_string(count) +
-                       "; all must have the same first extent");
+                       "; all must have the same first dimension");
     }
     if (!is_part(view.shape, shape)) {
       throw UsageError(std::string("a sample in a View of the ") + what + " has the shape " +

@@ -28,7 +28,7 @@ void Instance::enter(const lane::Execution& next, const char* what) {
 
 bool Instance::on_device() const noexcept { return lane::device::is_device(execution_); }
 
-void Instance::wait(const std::string& label) const {
+void Instance::wait(const char* label) const {
   if (on_device()) {
     infer::wait_for(execution_, label);
   }
@@ -56,7 +56,7 @@ void Instance::copy_in(void* to, const void* from, std::size_t bytes,
                        const std::string& label) const {
   if (on_device()) {
     lane::device::copy_to_lane(execution_, to, from, bytes, label);
-    wait(label);
+    wait(label.c_str());
   } else {
     lane::copy_host(to, from, bytes, label);
   }
@@ -66,7 +66,7 @@ void Instance::copy_out(void* to, const void* from, std::size_t bytes,
                         const std::string& label) const {
   if (on_device()) {
     lane::device::copy_to_host(execution_, to, from, bytes, label);
-    wait(label);
+    wait(label.c_str());
   } else {
     lane::copy_host(to, from, bytes, label);
   }

@@ -21,7 +21,7 @@ class Instance {
   void enter(const lane::Execution& next, const char* what);
   bool on_device() const noexcept;
   /// Returns when all work is done; on a host it is when a launch returns.
-  void wait(const std::string& label) const;
+  void wait(const char* label) const;
 
   /// Zeroed memory of the instance's space. Throws MemoryError.
   memory::Block allocate(std::size_t bytes, const std::string& label) const;

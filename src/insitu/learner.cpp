@@ -19,7 +19,7 @@ namespace zygos::insitu {
 namespace {
 
 /// Steps are laid out once for each of so many batch sizes; the oldest gives way.
-constexpr std::size_t most_passes = 4;
+constexpr std::size_t max_passes = 4;
 constexpr const char* counters_name = "surrogate/counters";
 
 const graph::Graph& checked(const graph::Graph& graph, const Options& options) {
@@ -88,7 +88,7 @@ TrainPass& Learner::pass_for(std::int64_t samples) {
     workspace_bytes_ = pass->bytes();
   }
   pass->bind(workspace_.get());
-  if (passes_.size() == most_passes) {
+  if (passes_.size() == max_passes) {
     passes_.erase(passes_.begin());
   }
   return *passes_.emplace_back(std::move(pass));

@@ -12,7 +12,7 @@ namespace zygos::insitu {
 namespace {
 
 /// Layers are bound once for each of so many numbers of samples; the oldest gives way.
-constexpr std::size_t most_bound = 8;
+constexpr std::size_t max_bound = 8;
 
 /// The same columns of samples [first, first + count).
 Columns rows_in(const Columns& all, std::int64_t first, std::int64_t count) {
@@ -49,7 +49,7 @@ infer::Pass& Predictor::pass_for(std::int64_t samples) {
     bytes_ = pass.bytes();
   }
   pass.bind(workspace_.get());
-  if (passes_.size() == most_bound) {
+  if (passes_.size() == max_bound) {
     passes_.erase(passes_.begin() + 1);  // the first one is that of whole blocks
   }
   return passes_.emplace_back(std::move(pass));

@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// Refused steps in a row after which the weights are to blame, not the samples.
-constexpr std::int64_t most_refused = 3;
+constexpr std::int64_t max_refused = 3;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void Surrogate::Impl::run_steps(const ReservoirStore& samples, const StepBudget&
   double losses = 0.0;
   std::int64_t in_a_row = 0;
   double elapsed = seconds_since(start);
-  while (in_a_row < most_refused && budget.fits(elapsed, report.steps + report.refused, estimate)) {
+  while (in_a_row < max_refused && budget.fits(elapsed, report.steps + report.refused, estimate)) {
     const auto loss = learner.step(samples, batch);
     const double now = seconds_since(start);
     estimate.add(now - elapsed);
@@ -80,7 +80,7 @@ void Surrogate::Impl::run_steps(const ReservoirStore& samples, const StepBudget&
 }
 
 void Surrogate::Impl::settle(std::int64_t refused_in_a_row, TrainReport& report) {
-  report.rolled_back = refused_in_a_row >= most_refused || !learner.weights_are_finite();
+  report.rolled_back = refused_in_a_row >= max_refused || !learner.weights_are_finite();
   if (report.rolled_back) {
     learner.roll_back();
   }

@@ -58,7 +58,7 @@ class Reservoir {
   Reservoir& operator=(Reservoir&& other) noexcept;
   ~Reservoir();
 
-  /// Adds as many samples as the Views' first extents say. Inputs and targets are a View or a
+  /// Adds as many samples as the Views' first dimensions say. Inputs and targets are a View or a
   /// std::tuple of Views, (N, ...) in the shape of a sample or flat; tuples lie side by side along
   /// its first axis. A sample with a value that is not finite is left out. Enqueued on `exec`
   /// without a fence: on a device the Views must live until its work is done. Throws UsageError for

@@ -102,7 +102,7 @@ struct Rows {
   }
 };
 
-/// Everything after the first extent is flattened.
+/// Everything after the first dimension is flattened.
 Rows rows_of(const Tensor& tensor);
 
 }  // namespace zygos::insitu

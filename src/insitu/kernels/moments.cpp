@@ -88,7 +88,7 @@ struct Standardise {
 
 void add_moments(const lane::Execution& execution, const Columns& columns, Moments* scratch,
                  Moments* running) {
-  constexpr std::int64_t most = most_pieces * samples_of_a_piece;
+  constexpr std::int64_t most = max_pieces * samples_of_a_piece;
   lane::dispatch(execution, [&](const auto& exec) {
     for (std::int64_t first = 0; first < columns.samples; first += most) {
       const std::int64_t end = std::min(columns.samples, first + most);

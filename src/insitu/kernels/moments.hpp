@@ -34,9 +34,9 @@ KOKKOS_INLINE_FUNCTION Moments merged(const Moments& a, const Moments& b) {
 
 /// Pieces of samples whose moments are taken at once.
 inline constexpr std::int64_t samples_of_a_piece = 512;
-inline constexpr std::int64_t most_pieces = 64;
+inline constexpr std::int64_t max_pieces = 64;
 /// Of the scratch memory that add_moments needs, in Moments.
-constexpr std::int64_t scratch_of_moments(std::int64_t width) { return most_pieces * width; }
+constexpr std::int64_t scratch_of_moments(std::int64_t width) { return max_pieces * width; }
 
 /// Adds the samples' finite values to the running moments of their columns. Pieces have a fixed
 /// length and are merged in their order, so the number of threads changes no bit.
