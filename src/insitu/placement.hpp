@@ -48,9 +48,14 @@ struct Placement {
 
   /// Slot of sample `number`; -1: it is not kept.
   KOKKOS_INLINE_FUNCTION std::int64_t slot_of(std::int64_t number) const {
-    const std::int64_t validated = validated_of(number);
-    return validates(number) ? slot_among(validated, capacity, held_out, number)
-                             : slot_among(number - validated, 0, capacity, number);
+    if (period == 0) {
+      return slot_among(number, 0, capacity, number);
+    }
+    const std::int64_t held_out_here = held_out_of(number);
+    const std::int64_t at = number % period;
+    const std::int64_t validated = number / period + (at > held_out_here ? 1 : 0);
+    return at == held_out_here ? slot_among(validated, capacity, held_out, number)
+                               : slot_among(number - validated, 0, capacity, number);
   }
 
   /// Slot of a row of batch number `draws`, of the first `resident` slots.

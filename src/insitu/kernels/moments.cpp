@@ -23,6 +23,58 @@ KOKKOS_INLINE_FUNCTION const Part& part_with(const Columns& columns, std::int64_
   return columns.parts[part];
 }
 
+/// Values are summed side by side in so many sums, in a fixed order.
+constexpr int beside = 8;
+
+KOKKOS_INLINE_FUNCTION double added_up(const double* sums) {
+  double total = 0.0;
+  for (int i = 0; i < beside; ++i) {
+    total += sums[i];
+  }
+  return total;
+}
+
+/// Of `count` values that lie `stride` apart: sums of deviations from one of them (algorithm 1.6 of
+/// Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983), in one pass.
+template <class T>
+KOKKOS_INLINE_FUNCTION Moments moments_of(const T* values, std::int64_t stride,
+                                          std::int64_t count) {
+  double near = 0.0;  // the first finite one
+  for (std::int64_t i = 0; i < count; ++i) {
+    near = static_cast<double>(values[i * stride]);
+    if (Kokkos::isfinite(near)) {
+      break;
+    }
+  }
+  double finite[beside] = {};
+  double sums[beside] = {};
+  double squares[beside] = {};
+  const auto add = [&](int lane, std::int64_t i) {
+    const double difference = static_cast<double>(values[i * stride]) - near;
+    const bool counts = Kokkos::isfinite(difference);
+    const double value = counts ? difference : 0.0;
+    finite[lane] += counts ? 1.0 : 0.0;
+    sums[lane] += value;
+    squares[lane] += value * value;
+  };
+  std::int64_t i = 0;
+  for (; i + beside <= count; i += beside) {
+    for (int lane = 0; lane < beside; ++lane) {
+      add(lane, i + lane);
+    }
+  }
+  for (int lane = 0; i + lane < count; ++lane) {
+    add(lane, i + lane);
+  }
+  const double number = added_up(finite);
+  const double sum = added_up(sums);
+  if (number == 0.0) {
+    return {0.0, 0.0, 0.0};
+  }
+  const double rest = added_up(squares) - sum * (sum / number);
+  return {number, near + sum / number, rest > 0.0 ? rest : 0.0};
+}
+
 struct MomentsOfPiece {
   Columns columns;
   std::int64_t first;
@@ -32,26 +84,20 @@ struct MomentsOfPiece {
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     const auto index = static_cast<std::int64_t>(i);
     const std::int64_t begin = first + index / columns.width * samples_of_a_piece;
-    const std::int64_t last = begin + samples_of_a_piece < end ? begin + samples_of_a_piece : end;
+    const std::int64_t count = begin + samples_of_a_piece < end ? samples_of_a_piece : end - begin;
     std::int64_t column = index % columns.width;
     const Part& part = part_with(columns, column);
-    Moments moments{0.0, 0.0, 0.0};
-    double sum = 0.0;
-    for (std::int64_t sample = begin; sample < last; ++sample) {
-      const double value = load(part.data, part.dtype, part.at(sample, column));
-      if (Kokkos::isfinite(value)) {
-        sum += value;
-        moments.count += 1.0;
-      }
+    const std::int64_t at = part.at(begin, column);
+    switch (part.dtype) {
+      case DType::f64:
+        out[i] = moments_of(static_cast<const double*>(part.data) + at, part.stride, count);
+        return;
+      case DType::f32:
+        out[i] = moments_of(static_cast<const float*>(part.data) + at, part.stride, count);
+        return;
+      default:
+        out[i] = moments_of(static_cast<const bf16*>(part.data) + at, part.stride, count);
     }
-    moments.mean = moments.count > 0.0 ? sum / moments.count : 0.0;
-    for (std::int64_t sample = begin; sample < last; ++sample) {
-      const double value = load(part.data, part.dtype, part.at(sample, column));
-      if (Kokkos::isfinite(value)) {
-        moments.squares += (value - moments.mean) * (value - moments.mean);
-      }
-    }
-    out[i] = moments;
   }
 };
 

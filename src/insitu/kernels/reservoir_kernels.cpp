@@ -42,7 +42,15 @@ struct ClaimSlot {
   }
 };
 
-struct FillSlot {
+KOKKOS_INLINE_FUNCTION void copy_sample(const Columns& from, std::int64_t sample, const Rows& to,
+                                        std::int64_t row) {
+  from.for_each(sample, [&](std::int64_t column, const Part& part, std::int64_t at) {
+    to.set(row, column, load(part.data, part.dtype, at));
+  });
+}
+
+/// By sample: cheap where there are fewer of them than slots.
+struct FillFromSample {
   Placement placement;
   std::int64_t first;
   Columns inputs;
@@ -52,19 +60,27 @@ struct FillSlot {
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     const auto sample = static_cast<std::int64_t>(i);
     const std::int64_t slot = placement.slot_of(first + sample);
-    if (slot < 0 || slots.owners[slot] != first + sample) {
-      return;
+    if (slot >= 0 && slots.owners[slot] == first + sample) {
+      copy_sample(inputs, sample, slots.inputs, slot);
+      copy_sample(targets, sample, slots.targets, slot);
     }
-    copy(inputs, sample, slots.inputs, slot);
-    copy(targets, sample, slots.targets, slot);
   }
+};
 
- private:
-  KOKKOS_INLINE_FUNCTION static void copy(const Columns& from, std::int64_t sample, const Rows& to,
-                                          std::int64_t row) {
-    from.for_each(sample, [&](std::int64_t column, const Part& part, std::int64_t at) {
-      to.set(row, column, load(part.data, part.dtype, at));
-    });
+/// By slot: those whose sample is a new one.
+struct FillSlot {
+  std::int64_t first;
+  Columns inputs;
+  Columns targets;
+  Slots slots;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    const auto slot = static_cast<std::int64_t>(i);
+    const std::int64_t sample = slots.owners[slot] - first;
+    if (sample >= 0) {
+      copy_sample(inputs, sample, slots.inputs, slot);
+      copy_sample(targets, sample, slots.targets, slot);
+    }
   }
 };
 
@@ -146,8 +162,14 @@ void add_samples(const lane::Execution& execution, const Placement& placement, s
                  std::int64_t* refused) {
   launch("zygos::insitu::claim_slots", execution, inputs.samples, samples_of_a_chunk,
          ClaimSlot{placement, first, inputs, targets, slots.owners, refused});
-  launch("zygos::insitu::fill_slots", execution, inputs.samples, samples_of_a_chunk,
-         FillSlot{placement, first, inputs, targets, slots});
+  const std::int64_t all = placement.capacity + placement.held_out;
+  if (inputs.samples < all) {
+    launch("zygos::insitu::fill_slots", execution, inputs.samples, samples_of_a_chunk,
+           FillFromSample{placement, first, inputs, targets, slots});
+  } else {
+    launch("zygos::insitu::fill_slots", execution, all, samples_of_a_chunk,
+           FillSlot{first, inputs, targets, slots});
+  }
 }
 
 void clear_owners(const lane::Execution& execution, std::int64_t* owners, std::int64_t slots) {
