@@ -140,9 +140,48 @@ void Learner::begin(ReservoirStore& reservoir) {
 }
 
 void Learner::standardise(const ReservoirStore& reservoir) {
-  standards_of(*instance_, reservoir.moments(), reservoir.width(), parameters_.shift(),
-               parameters_.scale());
-  counters_.standardised = 1;
+  standards_of(*instance_, reservoir.moments(), parameters_.width(), parameters_.fresh_standards());
+  take_fresh_standards(Source::reservoir);
+}
+
+void Learner::set_standards(std::span<const double> shift, std::span<const double> scale) {
+  const auto width = static_cast<std::size_t>(parameters_.width());
+  const auto fits = [](double value) { return std::isfinite(value); };
+  if (shift.size() != width || scale.size() != width || !std::ranges::all_of(shift, fits) ||
+      !std::ranges::all_of(scale, [&](double value) { return fits(value) && value > 0.0; })) {
+    throw UsageError("set_standards() wants " + std::to_string(width) +
+                     " finite shifts and as many scales above zero, of inputs and then targets; "
+                     "it got " +
+                     std::to_string(shift.size()) + " and " + std::to_string(scale.size()));
+  }
+  instance_.wait("zygos::insitu::set_standards");
+  const Standards& fresh = parameters_.fresh_standards();
+  instance_.copy_in(fresh.shift, shift.data(), shift.size_bytes(), "zygos::insitu::set_standards");
+  instance_.copy_in(fresh.scale, scale.data(), scale.size_bytes(), "zygos::insitu::set_standards");
+  take_fresh_standards(Source::caller);
+}
+
+bool Learner::follow(const ReservoirStore& reservoir) {
+  if (standards() != Source::reservoir || !parameters_.absorbs_standards() ||
+      followed_ == reservoir.seen()) {
+    return false;
+  }
+  followed_ = reservoir.seen();
+  standards_of(*instance_, reservoir.moments(), parameters_.width(), parameters_.fresh_standards());
+  find_drift(*instance_, parameters_.standards(), parameters_.fresh_standards(),
+             parameters_.width(), parameters_.bad());
+  if (hear(Tensor()).bad == 0) {
+    return false;
+  }
+  take_fresh_standards(Source::reservoir);
+  return true;
+}
+
+void Learner::take_fresh_standards(Source source) {
+  // Initial weights are made for standardised samples: there is nothing to keep yet.
+  parameters_.take_fresh_standards(*instance_, counters_.steps > 0);
+  counters_.standards = static_cast<std::int64_t>(source);
+  counters_.updates = 0;
 }
 
 nn::Context Learner::context(const TrainPass& pass, std::size_t node, nn::Mode mode) const {
@@ -234,10 +273,11 @@ void Learner::update() {
                           ? options_.rates->factor({.done = counters_.steps, .steps_per_epoch = 0})
                           : 1.0;
   ++counters_.steps;
+  ++counters_.updates;
   const auto apply = [&](const nn::Optimizer& optimizer, std::vector<nn::UpdateArgs>& all,
                          double rate_factor, const Tensor& gradient_factor) {
     for (nn::UpdateArgs& args : all) {
-      args.step = static_cast<std::uint64_t>(counters_.steps);
+      args.step = static_cast<std::uint64_t>(counters_.updates);
       args.rate_factor = rate_factor;
       args.gradient_factor = gradient_factor;
       optimizer.update(*instance_, args);
@@ -293,7 +333,7 @@ Validation Learner::validate(const ReservoirStore& reservoir) {
 State Learner::state() const {
   State state;
   parameters_.add_to(state, instance_);
-  StoredTensor counters{counters_name, DType::i64, Shape{4}, {}};
+  StoredTensor counters{counters_name, DType::i64, Shape{5}, {}};
   counters.bytes.resize(sizeof(counters_));
   std::memcpy(counters.bytes.data(), &counters_, sizeof(counters_));
   state.tensors.push_back(std::move(counters));
@@ -302,7 +342,7 @@ State Learner::state() const {
 
 void Learner::restore(const State& state) {
   parameters_.check(state);
-  const StoredTensor& counters = state.tensor(counters_name, DType::i64, Shape{4});
+  const StoredTensor& counters = state.tensor(counters_name, DType::i64, Shape{5});
   parameters_.restore(state, instance_);
   std::memcpy(&counters_, counters.bytes.data(), sizeof(counters_));
   keeps_next_ = true;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace zygos::insitu {
@@ -37,9 +38,18 @@ class Learner {
   /// Throws UsageError unless the reservoir's samples are the network's; orders what follows behind
   /// the reservoir's work.
   void begin(ReservoirStore& reservoir);
+  /// Where the network's standards come from.
+  enum class Source : std::int64_t {
+    none,       ///< 0 and 1
+    reservoir,  ///< mean and deviation of its samples
+    caller,     ///< set_standards()
+  };
+  Source standards() const noexcept { return static_cast<Source>(counters_.standards); }
   /// Takes the reservoir's means and deviations as what the network's samples are standardised by.
   void standardise(const ReservoirStore& reservoir);
-  bool standardised() const noexcept { return counters_.standardised != 0; }
+  void set_standards(std::span<const double> shift, std::span<const double> scale);
+  /// The same if they have become very different and predictions stay the same. Whether they did.
+  bool follow(const ReservoirStore& reservoir);
 
   /// One step on `batch` samples drawn from the reservoir. The loss of the batch before the update,
   /// or nothing if it or the gradient is not finite: then nothing has changed but what the next
@@ -63,13 +73,15 @@ class Learner {
     std::int64_t steps = 0;
     std::int64_t draws = 0;
     std::int64_t refused = 0;
-    std::int64_t standardised = 0;
+    std::int64_t standards = 0;
+    std::int64_t updates = 0;  ///< since optimizer states were zero
   };
 
   TrainPass& pass_for(std::int64_t samples);
   nn::Context context(const TrainPass& pass, std::size_t node, nn::Mode mode) const;
   void forward(const TrainPass& pass, nn::Mode mode) const;
   void backward(const TrainPass& pass) const;
+  void take_fresh_standards(Source source);
   void bind_updates();
   void update();
   void find_clip_factor() const;
@@ -94,6 +106,7 @@ class Learner {
   std::vector<nn::UpdateArgs> counted_;
   std::vector<double> root_mean_squares_;
   Counters counters_;
+  std::int64_t followed_ = 0;  ///< samples seen when the standards were last compared
   bool keeps_next_ = true;
 };
 

@@ -28,6 +28,14 @@ void copy_flat(const lane::Execution& execution, const Tensor& from, const Tenso
   });
 }
 
+void fill_with_zeros(const lane::Execution& execution, const Tensor& tensor) {
+  lane::dispatch(execution, tensor.dtype(), [&](const auto& exec, auto type) {
+    using Exec = std::decay_t<decltype(exec)>;
+    using T = typename decltype(type)::type;
+    ops::fill(exec, vector_view<Exec, T>(tensor), T(0));
+  });
+}
+
 /// Begin and end of what the sum of squares is cut into, statistics of layers left out: as
 /// train::Engine cuts it, so that both clip to the same bits.
 std::vector<std::int64_t> pieces_of(const graph::Graph& graph) {
@@ -111,12 +119,14 @@ Parameters::Parameters(const Instance& instance, const graph::Graph& graph,
     layout.tensor(clip_.sum, Category::workspace, "sum of squares", DType::f64, Shape{1});
     layout.tensor(clip_.factor, Category::workspace, "factor", DType::f64, Shape{1});
   }
-  Tensor standards, bad;
+  Tensor standards, fresh, bad;
   layout.tensor(standards, Category::weights, "standards", DType::f64, Shape{2, width()});
+  layout.tensor(fresh, Category::workspace, "fresh standards", DType::f64, Shape{2, width()});
   layout.tensor(bad, Category::workspace, "flag", DType::i32, Shape{1});
   arena_ = layout.allocate(instance);
-  shift_ = standards.data<double>();
-  scale_ = shift_ + width();
+  standards_ = {standards.data<double>(), standards.data<double>() + width()};
+  fresh_ = {fresh.data<double>(), fresh.data<double>() + width()};
+  find_dense_ends(graph);
   bad_ = bad.data<std::int32_t>();
   infer::bind_weights(graph, type, static_cast<std::byte*>(weights_.raw()), node_weights_);
   infer::bind_weights(graph, type, static_cast<std::byte*>(gradient_.raw()), node_gradients_);
@@ -137,7 +147,49 @@ void Parameters::initialise(const Instance& instance, const graph::Graph& graph,
   }
   instance.copy_in(weights_.raw(), flat.data(), flat.size(), "zygos::insitu::initialise");
   const std::vector<double> ones(static_cast<std::size_t>(width()), 1.0);
-  instance.copy_in(scale_, ones.data(), ones.size() * sizeof(double), "zygos::insitu::initialise");
+  instance.copy_in(standards_.scale, ones.data(), ones.size() * sizeof(double),
+                   "zygos::insitu::initialise");
+}
+
+void Parameters::find_dense_ends(const graph::Graph& graph) {
+  const auto nodes = graph.nodes();
+  const auto is_dense = [&](graph::NodeId id) {
+    const graph::Node& node = nodes[static_cast<std::size_t>(id)];
+    return node.layer->type() == "dense" && graph.parameters_of(id).size() == 2;
+  };
+  std::int64_t readers = 0;
+  graph::NodeId reader = -1;
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    if (std::ranges::find(nodes[id].inputs, graph::graph_input) != nodes[id].inputs.end()) {
+      ++readers;
+      reader = static_cast<graph::NodeId>(id);
+    }
+  }
+  if (readers == 1 && is_dense(reader) && graph.parameters_of(reader)[0].shape[0] == inputs_) {
+    first_dense_ = reader;
+  }
+  const auto last = static_cast<graph::NodeId>(nodes.size() - 1);
+  const graph::Node& end = nodes.back();
+  if (is_dense(last) && graph.parameters_of(last)[0].shape[1] == targets_) {
+    // What follows the sum over its inputs: nothing if it is linear.
+    const std::int64_t units = end.layer->shard_units(SliceKind::inputs, end.input_shapes);
+    const auto whole = end.layer->shard(SliceKind::inputs, 0, units, end.input_shapes);
+    last_dense_ = whole.epilogue == nullptr ? last : -1;
+  }
+}
+
+void Parameters::take_fresh_standards(const lane::Execution& execution, bool absorb) const {
+  if (absorb && absorbs_standards()) {
+    const auto& first = node_weights_[static_cast<std::size_t>(first_dense_)];
+    const auto& last = node_weights_[static_cast<std::size_t>(last_dense_)];
+    absorb_inputs(execution, standards_, fresh_, first[0], first[1]);
+    absorb_targets(execution, standards_.from(inputs_), fresh_.from(inputs_), last[0], last[1]);
+  }
+  copy_standards(execution, fresh_, standards_, width());
+  for (const Tensor& state : states_) {
+    fill_with_zeros(execution, state);
+  }
+  keep(execution);
 }
 
 void Parameters::write_decay_mask(const Instance& instance, const graph::Graph& graph) const {
@@ -227,7 +279,8 @@ void Parameters::add_to(State& state, const Instance& instance) const {
       });
   StoredTensor standards{standards_name, DType::f64, Shape{2, width()}, {}};
   standards.bytes.resize(static_cast<std::size_t>(2 * width()) * sizeof(double));
-  instance.copy_out(standards.bytes.data(), shift_, standards.bytes.size(), "zygos::insitu::state");
+  instance.copy_out(standards.bytes.data(), standards_.shift, standards.bytes.size(),
+                    "zygos::insitu::state");
   state.tensors.push_back(std::move(standards));
 }
 
@@ -259,7 +312,7 @@ void Parameters::restore(const State& state, const Instance& instance) const {
     instance.copy_in(to.raw(), flat[i].data(), flat[i].size(), "zygos::insitu::restore");
   }
   const StoredTensor& standards = state.tensor(standards_name, DType::f64, Shape{2, width()});
-  instance.copy_in(shift_, standards.bytes.data(), standards.bytes.size(),
+  instance.copy_in(standards_.shift, standards.bytes.data(), standards.bytes.size(),
                    "zygos::insitu::restore");
   keep(*instance);
 }

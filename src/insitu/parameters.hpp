@@ -48,12 +48,18 @@ class Parameters {
   std::size_t bytes() const noexcept { return arena_.layout().total(); }
 
   /// Columns of inputs, then of targets.
-  double* shift() const noexcept { return shift_; }
-  double* scale() const noexcept { return scale_; }
-  std::int64_t inputs() const noexcept { return inputs_; }
+  const Standards& standards() const noexcept { return standards_; }
   std::int64_t width() const noexcept { return inputs_ + targets_; }
-  Standards input_standards() const { return {shift_, scale_}; }
-  Standards target_standards() const { return {shift_ + inputs_, scale_ + inputs_}; }
+  const Standards& input_standards() const noexcept { return standards_; }
+  Standards target_standards() const { return standards_.from(inputs_); }
+  /// Others, that are to become the standards.
+  const Standards& fresh_standards() const noexcept { return fresh_; }
+  /// They do. With `absorb`, where the first and the last layer are dense, with a bias and the last
+  /// one linear, both are changed so that predictions stay the same. Optimizer states are zero
+  /// then, because gradients have other units, and what is kept are these weights.
+  void take_fresh_standards(const lane::Execution& execution, bool absorb) const;
+  /// Whether predictions stay the same.
+  bool absorbs_standards() const noexcept { return first_dense_ >= 0 && last_dense_ >= 0; }
 
   /// Weights and states become what rollback goes to, or what is kept.
   void keep(const lane::Execution& execution) const;
@@ -66,6 +72,7 @@ class Parameters {
 
  private:
   class Layout;
+  void find_dense_ends(const graph::Graph& graph);
   void initialise(const Instance& instance, const graph::Graph& graph, std::uint64_t seed) const;
   void write_decay_mask(const Instance& instance, const graph::Graph& graph) const;
   void write_pieces(const Instance& instance) const;
@@ -84,8 +91,10 @@ class Parameters {
   Tensor decay_mask_;
   ClipTensors clip_;
   std::vector<std::int64_t> piece_table_;
-  double* shift_ = nullptr;
-  double* scale_ = nullptr;
+  Standards standards_;
+  Standards fresh_;
+  graph::NodeId first_dense_ = -1;  ///< what absorbs standards of inputs; -1: nothing can
+  graph::NodeId last_dense_ = -1;
   std::int32_t* bad_ = nullptr;
 };
 

@@ -32,15 +32,16 @@ struct Surrogate::Impl {
         predictor(learner, options.dtype, options.block) {}
 
   /// Whether there is something to train on, standardised.
-  bool is_ready(const ReservoirStore& samples) {
+  bool is_ready(const ReservoirStore& samples, TrainReport& report) {
     const std::int64_t wanted = options.min_samples > 0 ? options.min_samples : options.batch;
     if (samples.training() < std::min(wanted, samples.placement().capacity) ||
         samples.training() == 0) {
       return false;
     }
-    if (options.standardise && !learner.standardised()) {
+    if (options.standardise && learner.standards() == Learner::Source::none) {
       learner.standardise(samples);
     }
+    report.restandardised = options.standardise && learner.follow(samples);
     return true;
   }
 
@@ -126,7 +127,7 @@ TrainReport Surrogate::train(const Reservoir& reservoir, const TrainOptions& opt
   }
   TrainReport report;
   impl_->learner.begin(*reservoir.store_);
-  if (impl_->is_ready(*reservoir.store_)) {
+  if (impl_->is_ready(*reservoir.store_, report)) {
     const std::int64_t batch = options.batch > 0 ? options.batch : impl_->options.batch;
     impl_->run_steps(*reservoir.store_, budget, batch, start, report);
   }
@@ -149,6 +150,10 @@ Validation Surrogate::validate(const Reservoir& reservoir) {
 void Surrogate::standardise(const Reservoir& reservoir) {
   impl_->learner.begin(*reservoir.store_);
   impl_->learner.standardise(*reservoir.store_);
+}
+
+void Surrogate::set_standards(std::span<const double> shift, std::span<const double> scale) {
+  impl_->learner.set_standards(shift, scale);
 }
 
 void Surrogate::rollback() { impl_->learner.roll_back(); }

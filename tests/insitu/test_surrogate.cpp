@@ -225,6 +225,53 @@ TEST_CASE("Weights that an update made infinite go back, so predictions stay fin
   }
 }
 
+TEST_CASE("New standards leave predictions as they are", "[insitu]") {
+  const Kokkos::OpenMP exec(1);
+  auto net = small_net(exec, {.dtype = DType::f64});
+  auto reservoir = net.reservoir({.capacity = 1000});
+  const Particles<double> particles(500);
+  reservoir.add(exec, particles.inputs(), particles.f);
+  net.train(reservoir, {.max_steps = 50});
+  const Matrix<double> before("zygos::test::before", 500, 2);
+  const Matrix<double> after("zygos::test::after", 500, 2);
+  net.predict(exec, particles.inputs(), before);
+  const std::vector<double> shift{1.0, -2.0, 3.0, 0.1, 0.2, 0.3, 100.0, 1e-3};
+  const std::vector<double> scale{20.0, 0.3, 7.0, 0.02, 3.0, 0.5, 4.0, 1e-4};
+
+  net.set_standards(shift, scale);
+
+  net.predict(exec, particles.inputs(), after);
+  CHECK(numbers_of(net.state(), "surrogate/standards").front() == 1.0);
+  for (std::size_t i = 0; i < 500; ++i) {
+    CHECK(after(i, 0) == Catch::Approx(before(i, 0)).epsilon(1e-9).margin(1e-7));
+    CHECK(after(i, 1) == Catch::Approx(before(i, 1)).epsilon(1e-9).margin(1e-12));
+  }
+  CHECK_THROWS_AS(net.set_standards(shift, std::vector<double>(8, 0.0)), UsageError);
+  CHECK_THROWS_AS(net.set_standards(shift, std::vector<double>(3, 1.0)), UsageError);
+}
+
+TEST_CASE("A simulation that changes by orders of magnitude is learned all the same", "[insitu]") {
+  const Kokkos::OpenMP exec(2);
+  auto net = small_net(exec, {.learning_rate = 3e-3});
+  auto reservoir = net.reservoir({.capacity = 2000});
+  const Particles<double> quiet(300, 1);
+  for (std::size_t i = 0; i < 300; ++i) {
+    quiet.x(i, 0) *= 0.9;
+    quiet.f(i, 0) *= 1e-6;
+    quiet.f(i, 1) *= 1e-6;
+  }
+  reservoir.add(exec, quiet.inputs(), quiet.f);
+  CHECK_FALSE(net.train(reservoir, {.max_steps = 100}).restandardised);
+  const Particles<double> violent(2000, 2);
+
+  reservoir.add(exec, violent.inputs(), violent.f);
+  const auto report = net.train(reservoir, {.max_steps = 2000});
+
+  CHECK(report.restandardised);
+  CHECK_FALSE(net.train(reservoir, {.max_steps = 1}).restandardised);
+  CHECK(net.validate(reservoir).relative_error < 0.15);
+}
+
 TEST_CASE("rollback() goes to the weights before the last train()", "[insitu]") {
   const Kokkos::OpenMP exec(1);
   auto net = small_net(exec);

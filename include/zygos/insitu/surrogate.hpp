@@ -46,7 +46,10 @@ struct Options {
   std::int64_t batch = 256;      ///< samples of a step
   std::int64_t min_samples = 0;  ///< train() waits for so many in the reservoir; 0: a batch
   /// Inputs and targets less their mean over their standard deviation, which the first train()
-  /// takes from the reservoir and which stay until standardise() takes new ones.
+  /// takes from the reservoir, and later ones again where they are off by a factor of two. Then the
+  /// network's first and last layers absorb the difference, so that predictions stay the same. That
+  /// takes dense layers with a bias, the last one linear, as those of mlp(); other networks keep
+  /// their standards until standardise() is called.
   bool standardise = true;
   std::int64_t block = 0;  ///< most samples that are predicted at once; 0: as fit into a cache
   std::uint64_t seed = 1;
@@ -70,12 +73,13 @@ struct TrainOptions {
 };
 
 struct TrainReport {
-  std::int64_t steps = 0;     ///< that were applied
-  double loss = 0.0;          ///< their mean, each before its update, of standardised targets
-  double seconds = 0.0;       ///< of the call
-  std::int64_t refused = 0;   ///< steps whose loss or gradient was not finite: not applied
-  bool rolled_back = false;   ///< weights went back to those of the last good step of before
-  double step_seconds = 0.0;  ///< what a step is expected to take
+  std::int64_t steps = 0;       ///< that were applied
+  double loss = 0.0;            ///< their mean, each before its update, of standardised targets
+  double seconds = 0.0;         ///< of the call
+  std::int64_t refused = 0;     ///< steps whose loss or gradient was not finite: not applied
+  bool rolled_back = false;     ///< weights went back to those of the last good step of before
+  bool restandardised = false;  ///< samples have changed, see Options::standardise
+  double step_seconds = 0.0;    ///< what a step is expected to take
 };
 
 /// On the reservoir's held-out samples, which no step has seen.
@@ -140,8 +144,12 @@ class Surrogate {
   Validation validate(const Reservoir& reservoir);
 
   /// Takes mean and deviation of all that the reservoir has seen as what samples are standardised
-  /// by from now on. The weights then see other numbers, so do it before training, or rarely.
+  /// by from now on. Predictions stay the same where layers can absorb it (Options::standardise);
+  /// optimizer states begin anew.
   void standardise(const Reservoir& reservoir);
+  /// The same with given ones, of the columns of inputs and then of targets, such as those of all
+  /// ranks; train() leaves them alone. Throws UsageError unless scales are above zero.
+  void set_standards(std::span<const double> shift, std::span<const double> scale);
   /// Weights and optimizer states as they were before the first good step of the last train() that
   /// had one. Copies within the memory of the instance; allocates nothing.
   void rollback();

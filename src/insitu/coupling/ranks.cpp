@@ -31,10 +31,6 @@ void put(StoredTensor& tensor, const std::vector<T>& values) {
   std::memcpy(tensor.bytes.data(), values.data(), values.size() * sizeof(T));
 }
 
-StoredTensor& named(State& state, const char* name) {
-  return *std::ranges::find(state.tensors, name, &StoredTensor::name);
-}
-
 /// Blocks of all ranks, which have the same size.
 std::vector<std::byte> gathered(comm::Communicator& ranks, std::span<const std::byte> mine) {
   std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(ranks.size()));
@@ -107,8 +103,7 @@ void share_standards(Surrogate& net, const Reservoir& reservoir, comm::Communica
     throw UsageError("share_standards(): the ranks' samples have different numbers of columns");
   }
   const auto all = gathered(ranks, found->bytes);
-  State state = net.state();
-  std::vector<double> standards(2 * width);
+  std::vector<double> shift(width), scale(width);
   for (std::size_t column = 0; column < width; ++column) {
     Moments moments{0.0, 0.0, 0.0};
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks.size()); ++rank) {
@@ -118,18 +113,10 @@ void share_standards(Surrogate& net, const Reservoir& reservoir, comm::Communica
       moments = merged(moments, of_rank);
     }
     const double deviation = moments.count > 0.0 ? std::sqrt(moments.squares / moments.count) : 1.0;
-    standards[column] = moments.mean;
-    standards[width + column] = deviation > 0.0 && std::isfinite(deviation) ? deviation : 1.0;
+    shift[column] = moments.mean;
+    scale[column] = deviation > 0.0 && std::isfinite(deviation) ? deviation : 1.0;
   }
-  StoredTensor& own = named(state, standards_name);
-  static_cast<void>(
-      state.tensor(standards_name, DType::f64, Shape{2, static_cast<std::int64_t>(width)}));
-  put(own, standards);
-  StoredTensor& counters = named(state, counters_name);
-  auto numbers = values_in<std::int64_t>(counters);
-  numbers.back() = 1;  // standardised
-  put(counters, numbers);
-  net.restore(state);
+  net.set_standards(shift, scale);
 }
 
 void average(Surrogate& net, comm::Communicator& ranks, double weight) {

@@ -116,20 +116,6 @@ struct MergePieces {
   }
 };
 
-struct Standardise {
-  const Moments* running;
-  double* shift;
-  double* scale;
-
-  KOKKOS_FUNCTION void operator()(const std::size_t column) const {
-    const Moments& moments = running[column];
-    const double deviation =
-        moments.count > 0.0 ? Kokkos::sqrt(moments.squares / moments.count) : 1.0;
-    shift[column] = moments.mean;
-    scale[column] = deviation > 0.0 && Kokkos::isfinite(deviation) ? deviation : 1.0;
-  }
-};
-
 }  // namespace
 
 void add_moments(const lane::Execution& execution, const Columns& columns, Moments* scratch,
@@ -146,14 +132,6 @@ void add_moments(const lane::Execution& execution, const Columns& columns, Momen
                             static_cast<std::size_t>(columns.width), ops::chunk::heavy,
                             MergePieces{scratch, pieces, columns.width, running});
     }
-  });
-}
-
-void standards_of(const lane::Execution& execution, const Moments* running, std::int64_t width,
-                  double* shift, double* scale) {
-  lane::dispatch(execution, [&](const auto& exec) {
-    ops::for_each_element("zygos::insitu::standardise", exec, static_cast<std::size_t>(width),
-                          ops::chunk::heavy, Standardise{running, shift, scale});
   });
 }
 

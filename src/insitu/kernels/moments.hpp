@@ -43,9 +43,4 @@ constexpr std::int64_t scratch_of_moments(std::int64_t width) { return max_piece
 void add_moments(const lane::Execution& execution, const Columns& columns, Moments* scratch,
                  Moments* running);
 
-/// shift = the mean, scale = the standard deviation; 0 and 1 where there are no values, and a scale
-/// of 1 where all are equal.
-void standards_of(const lane::Execution& execution, const Moments* running, std::int64_t width,
-                  double* shift, double* scale);
-
 }  // namespace zygos::insitu

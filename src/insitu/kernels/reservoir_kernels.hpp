@@ -3,6 +3,7 @@
 #pragma once
 
 #include "insitu/kernels/columns.hpp"
+#include "insitu/kernels/standards.hpp"
 #include "insitu/placement.hpp"
 
 #include "zygos/lane/execution.hpp"
@@ -27,12 +28,6 @@ void add_samples(const lane::Execution& execution, const Placement& placement, s
 
 /// All owners: none.
 void clear_owners(const lane::Execution& execution, std::int64_t* owners, std::int64_t slots);
-
-/// How values are standardised, by column: (x - shift) / scale.
-struct Standards {
-  const double* shift = nullptr;
-  const double* scale = nullptr;
-};
 
 /// What a network trains on, standardised.
 struct BatchRows {
