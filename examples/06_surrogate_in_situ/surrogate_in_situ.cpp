@@ -67,9 +67,10 @@ int main(int argc, char** argv) {
   const int solved = periods - predicted;
   std::printf("%d of %d periods predicted, error on cells not seen %.4f\n", predicted, periods,
               error);
-  std::printf("a period of chemistry: solver %.0f us, network %.0f us; training %.1f ms in all\n",
-              1e6 * in_solver / solved, predicted > 0 ? 1e6 * in_prediction / predicted : 0.0,
-              1e3 * in_training);
+  std::printf(
+      "a period of chemistry: solver %.0f us, network %.0f us; training %.1f ms altogether\n",
+      1e6 * in_solver / solved, predicted > 0 ? 1e6 * in_prediction / predicted : 0.0,
+      1e3 * in_training);
   std::printf("temperature off by %.4f after %d periods\n", wrong, periods);
   return predicted > periods / 4 && wrong < 0.02 ? 0 : 1;
 }

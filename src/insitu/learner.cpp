@@ -287,7 +287,10 @@ void Learner::update() {
   apply(*statistics_, counted_, 1.0, Tensor());
 }
 
-bool Learner::weights_are_finite() {
+bool Learner::is_sound(std::int64_t batch) {
+  const TrainPass& pass = pass_for(batch);
+  forward(pass, nn::Mode::evaluate);  // the inputs are still there
+  find_not_finite(*instance_, pass.nodes().back().output, parameters_.bad());
   find_not_finite(*instance_, parameters_.weights(), parameters_.bad());
   return hear(Tensor()).bad == 0;
 }

@@ -55,8 +55,9 @@ class Learner {
   /// or nothing if it or the gradient is not finite: then nothing has changed but what the next
   /// draw is.
   std::optional<double> step(const ReservoirStore& reservoir, std::int64_t batch);
-  /// Returns whether all weights are finite, having waited for the updates.
-  bool weights_are_finite();
+  /// Returns whether all weights are finite, and so are predictions with them for the samples of
+  /// the last step, which had `batch` of them.
+  bool is_sound(std::int64_t batch);
   /// Back to the weights of the last step before which they were kept.
   void roll_back();
   /// The next step that is good keeps its weights before it updates them.

@@ -28,9 +28,18 @@ constexpr std::int64_t max_refused = 3;
 struct Surrogate::Impl {
   Impl(const graph::Graph& graph, const lane::Execution& execution, const Options& options_)
       : options(options_),
+        home(execution),
         learner(graph, options, execution),
         predictor(learner, options.dtype, options.block) {}
 
+  /// From now on the surrogate's own instance works, behind what predictions have enqueued.
+  void come_home() { learner.instance().enter(home, "the surrogate"); }
+  /// The same with the reservoir's samples.
+  const ReservoirStore& begin(ReservoirStore& samples) {
+    come_home();
+    learner.begin(samples);
+    return samples;
+  }
   /// Whether there is something to train on, standardised.
   bool is_ready(const ReservoirStore& samples, TrainReport& report) {
     const std::int64_t wanted = options.min_samples > 0 ? options.min_samples : options.batch;
@@ -47,13 +56,15 @@ struct Surrogate::Impl {
 
   void run_steps(const ReservoirStore& samples, const StepBudget& budget, std::int64_t batch,
                  Clock::time_point start, TrainReport& report);
-  /// Steps are over: the weights are finite, whatever it takes.
-  void settle(std::int64_t refused_in_a_row, TrainReport& report);
+  /// Steps are over: weights and predictions are finite, whatever it takes.
+  void settle(std::int64_t batch, std::int64_t refused_in_a_row, TrainReport& report);
 
   Options options;
+  lane::Execution home;
   Learner learner;
   Predictor predictor;
   StepEstimate estimate;
+  StepEstimate settling;  ///< of what comes behind the steps of a call
 };
 
 void Surrogate::Impl::run_steps(const ReservoirStore& samples, const StepBudget& budget,
@@ -62,7 +73,8 @@ void Surrogate::Impl::run_steps(const ReservoirStore& samples, const StepBudget&
   double losses = 0.0;
   std::int64_t in_a_row = 0;
   double elapsed = seconds_since(start);
-  while (in_a_row < max_refused && budget.fits(elapsed, report.steps + report.refused, estimate)) {
+  while (in_a_row < max_refused &&
+         budget.fits(elapsed + settling.seconds(), report.steps + report.refused, estimate)) {
     const auto loss = learner.step(samples, batch);
     const double now = seconds_since(start);
     estimate.add(now - elapsed);
@@ -74,14 +86,17 @@ void Surrogate::Impl::run_steps(const ReservoirStore& samples, const StepBudget&
   }
   if (report.steps + report.refused == 0) {
     estimate.forget();
+    settling.forget();
     return;
   }
   report.loss = report.steps > 0 ? losses / static_cast<double>(report.steps) : 0.0;
-  settle(in_a_row, report);
+  settle(batch, in_a_row, report);
+  settling.add(seconds_since(start) - elapsed);
 }
 
-void Surrogate::Impl::settle(std::int64_t refused_in_a_row, TrainReport& report) {
-  report.rolled_back = refused_in_a_row >= max_refused || !learner.weights_are_finite();
+void Surrogate::Impl::settle(std::int64_t batch, std::int64_t refused_in_a_row,
+                             TrainReport& report) {
+  report.rolled_back = refused_in_a_row >= max_refused || !learner.is_sound(batch);
   if (report.rolled_back) {
     learner.roll_back();
   }
@@ -115,7 +130,7 @@ graph::Graph Surrogate::mlp_graph(const MlpOptions& network) {
 }
 
 Reservoir Surrogate::reservoir(const ReservoirOptions& options) const {
-  return {*impl_->learner.instance(), graph().input_shape(), graph().output_shape(), options};
+  return {impl_->home, graph().input_shape(), graph().output_shape(), options};
 }
 
 TrainReport Surrogate::train(const Reservoir& reservoir, const TrainOptions& options) {
@@ -126,10 +141,10 @@ TrainReport Surrogate::train(const Reservoir& reservoir, const TrainOptions& opt
     throw UsageError("a batch of " + std::to_string(options.batch) + " samples");
   }
   TrainReport report;
-  impl_->learner.begin(*reservoir.store_);
-  if (impl_->is_ready(*reservoir.store_, report)) {
+  const ReservoirStore& samples = impl_->begin(*reservoir.store_);
+  if (impl_->is_ready(samples, report)) {
     const std::int64_t batch = options.batch > 0 ? options.batch : impl_->options.batch;
-    impl_->run_steps(*reservoir.store_, budget, batch, start, report);
+    impl_->run_steps(samples, budget, batch, start, report);
   }
   report.step_seconds = impl_->estimate.seconds();
   report.seconds = seconds_since(start);
@@ -143,20 +158,22 @@ void Surrogate::predict_samples(const lane::Execution& execution,
 }
 
 Validation Surrogate::validate(const Reservoir& reservoir) {
-  impl_->learner.begin(*reservoir.store_);
-  return impl_->learner.validate(*reservoir.store_);
+  return impl_->learner.validate(impl_->begin(*reservoir.store_));
 }
 
 void Surrogate::standardise(const Reservoir& reservoir) {
-  impl_->learner.begin(*reservoir.store_);
-  impl_->learner.standardise(*reservoir.store_);
+  impl_->learner.standardise(impl_->begin(*reservoir.store_));
 }
 
 void Surrogate::set_standards(std::span<const double> shift, std::span<const double> scale) {
+  impl_->come_home();
   impl_->learner.set_standards(shift, scale);
 }
 
-void Surrogate::rollback() { impl_->learner.roll_back(); }
+void Surrogate::rollback() {
+  impl_->come_home();
+  impl_->learner.roll_back();
+}
 
 const graph::Graph& Surrogate::graph() const noexcept { return impl_->learner.graph(); }
 std::int64_t Surrogate::steps() const noexcept { return impl_->learner.steps(); }
@@ -166,6 +183,9 @@ std::size_t Surrogate::bytes() const noexcept {
          impl_->predictor.bytes();
 }
 State Surrogate::state() const { return impl_->learner.state(); }
-void Surrogate::restore(const State& state) { impl_->learner.restore(state); }
+void Surrogate::restore(const State& state) {
+  impl_->come_home();
+  impl_->learner.restore(state);
+}
 
 }  // namespace zygos::insitu

@@ -117,9 +117,10 @@ class Surrogate {
   Reservoir reservoir(const ReservoirOptions& options) const;
 
   /// Trains on samples drawn from the reservoir, with replacement. A step is applied only if its
-  /// loss and gradient are finite; if weights are not finite after the call's last update, or three
-  /// steps in a row were refused, they go back to those of the last good step, as rollback() does:
-  /// a prediction never has other than finite weights. Returns at once, without a step, while the
+  /// loss and gradient are finite. If after the call's last update the weights, or predictions for
+  /// that step's samples, are not finite, or if three steps in a row were refused, the weights go
+  /// back to those before the call's first good step, as with rollback(): predictions are made with
+  /// weights that have predicted finite numbers. Returns at once, without a step, while the
   /// reservoir has less than min_samples. Waits for each step on a device. Throws UsageError for
   /// another network's reservoir, or neither budget nor max_steps.
   TrainReport train(const Reservoir& reservoir, const TrainOptions& options);

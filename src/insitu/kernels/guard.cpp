@@ -19,6 +19,11 @@ struct FloatBits<float> {
   static constexpr Word exponent = 0x7F800000U;
 };
 template <>
+struct FloatBits<bf16> {
+  using Word = std::uint16_t;
+  static constexpr Word exponent = 0x7F80U;
+};
+template <>
 struct FloatBits<double> {
   using Word = std::uint64_t;
   static constexpr Word exponent = 0x7FF0000000000000U;
@@ -38,8 +43,9 @@ struct ExaminePiece {
     const std::size_t end = begin + length < count ? begin + length : count;
     Word found = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      const Word word = Kokkos::bit_cast<Word>(values[i]) & FloatBits<T>::exponent;
-      found |= static_cast<Word>(word == FloatBits<T>::exponent);
+      const auto word =
+          static_cast<Word>(Kokkos::bit_cast<Word>(values[i]) & FloatBits<T>::exponent);
+      found = static_cast<Word>(found | (word == FloatBits<T>::exponent ? 1U : 0U));
     }
     if (found != 0) {
       Kokkos::atomic_store(bad, std::int32_t{1});
@@ -63,7 +69,7 @@ struct Tell {
 }  // namespace
 
 void find_not_finite(const lane::Execution& execution, const Tensor& tensor, std::int32_t* bad) {
-  lane::dispatch(execution, tensor.dtype(), [&](const auto& exec, auto type) {
+  lane::dispatch_stored(execution, tensor.dtype(), [&](const auto& exec, auto type) {
     using Exec = std::decay_t<decltype(exec)>;
     using T = typename decltype(type)::type;
     const auto count = static_cast<std::size_t>(tensor.size());

@@ -18,7 +18,7 @@ struct Verdict {
   std::int32_t bad = 0;  ///< a value that is not finite was met
 };
 
-/// Sets `bad` (1) to 1 if an element of the tensor, float or double, is not finite.
+/// Sets `bad` (1) to 1 if an element of the tensor, of floating-point numbers, is not finite.
 void find_not_finite(const lane::Execution& execution, const Tensor& tensor, std::int32_t* bad);
 
 /// Tells the host what `totals` (of nn::LossArgs) and `bad` say, and sets `bad` to 0. Without
