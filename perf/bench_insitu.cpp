@@ -6,11 +6,18 @@
 #include "support/host_bench.hpp"
 
 #include "zygos/insitu/surrogate.hpp"
+#include "zygos/lane/lane_set.hpp"
+#include "zygos/nn/optimizers.hpp"
+#include "zygos/policies/policies.hpp"
+#include "zygos/train/engine.hpp"
+#include "zygos/train/problem.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
 #include <tuple>
+#include <vector>
 
 namespace {
 
@@ -60,7 +67,49 @@ void train_step(benchmark::State& state) {
   // Items are steps.
   state.SetItemsProcessed(state.iterations() * 100);
 }
-BENCHMARK(train_step)->ArgsProduct({{1, 2}, {32, 256}})->Unit(benchmark::kMicrosecond);
+BENCHMARK(train_step)
+    ->ArgsProduct({{1, 2}, {32, 256}})
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
+
+/// The same step by train::Engine on a lane around the instance, which has a thread of its own.
+void engine_step(benchmark::State& state) {
+  const Kokkos::OpenMP exec(static_cast<int>(state.range(0)));
+  const std::int64_t batch = state.range(1);
+  const auto graph = insitu::Surrogate::mlp_graph({.in = 6, .hidden = {64, 64, 64}, .out = 3});
+  const auto rows = static_cast<std::size_t>(batch);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace> x("x", rows, 6);
+  const Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace> f("f", rows, 3);
+  const auto rows_of = [](const auto& view) {
+    return io::Rows{.data = view.data(),
+                    .dtype = DType::f32,
+                    .samples = static_cast<std::int64_t>(view.extent(0)),
+                    .row_elements = static_cast<std::int64_t>(view.extent(1)),
+                    .sample_stride = static_cast<std::int64_t>(view.stride(0)),
+                    .element_stride = 1};
+  };
+  lane::LaneSet lanes;
+  lanes.adopt({.name = "host", .threads = exec.concurrency()}, lane::Execution(exec));
+  const auto optimizer = nn::adam({});
+  const plan::TargetSpec target{Shape{3}, DType::f32};
+  const auto problem = train::problem_of(graph, lanes, DType::f32, target, batch);
+  train::Engine engine(graph, *optimizer, lanes, policies::single({})->schedule(problem, nullptr),
+                       target, {.dtype = DType::f32});
+  engine.initialise();
+  std::vector<std::uint32_t> ids(rows);
+  std::iota(ids.begin(), ids.end(), 0U);
+  std::uint64_t step = 0;
+  for (auto _ : state) {
+    for (int i = 0; i < 100; ++i) {
+      engine.step({rows_of(x), rows_of(f), ids}, ++step);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * 100);
+}
+BENCHMARK(engine_step)
+    ->ArgsProduct({{1, 2}, {32, 256}})
+    ->Unit(benchmark::kMicrosecond)
+    ->UseRealTime();
 
 void predict(benchmark::State& state) {
   Coupled coupled(static_cast<std::size_t>(state.range(0)));
