@@ -29,7 +29,7 @@ struct Rank {
     reservoir.add(exec, particles.inputs(), particles.f);
   }
 
-  Kokkos::Serial exec{};
+  Kokkos::Serial exec{Kokkos::NewInstance{}};
   insitu::Surrogate net;
   insitu::Reservoir reservoir;
   Particles<double> particles;
