@@ -92,9 +92,30 @@ Parameters::Parameters(const Instance& instance, const graph::Graph& graph,
       buffer_names_{"weights"},
       inputs_(graph.input_shape().size()),
       targets_(graph.output_shape().size()) {
-  using memory::Category;
   Layout layout;
-  const Shape flat{graph.parameter_elements()};
+  Tensor standards, fresh, bad;
+  lay_out_learned(layout, optimizer, Shape{graph.parameter_elements()}, type);
+  lay_out_clipping(layout, optimizer, graph);
+  layout.tensor(standards, memory::Category::weights, "standards", DType::f64, Shape{2, width()});
+  layout.tensor(fresh, memory::Category::workspace, "fresh standards", DType::f64,
+                Shape{2, width()});
+  layout.tensor(bad, memory::Category::workspace, "flag", DType::i32, Shape{1});
+  arena_ = layout.allocate(instance);
+  standards_ = {standards.data<double>(), standards.data<double>() + width()};
+  fresh_ = {fresh.data<double>(), fresh.data<double>() + width()};
+  bad_ = bad.data<std::int32_t>();
+  infer::bind_weights(graph, type, static_cast<std::byte*>(weights_.raw()), node_weights_);
+  infer::bind_weights(graph, type, static_cast<std::byte*>(gradient_.raw()), node_gradients_);
+  find_dense_ends(graph);
+  initialise(instance, graph, seed);
+  write_decay_mask(instance, graph);
+  write_pieces(instance);
+  keep(*instance);
+}
+
+void Parameters::lay_out_learned(Layout& layout, const nn::Optimizer& optimizer, const Shape& flat,
+                                 DType type) {
+  using memory::Category;
   std::ranges::copy(optimizer.state_names(), std::back_inserter(buffer_names_));
   states_.resize(buffer_names_.size() - 1);
   kept_.resize(buffer_names_.size());
@@ -109,31 +130,22 @@ Parameters::Parameters(const Instance& instance, const graph::Graph& graph,
   if (optimizer.uses_decay()) {
     layout.tensor(decay_mask_, Category::weights, "decay mask", DType::u8, flat);
   }
-  if (optimizer.clip_norm()) {
-    piece_table_ = pieces_of(graph);
-    const std::int64_t pieces = std::ssize(piece_table_) / 2;
-    layout.tensor(clip_.pieces, Category::workspace, "pieces", DType::i64, Shape{pieces, 2});
-    layout.tensor(clip_.first, Category::workspace, "first piece", DType::i64, Shape{2});
-    layout.tensor(clip_.workspace, Category::workspace, "squares", DType::f64,
-                  Shape{pieces * ops::squares_beside});
-    layout.tensor(clip_.sum, Category::workspace, "sum of squares", DType::f64, Shape{1});
-    layout.tensor(clip_.factor, Category::workspace, "factor", DType::f64, Shape{1});
+}
+
+void Parameters::lay_out_clipping(Layout& layout, const nn::Optimizer& optimizer,
+                                  const graph::Graph& graph) {
+  if (!optimizer.clip_norm()) {
+    return;
   }
-  Tensor standards, fresh, bad;
-  layout.tensor(standards, Category::weights, "standards", DType::f64, Shape{2, width()});
-  layout.tensor(fresh, Category::workspace, "fresh standards", DType::f64, Shape{2, width()});
-  layout.tensor(bad, Category::workspace, "flag", DType::i32, Shape{1});
-  arena_ = layout.allocate(instance);
-  standards_ = {standards.data<double>(), standards.data<double>() + width()};
-  fresh_ = {fresh.data<double>(), fresh.data<double>() + width()};
-  find_dense_ends(graph);
-  bad_ = bad.data<std::int32_t>();
-  infer::bind_weights(graph, type, static_cast<std::byte*>(weights_.raw()), node_weights_);
-  infer::bind_weights(graph, type, static_cast<std::byte*>(gradient_.raw()), node_gradients_);
-  initialise(instance, graph, seed);
-  write_decay_mask(instance, graph);
-  write_pieces(instance);
-  keep(*instance);
+  constexpr auto workspace = memory::Category::workspace;
+  piece_table_ = pieces_of(graph);
+  const std::int64_t pieces = std::ssize(piece_table_) / 2;
+  layout.tensor(clip_.pieces, workspace, "pieces", DType::i64, Shape{pieces, 2});
+  layout.tensor(clip_.first, workspace, "first piece", DType::i64, Shape{2});
+  layout.tensor(clip_.workspace, workspace, "squares", DType::f64,
+                Shape{pieces * ops::squares_beside});
+  layout.tensor(clip_.sum, workspace, "sum of squares", DType::f64, Shape{1});
+  layout.tensor(clip_.factor, workspace, "factor", DType::f64, Shape{1});
 }
 
 void Parameters::initialise(const Instance& instance, const graph::Graph& graph,

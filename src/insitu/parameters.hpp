@@ -72,6 +72,9 @@ class Parameters {
 
  private:
   class Layout;
+  void lay_out_learned(Layout& layout, const nn::Optimizer& optimizer, const Shape& flat,
+                       DType type);
+  void lay_out_clipping(Layout& layout, const nn::Optimizer& optimizer, const graph::Graph& graph);
   void find_dense_ends(const graph::Graph& graph);
   void initialise(const Instance& instance, const graph::Graph& graph, std::uint64_t seed) const;
   void write_decay_mask(const Instance& instance, const graph::Graph& graph) const;
