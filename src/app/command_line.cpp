@@ -143,6 +143,10 @@ void add_subject(CLI::App& command, Invocation& to) {
   } else if (name == "eval") {
     add_target(command, to, "DECK|RUN_DIR", "Input deck, or the folder of a run");
   } else if (name == "predict") {
+    add_target(command, to, "DECK|RUN_DIR|CHECKPOINT|FILE",
+               "Input deck, the folder of a run, one of its checkpoints, or a .safetensors or "
+               ".onnx of zygos export");
+  } else if (name == "export") {
     add_target(command, to, "DECK|RUN_DIR|CHECKPOINT",
                "Input deck, the folder of a run, or one of its checkpoints");
   } else if (name == "inspect") {
@@ -165,6 +169,15 @@ void add_command_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
   if (name == "predict") {
     add_predict(command, to);
+  }
+  if (name == "export") {
+    command
+        .add_option(
+            "--output", to.output,
+            "FILE.safetensors (PyTorch's names and layouts), .npz (Zygos' own) or .onnx (the "
+            "whole model)")
+        ->required()
+        ->type_name("FILE");
   }
   if (name == "bench") {
     add_bench(command, to);
@@ -191,10 +204,13 @@ void add_own_options(CLI::App& command, Invocation& to) {
     add_overrides(command, to);
     add_threads(command, to);
   }
-  if (name == "train" || name == "eval" || name == "predict") {
+  if (name == "train" || name == "eval" || name == "predict" || name == "export") {
     add_run_dir(command, to, "Folder of the run (runs/<deck name>)");
   }
-  if (name == "eval" || name == "predict" || name == "inspect") {
+  if (name == "export") {
+    add_overrides(command, to);
+  }
+  if (name == "eval" || name == "predict" || name == "export" || name == "inspect") {
     command.add_flag("--best", to.best,
                      "The best checkpoint of a run with checkpoint.keep_best, not its newest");
   }

@@ -21,7 +21,7 @@ struct Invocation {
   std::optional<int> threads;          ///< of the host lane
   std::string run_dir;
   bool fresh = false;
-  bool best = false;                    ///< eval, inspect
+  bool best = false;                    ///< eval, predict, export, inspect
   bool fresh_profile = false;           ///< train, resume, plan, compare, simulate
   std::string policies;                 ///< compare
   std::optional<std::int64_t> steps{};  ///< bench, compare
@@ -32,7 +32,7 @@ struct Invocation {
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
-  std::string output;                   ///< report, predict
+  std::string output;                   ///< report, predict, export
   std::string input;                    ///< predict; empty: the test set
   std::string dataset;                  ///< predict: in an HDF5 file; empty: as the deck
   std::optional<std::int64_t> batch{};  ///< predict

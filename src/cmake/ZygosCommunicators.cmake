@@ -7,18 +7,6 @@
 
 set(zygos_comm_dependencies "")
 
-# zygos_check_switch(<variable>): auto, ON or OFF, as CMake writes them.
-function(zygos_check_switch variable)
-  string(TOUPPER "${${variable}}" value)
-  if(NOT value MATCHES "^(AUTO|ON|OFF|YES|NO|TRUE|FALSE|1|0)$")
-    message(FATAL_ERROR "${variable} is '${${variable}}'; allowed are auto, ON and OFF")
-  endif()
-  set(${variable}_is_auto OFF PARENT_SCOPE)
-  if(value STREQUAL AUTO)
-    set(${variable}_is_auto ON PARENT_SCOPE)
-  endif()
-endfunction()
-
 zygos_check_switch(ZYGOS_ENABLE_MPI)
 set(zygos_mpi OFF)
 set(zygos_mpi_text off)

@@ -5,6 +5,7 @@
 
 include(ZygosKokkos)
 include(ZygosCommunicators)
+include(ZygosExchange)
 
 # What an installed Zygos asks for again: ZygosConfig.cmake is generated from these lines.
 set(zygos_dependencies
@@ -15,7 +16,9 @@ set(zygos_dependencies
     "yaml-cpp"
     "fmt"
     "xxHash"
-    ${zygos_comm_dependencies})
+    "LibZip"
+    ${zygos_comm_dependencies}
+    ${zygos_exchange_dependencies})
 foreach(dependency IN LISTS zygos_dependencies)
   separate_arguments(words UNIX_COMMAND "${dependency}")
   find_package(${words} REQUIRED)

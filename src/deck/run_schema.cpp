@@ -4,6 +4,7 @@
 
 #include "deck/describe/describe.hpp"
 #include "deck/graph_data.hpp"
+#include "deck/model_schema.hpp"
 
 namespace zygos::deck {
 namespace {
@@ -173,19 +174,6 @@ Schema tokens_schema() {
   return schema;
 }
 
-std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
-  for (Schema& layer : layers) {
-    layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
-        .optional()
-        .example("fc1");
-    layer.texts("inputs", "Layers that feed this one, or `input`; default: the layer before.")
-        .optional()
-        .length(1, 1024)
-        .example("[fc1]");
-  }
-  return layers;
-}
-
 std::vector<Schema> with_optimizer_keys(const RunTables& tables) {
   std::vector<Schema> optimizers = tables.optimizers;
   for (Schema& optimizer : optimizers) {
@@ -198,48 +186,6 @@ std::vector<Schema> with_optimizer_keys(const RunTables& tables) {
     }
   }
   return optimizers;
-}
-
-/// The layers and, beside them, their repetition.
-std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
-  Schema repeat("repeat",
-                "Layers several times over, a copy behind the other, named after repetition, copy "
-                "and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other "
-                "names are those of the same copy. The repetition's own name is its last layer.");
-  repeat.integer("times", "Number of copies.").required().in_range(1, 1000).example("4");
-  repeat
-      .variants("layers", "type", with_layer_keys(layers),
-                "The layers of a copy in order, of any type but `repeat`.")
-      .required()
-      .length(1)
-      .named_by("name")
-      .example("[{type: dense, units: 10}]");
-  std::vector<Schema> all = layers;
-  all.push_back(std::move(repeat));
-  return all;
-}
-
-Schema model_schema(const RunTables& tables) {
-  Schema schema("model", "The network.");
-  schema.integers("input", "Shape of one sample; default: that of the data.")
-      .at_least(1)
-      .length(1, 5)
-      .optional()
-      .example("[784]");
-  schema
-      .variants("layers", "type", with_layer_keys(with_repeat(tables.layers)),
-                "The layers in order.")
-      .required()
-      .length(1)
-      .named_by("name")
-      .example("[{type: dense, units: 10}]");
-  Key& loss = schema.variant("loss", "type", tables.losses, "What training makes small.");
-  if (find_schema(tables.losses, "cross_entropy") != nullptr) {
-    loss.fallback("cross_entropy");
-  } else {
-    loss.required();
-  }
-  return schema;
 }
 
 Schema link_schema() {

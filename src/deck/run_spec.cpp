@@ -142,6 +142,29 @@ DataSpec data_of(const Section& section) {
   return data;
 }
 
+PretrainedSpec pretrained_of(const Section& section, Findings& findings) {
+  constexpr std::string_view arrow = "->";
+  PretrainedSpec spec{.file = section.path("file"),
+                      .in_order = section.text("match") == "order",
+                      .renamings = {},
+                      .partial = section.boolean("partial"),
+                      .position = section.position("file")};
+  for (const std::string& text : section.texts("rename")) {
+    const auto at = text.find(arrow);
+    const std::string from(trimmed(std::string_view(text).substr(0, at)));
+    const std::string to(at == std::string::npos
+                             ? std::string_view()
+                             : trimmed(std::string_view(text).substr(at + arrow.size())));
+    if (from.empty() || to.empty()) {
+      findings.error(section.position("rename"), in_quotes(text) + " renames nothing",
+                     "write 'module -> layer', as in 'features.0 -> conv1'");
+      continue;
+    }
+    spec.renamings.push_back({from, to});
+  }
+  return spec;
+}
+
 ModelSpec model_of(const Section& section, Findings& findings) {
   ModelSpec model;
   model.position = section.position();
@@ -150,6 +173,9 @@ ModelSpec model_of(const Section& section, Findings& findings) {
     model.input = section.integers("input");
   }
   model.layers = layer_specs(section, findings);
+  if (section.has("pretrained")) {
+    model.pretrained = pretrained_of(section.section("pretrained"), findings);
+  }
   return model;
 }
 

@@ -4,9 +4,9 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/memory/packing.hpp"
+#include "zygos/tensor/convert.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -14,30 +14,15 @@ namespace zygos::infer {
 namespace {
 
 /// Throws unless all elements are finite.
-template <class From, class To>
-void convert(const Weight& weight, To* to) {
-  const auto* from = static_cast<const From*>(weight.data);
-  for (std::int64_t i = 0; i < weight.shape.size(); ++i) {
-    to[i] = static_cast<To>(from[i]);
-    if (!std::isfinite(to[i])) {
-      throw NumericError("weight '" + weight.name + "' holds a value that is not finite, element " +
-                         std::to_string(i) + "; restore a snapshot from before");
-    }
+void convert(const Weight& weight, DType type, void* to) {
+  if (!is_floating_point(weight.dtype)) {
+    throw UsageError("weight '" + weight.name + "' has elements of type " +
+                     std::string(name_of(weight.dtype)) + "; allowed are f32, f64 and bf16");
   }
-}
-
-template <class To>
-void convert_to(const Weight& weight, To* to) {
-  switch (weight.dtype) {
-    case DType::f32:
-      return convert<float>(weight, to);
-    case DType::f64:
-      return convert<double>(weight, to);
-    case DType::bf16:
-      return convert<bf16>(weight, to);
-    default:
-      throw UsageError("weight '" + weight.name + "' has elements of type " +
-                       std::string(name_of(weight.dtype)) + "; allowed are f32, f64 and bf16");
+  convert_elements(weight.dtype, weight.data, type, to, weight.shape.size());
+  if (const auto bad = first_not_finite(type, to, weight.shape.size())) {
+    throw NumericError("weight '" + weight.name + "' holds a value that is not finite, element " +
+                       std::to_string(*bad) + "; restore a snapshot from before");
   }
 }
 
@@ -72,14 +57,8 @@ std::shared_ptr<SharedBlock> flat_weights(const graph::Graph& graph, DType type,
   auto block = std::make_shared<SharedBlock>(bytes, "zygos::infer::weights");
   std::memset(block->host(), 0, bytes);
   for (const graph::Parameter& parameter : graph.parameters()) {
-    const Weight& weight = weight_named(weights, parameter);
-    std::byte* const to =
-        block->host() + static_cast<std::size_t>(parameter.offset) * size_of(type);
-    if (type == DType::f64) {
-      convert_to(weight, reinterpret_cast<double*>(to));
-    } else {
-      convert_to(weight, reinterpret_cast<float*>(to));
-    }
+    convert(weight_named(weights, parameter), type,
+            block->host() + static_cast<std::size_t>(parameter.offset) * size_of(type));
   }
   refuse_unknown(graph, weights);
   return block;

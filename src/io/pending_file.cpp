@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/pending_file.hpp"
 
+#include "zygos/core/error.hpp"
+
 #include <system_error>
 #include <utility>
 
@@ -11,6 +13,14 @@ namespace {
 constexpr std::size_t buffered = std::size_t{1} << 20;
 
 }  // namespace
+
+void require_folder_of(const std::filesystem::path& file) {
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  std::error_code unreadable;
+  if (!std::filesystem::is_directory(folder, unreadable)) {
+    throw IoError("cannot write " + file.string() + ": there is no directory " + folder.string());
+  }
+}
 
 PendingFile::PendingFile(std::filesystem::path file)
     : file_(std::move(file)),

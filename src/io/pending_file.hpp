@@ -11,6 +11,9 @@
 
 namespace zygos::io {
 
+/// Throws IoError unless the directory is there that `file` would be written into.
+void require_folder_of(const std::filesystem::path& file);
+
 /// A file that is written under another name beside its own, and removed unless it is committed.
 class PendingFile {
  public:

@@ -3,9 +3,13 @@
 #include "zygos/load/model.hpp"
 
 #include "load/graph_data.hpp"
+#include "load/saved_graph.hpp"
+#include "load/weight_prefix.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/weight_file.hpp"
 #include "zygos/load/data.hpp"
+#include "zygos/load/exchange.hpp"
 #include "zygos/load/graph.hpp"
 
 #include <fmt/format.h>
@@ -20,8 +24,6 @@ namespace zygos::load {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::string_view prefix = "weights/";
 
 io::Checkpoint checkpoint_in(const fs::path& checkpoints, bool best, const LogSink& log) {
   const io::CheckpointStore store(checkpoints, 1, log);
@@ -52,7 +54,22 @@ std::optional<Shape> shape_in(const io::Checkpoint& checkpoint) {
   return Shape(dimensions);
 }
 
-graph::Graph graph_of(const io::Checkpoint& checkpoint, const CheckedDeck& deck) {
+/// `address_of`: where a tensor's elements lie.
+template <class Tensor, class F>
+std::vector<infer::Weight> weights_among(const std::vector<Tensor>& tensors, const F& address_of) {
+  std::vector<infer::Weight> weights;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.name.starts_with(weight_prefix)) {
+      weights.push_back({tensor.name.substr(weight_prefix.size()), tensor.dtype, tensor.shape,
+                         address_of(tensor)});
+    }
+  }
+  return weights;
+}
+
+}  // namespace
+
+graph::Graph saved_graph(const io::Checkpoint& checkpoint, const CheckedDeck& deck) {
   const auto shape = shape_in(checkpoint);
   if (shape && !samples_are_graphs(deck.spec.data)) {
     return build_model(deck.spec, *shape, {}, deck.deck.findings());
@@ -60,21 +77,6 @@ graph::Graph graph_of(const io::Checkpoint& checkpoint, const CheckedDeck& deck)
   return build_model(deck.spec, load_data(deck.spec, deck.deck.findings(), 1).training,
                      deck.deck.findings());
 }
-
-/// `address_of`: where a tensor's elements lie.
-template <class Tensor, class F>
-std::vector<infer::Weight> weights_among(const std::vector<Tensor>& tensors, const F& address_of) {
-  std::vector<infer::Weight> weights;
-  for (const Tensor& tensor : tensors) {
-    if (tensor.name.starts_with(prefix)) {
-      weights.push_back(
-          {tensor.name.substr(prefix.size()), tensor.dtype, tensor.shape, address_of(tensor)});
-    }
-  }
-  return weights;
-}
-
-}  // namespace
 
 std::string text_of_sample_shape(const Shape& shape) {
   return fmt::format("{}", fmt::join(shape.dimensions(), " "));
@@ -103,9 +105,12 @@ io::Checkpoint load_checkpoint(const fs::path& path, bool best, const LogSink& l
 
 SavedModel load_saved_model(const fs::path& path, bool best,
                             const std::vector<std::string>& overrides, const LogSink& log) {
+  if (!fs::is_directory(path) && io::is_weight_file(path)) {
+    return import_model(path, overrides);
+  }
   io::Checkpoint checkpoint = load_checkpoint(path, best, log);
   CheckedDeck deck = parse_deck(checkpoint.fact("deck"), checkpoint.path / "deck.yaml", overrides);
-  graph::Graph graph = graph_of(checkpoint, deck);
+  graph::Graph graph = saved_graph(checkpoint, deck);
   return {std::move(checkpoint), std::move(deck), std::move(graph)};
 }
 

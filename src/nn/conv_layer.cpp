@@ -48,6 +48,35 @@ std::vector<ParameterSpec> ConvLayer::parameters(std::span<const Shape> inputs) 
   return specs;
 }
 
+std::string ConvLayer::onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                            std::span<const Shape> shapes) const {
+  const Conv2dOptions& o = options_;
+  // A line is an image of one row.
+  const Shape kernel = parameters(shapes).front().shape;
+  const ops::Conv2d conv = convolution(0, shapes);
+  const bool transposed = onnx_operator() != "Conv";
+  const Shape image{transposed ? conv.filters : conv.channels,
+                    transposed ? conv.y.output() : conv.y.input,
+                    transposed ? conv.x.output() : conv.x.input};
+  std::vector<std::string> operands{onnx_reshape(graph, inputs[0], image),
+                                    graph.parameter(0, kernel)};
+  if (o.bias) {
+    operands.push_back(graph.parameter(1, Shape{o.filters}));
+  }
+  std::vector<OnnxAttribute> attributes{
+      {"kernel_shape", std::vector<std::int64_t>{o.kernel.y, o.kernel.x}},
+      {"strides", std::vector<std::int64_t>{o.stride.y, o.stride.x}},
+      {"dilations", std::vector<std::int64_t>{o.dilation.y, o.dilation.x}},
+      {"pads", onnx_pads(o.padding)},
+      {"group", o.groups}};
+  for (OnnxAttribute& attribute : more_onnx_attributes()) {
+    attributes.push_back(std::move(attribute));
+  }
+  const std::string out =
+      onnx_activation(graph, graph.add(onnx_operator(), operands, attributes), o.activation);
+  return onnx_reshape(graph, out, infer(shapes));
+}
+
 std::vector<WorkspaceSpec> ConvLayer::workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                 DType dtype) const {
   const ops::Conv2d conv = convolution(batch, inputs);

@@ -8,6 +8,8 @@
 #include "nn/conv_options.hpp"
 #include "nn/fused_activation.hpp"
 
+#include "zygos/nn/onnx.hpp"
+
 #include <span>
 #include <vector>
 
@@ -23,7 +25,14 @@ class ConvLayer : public Layer {
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override;
 
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override;
+
  protected:
+  virtual std::string_view onnx_operator() const { return "Conv"; }
+  /// "output_padding" of a transposed one.
+  virtual std::vector<OnnxAttribute> more_onnx_attributes() const { return {}; }
+
   /// Indices of the workspace: scratch of the kernel's gradient, the kernel turned round, and the
   /// gradient before the activation.
   enum Scratch : std::size_t { partial_sums, transposed_kernel, unactivated };

@@ -4,9 +4,35 @@
 
 #include "zygos/core/error.hpp"
 
+#include <string>
+
 namespace zygos::nn {
+namespace {
+
+std::string torch_name_of(const std::string& parameter) {
+  if (parameter == "kernel" || parameter == "gain" || parameter == "table") {
+    return "weight";
+  }
+  return parameter == "shift" ? "bias" : parameter;
+}
+
+}  // namespace
 
 std::vector<ParameterSpec> Layer::parameters(std::span<const Shape>) const { return {}; }
+
+std::vector<TorchTensor> Layer::torch_tensors(std::span<const Shape> inputs) const {
+  std::vector<TorchTensor> tensors;
+  for (const ParameterSpec& parameter : parameters(inputs)) {
+    tensors.push_back({torch_name_of(parameter.name), tensors.size(), parameter.shape});
+  }
+  return tensors;
+}
+
+std::string Layer::onnx(OnnxGraph&, std::span<const std::string>, std::span<const Shape>) const {
+  throw UsageError(
+      "layers of type '" + std::string(type()) +
+      "' have no operators of ONNX; export the weights alone, as .safetensors or .npz");
+}
 
 void Layer::require_bf16(std::span<const Shape>) const {
   throw UsageError("layers of type '" + std::string(type()) +

@@ -42,8 +42,8 @@ StepReport Engine::evaluate(const Batch& batch) {
   return impl_->round(batch, {&batch, 0, nn::Mode::evaluate, 1.0});
 }
 
-void Engine::initialise() {
-  begin_state(impl_->state, impl_->options.seed);
+void Engine::initialise(std::span<const io::TensorRef> weights) {
+  begin_state(impl_->state, impl_->options.seed, weights);
   impl_->whole = true;
 }
 

@@ -145,10 +145,10 @@ void Trainer::agree_on_saving() {
   saves_ = found[0] != 0;
 }
 
-void Trainer::start() {
+void Trainer::start(std::span<const io::TensorRef> weights) {
   agree_on_saving();
   feed_->seek(1, total_steps());
-  engine_.initialise();
+  engine_.initialise(weights);
   started_ = std::chrono::steady_clock::now();
   if (saves_) {
     push_checkpoint();

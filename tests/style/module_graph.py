@@ -13,7 +13,7 @@ from pathlib import Path
 
 # docs/architecture.md: modules, bottom to top. Modules on one level do not know each other.
 LEVELS = [["core"], ["memory", "deck"], ["lane"], ["tensor"], ["ops", "comm", "io"], ["synthetic"], ["nn"], ["graph"], ["infer", "schedule"],
-          ["plan", "insitu"], ["train"], ["measure"], ["policies"], ["load"], ["app"]]
+          ["plan", "insitu"], ["train"], ["measure"], ["policies"], ["load"], ["c"], ["app"]]
 LEVEL = {module: level for level, modules in enumerate(LEVELS) for module in modules}
 WITHOUT_KOKKOS = {"core", "memory", "deck", "io", "comm", "synthetic", "schedule", "policies"}
 # Modules that programs link without the libraries that others need: all that they include.

@@ -134,10 +134,24 @@ struct LayerSpec {
   Position position;
 };
 
+/// Weights to begin with.
+struct PretrainedSpec {
+  struct Renaming {
+    std::string from;
+    std::string to;
+  };
+  std::filesystem::path file;  ///< or the folder of a run or checkpoint
+  bool in_order = false;       ///< modules are matched by their order, not by their names
+  std::vector<Renaming> renamings;
+  bool partial = false;
+  Position position;
+};
+
 struct ModelSpec {
   std::vector<std::int64_t> input;  ///< shape of one sample; empty: that of the data
   std::vector<LayerSpec> layers;    ///< what is repeated as often as it is
   Section loss;                     ///< text("type") is the keyword in the loss table
+  std::optional<PretrainedSpec> pretrained{};
   Position position;
 };
 

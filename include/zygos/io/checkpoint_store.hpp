@@ -5,9 +5,8 @@
 // its final name, and that name appears only by rename() after every byte beneath it was fsynced.
 #pragma once
 
-#include "zygos/core/dtype.hpp"
 #include "zygos/core/log.hpp"
-#include "zygos/core/shape.hpp"
+#include "zygos/io/stored_tensor.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,22 +19,6 @@
 #include <vector>
 
 namespace zygos::io {
-
-/// A named tensor in host memory, borrowed for the duration of a call.
-struct TensorRef {
-  std::string name;  ///< hierarchical, "weights/fc1/kernel"
-  DType dtype = DType::f32;
-  Shape shape;
-  const void* data = nullptr;
-};
-
-/// A named tensor read back, owning its bytes.
-struct StoredTensor {
-  std::string name;
-  DType dtype = DType::f32;
-  Shape shape;
-  std::vector<std::byte> bytes;
-};
 
 /// Free-form facts beside the tensors ("epoch", "cursor", "deck", "split", ...); the store neither
 /// knows nor interprets them.

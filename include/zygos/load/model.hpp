@@ -36,7 +36,8 @@ struct SavedModel {
 io::Checkpoint load_checkpoint(const std::filesystem::path& path, bool best = false,
                                const LogSink& log = {});
 
-/// The graph is that of the deck in the checkpoint, with `overrides` "key.path=value"; data are
+/// The same of a path to load_checkpoint(), or to a .safetensors that zygos export has written. The
+/// graph is that of the deck in there, with `overrides` "key.path=value"; data are
 /// read only where a checkpoint does not say the shape of a sample (an older one), and
 /// where samples are graphs. Throws CheckpointError, deck::DeckError.
 SavedModel load_saved_model(const std::filesystem::path& path, bool best = false,
@@ -49,7 +50,7 @@ struct ModelOptions {
   std::int64_t block = 0;        ///< see infer::Options; 0: the deck's batch at least
 };
 
-/// A model from a run's files, see load_checkpoint().
+/// A model from a run's files, see load_saved_model().
 infer::Model load_model(const std::filesystem::path& path, const ModelOptions& options = {});
 infer::Model model_of(const SavedModel& saved, const ModelOptions& options = {});
 

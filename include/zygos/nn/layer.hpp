@@ -22,6 +22,8 @@
 
 namespace zygos::nn {
 
+class OnnxGraph;
+
 enum class Mode { train, evaluate };
 
 /// Work of one pass over `batch` samples, for the planner: floating-point operations and bytes that
@@ -45,6 +47,15 @@ struct ParameterSpec {
   /// Not trained: every update subtracts the gradient itself, whatever the optimizer. So what a
   /// layer counts over a batch goes the way of gradients, and is exact however the batch is cut.
   bool statistic = false;
+};
+
+/// A tensor of the PyTorch module that does what a layer does, made of one of its parameters.
+struct TorchTensor {
+  std::string name;           ///< within the module: "weight"
+  std::size_t parameter = 0;  ///< index into Layer::parameters()
+  Shape shape;                ///< in PyTorch
+  std::int64_t begin = 0;     ///< its first row in the parameter, of which it may be a part
+  bool transposed = false;    ///< rows and columns change places; otherwise elements lie alike
 };
 
 /// Scratch or state a layer keeps from forward to backward, per lane and batch.
@@ -140,6 +151,15 @@ class Layer {
   /// Output sample shape; throws UsageError that says what was found and what is allowed.
   virtual Shape infer(std::span<const Shape> inputs) const = 0;
   virtual std::vector<ParameterSpec> parameters(std::span<const Shape> inputs) const;
+  /// The state_dict of the PyTorch module that does the same (docs/exchange.md), which holds every
+  /// element of every parameter once. By default a tensor for each: a kernel, gain or table is the
+  /// "weight", a shift the "bias", and others keep their names.
+  virtual std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const;
+  /// Appends the operators of ONNX that compute forward() in evaluation mode, of the tensors of
+  /// these names and sample shapes, and returns the name of the output. Throws UsageError for a
+  /// layer that has none.
+  virtual std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                           std::span<const Shape> shapes) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
   /// The same for every batch; `dtype` is that of the weights.

@@ -102,8 +102,10 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Weights from the seed, optimizer states zero, on every active place.
-  void initialise();
+  /// On every active place: weights as given, by their parameters' names ("fc1/kernel") and from
+  /// any floating-point type, all others from the seed; optimizer states zero. Throws UsageError
+  /// for a weight that does not fit the model, NumericError for one that is not finite.
+  void initialise(std::span<const io::TensorRef> weights = {});
   /// One training step on up to schedule().batch samples; `step` counts from 1. A smaller batch
   /// takes the first samples of every range. Throws NumericError if the loss is not finite,
   /// naming the first layer whose output is not, or if a gradient is not, naming the last layer

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,10 +90,10 @@ struct Event {
   /// In this process: steps whose updates were speculated and made again, because the norm of the
   /// gradient was above optimizer.clip_norm.
   std::int64_t redone_steps = 0;
-  double waited_s = 0.0;      ///< of the interval: for samples that are read while training
-  Evaluation evaluation;      ///< evaluated, finished (if there is a test set)
-  std::string checkpoint;     ///< checkpointed, stopped: directory, where the store is
-  double written_s = 0.0;     ///< checkpointed: from copy to commit, where the store is
+  double waited_s = 0.0;   ///< of the interval: for samples that are read while training
+  Evaluation evaluation;   ///< evaluated, finished (if there is a test set)
+  std::string checkpoint;  ///< checkpointed, stopped: directory, where the store is
+  double written_s = 0.0;  ///< checkpointed: from copy to commit, where the store is
 };
 
 class Trainer {
@@ -102,9 +103,9 @@ class Trainer {
   Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
           io::CheckpointStore* store, TrainerOptions options);
 
-  /// Starts from the seed and writes the checkpoint of step 0 (if there is a store), which is
-  /// complete when this returns.
-  void start();
+  /// Starts as Engine::initialise() does and writes the checkpoint of step 0 (if there is a store),
+  /// which is complete when this returns.
+  void start(std::span<const io::TensorRef> weights = {});
   /// Continues a verified checkpoint: weights, optimizer, step, epoch and sample cursor. Throws
   /// CheckpointError if it does not fit.
   void resume(const io::Checkpoint& checkpoint);

@@ -8,6 +8,7 @@
 #include "app/plan/run_plan.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/text.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +33,8 @@ std::string indented(const std::string& text) {
 
 ExitCode run_check(const Invocation& invocation, Console& console) {
   const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
-  const RunSetup setup = build_run(deck, build_options(invocation));
+  RunSetup setup = build_run(deck, build_options(invocation));
+  load_pretrained_weights(deck, setup, console);
   const PlanSubject subject = plan_subject(setup);
   const schedule::Schedule schedule = unmeasured_schedule(setup);
   const auto memory = memory_of(schedule, subject);

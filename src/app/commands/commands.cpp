@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 15> table{{
+  static constexpr std::array<Command, 16> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -16,6 +16,8 @@ std::span<const Command> commands() {
        "zygos eval runs/mnist_mlp", run_eval},
       {"predict", "Predict with a trained run: a file of samples, or its test set",
        "zygos predict runs/mnist_mlp --input digits.npy --output digits.csv", run_predict},
+      {"export", "Write a trained model as .onnx, or its weights for PyTorch or NumPy",
+       "zygos export runs/mnist_mlp --output mnist.safetensors", run_export},
       {"check", "Check a deck, its shapes and its memory without training",
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Predict every policy from a profile of the lanes and recommend one",

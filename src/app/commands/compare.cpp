@@ -8,6 +8,7 @@
 #include "app/plan/run_plan.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -89,8 +90,9 @@ std::vector<Contender> contenders_of(const RunSetup& setup, const std::string& p
 
 ExitCode run_compare(const Invocation& invocation, Console& console) {
   const auto choices = policy_choices_from(invocation.policies);
-  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
-                             build_options(invocation));
+  const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
+  RunSetup setup = build_run(deck, build_options(invocation));
+  load_pretrained_weights(deck, setup, console);
   for (const PolicyChoice& choice : choices) {
     static_cast<void>(policy_of(setup, choice));  // refused before anything is measured
   }

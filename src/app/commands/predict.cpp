@@ -3,10 +3,10 @@
 #include "app/commands/commands.hpp"
 #include "app/kokkos_session.hpp"
 #include "app/run/lane_choice.hpp"
-#include "app/run/predicted_classes.hpp"
-#include "app/run/prediction_source.hpp"
-#include "app/run/resume_rules.hpp"
 #include "app/text.hpp"
+#include "app/trained/predicted_classes.hpp"
+#include "app/trained/prediction_source.hpp"
+#include "app/trained/saved_model.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/array_writer.hpp"
@@ -33,24 +33,6 @@ namespace {
 
 /// Samples are read, predicted and written in pieces of about so many bytes.
 constexpr std::int64_t piece_bytes = std::int64_t{8} << 20;
-
-/// A run's folder or a checkpoint; of a deck, the folder of its run.
-fs::path folder_in(const Invocation& invocation) {
-  const fs::path target = invocation.target;
-  if (fs::is_directory(target)) {
-    return target;
-  }
-  return folder_of(load::load_deck(target, invocation.overrides), invocation.run_dir);
-}
-
-/// Overrides of a deck's target are those of the deck; a checkpoint keeps its own otherwise.
-load::SavedModel saved_model(const Invocation& invocation, Console& console) {
-  const fs::path folder = folder_in(invocation);
-  if (!fs::exists(folder)) {
-    throw CheckpointError(fmt::format("{} holds no checkpoint; train first", folder.string()));
-  }
-  return load::load_saved_model(folder, invocation.best, invocation.overrides, console.sink());
-}
 
 /// Everything of one prediction. T: of the outputs that are written.
 template <class T>

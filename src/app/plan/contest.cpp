@@ -68,7 +68,7 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
   train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, contender.predicted.schedule,
                        setup.target, setup.engine_options());
   if (first == 1) {
-    engine.initialise();
+    engine.initialise(setup.first_weights());
   } else {
     engine.restore(contender.state);
   }

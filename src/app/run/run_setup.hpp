@@ -6,6 +6,7 @@
 
 #include "zygos/graph/graph.hpp"
 #include "zygos/io/dataset.hpp"
+#include "zygos/io/stored_tensor.hpp"
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/memory_plan.hpp"
@@ -38,6 +39,7 @@ struct RunSetup {
   std::unique_ptr<KokkosSession> kokkos;
   std::unique_ptr<lane::LaneSet> lanes;
   std::unique_ptr<graph::Graph> graph;
+  std::vector<io::StoredTensor> pretrained{};  ///< weights to begin with, by parameters' names
   nn::OptimizerPtr optimizer;
   nn::RateSchedulePtr rates;  ///< null: the learning rate stays
   train::PolicyPtr policy;
@@ -83,6 +85,14 @@ struct RunSetup {
     options.steps_per_epoch =
         train::steps_per_epoch(training.size(), trainer.batch, trainer.drop_last);
     return options;
+  }
+  /// Of `pretrained`, for engines and trainers.
+  std::vector<io::TensorRef> first_weights() const {
+    std::vector<io::TensorRef> refs;
+    for (const io::StoredTensor& tensor : pretrained) {
+      refs.push_back(tensor.ref());
+    }
+    return refs;
   }
   /// What the loss's score is called, "accuracy"; empty without one.
   std::string score_name() const {

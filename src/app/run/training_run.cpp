@@ -12,6 +12,7 @@
 #include "app/report/report_page.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/run/share_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "app/text.hpp"
@@ -98,7 +99,7 @@ class TrainingRun {
     if (checkpoint) {
       trainer_.resume(*checkpoint);
     } else {
-      trainer_.start();
+      trainer_.start(setup_.first_weights());
     }
     signals.attach(trainer_);
     const RunEnd end = work();
@@ -303,6 +304,14 @@ std::string hash_of(const io::Dataset& data) {
 
 namespace {
 
+std::string hash_of(const std::vector<io::StoredTensor>& tensors) {
+  io::Hasher hasher;
+  for (const io::StoredTensor& tensor : tensors) {
+    hasher.add(tensor.bytes);
+  }
+  return hasher.hex();
+}
+
 void keep_deck(const RunSetup& setup, const RunFolder* folder) {
   if (folder != nullptr) {
     io::write_file_atomically(folder->deck(), setup.resolved_deck);
@@ -377,6 +386,10 @@ ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
     }
   });
   share_checkpoint(checkpoint, ranks);
+  if (!checkpoint) {
+    ranks.together([&] { load_pretrained_weights(deck, setup, console); });
+    ranks.require_same("the pretrained weights", hash_of(setup.pretrained));
+  }
   const auto make_plan = [&](const std::optional<io::Checkpoint>& from) {
     if (!from) {
       return plan_run(setup, invocation.fresh_profile, console);

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/byte_source.hpp"
 #include "io/hdf5/hdf5_samples.hpp"
+#include "io/pending_file.hpp"
 #include "io/samples/csv.hpp"
 #include "io/samples/npy.hpp"
 
 #include "zygos/core/error.hpp"
 
-#include <system_error>
 #include <utility>
 
 namespace zygos::io {
@@ -28,14 +28,6 @@ Ending ending_of(const std::filesystem::path& file) {
   }
   throw UsageError("'" + file.string() + "' ends in '" + ending +
                    "'; allowed are .h5, .hdf5, .npy and .csv");
-}
-
-void require_folder_of(const std::filesystem::path& file) {
-  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  std::error_code unreadable;
-  if (!std::filesystem::is_directory(folder, unreadable)) {
-    throw IoError("cannot write " + file.string() + ": there is no directory " + folder.string());
-  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -47,6 +48,15 @@ class Add final : public Layer {
     }
     const double streams = 1.0 + static_cast<double>(inputs.size());
     return {drawing(elements), streams * elements * static_cast<double>(size_of(dtype))};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape>) const override {
+    std::string sum = inputs[0];
+    for (const std::string& term : inputs.subspan(1)) {
+      sum = graph.add("Add", {sum, term});
+    }
+    return sum;
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

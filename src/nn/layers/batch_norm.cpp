@@ -14,6 +14,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -62,6 +63,12 @@ class BatchNorm final : public Layer {
             {"running_variance", channels, one, false, true}};
   }
 
+  std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const override {
+    auto tensors = Layer::torch_tensors(inputs);
+    tensors.back().name = "running_var";
+    return tensors;
+  }
+
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     const Shape numbers{groups_of(batch), inputs.front()[0], 2};
@@ -76,6 +83,15 @@ class BatchNorm final : public Layer {
                      bool wants_d_input) const override {
     return wants_d_input ? element_cost(12.0, 3.0, batch, only_input(type(), inputs), dtype)
                          : element_cost(5.0, 2.0, batch, only_input(type(), inputs), dtype);
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    const Shape channels{shapes[0][0]};
+    return graph.add("BatchNormalization",
+                     {inputs[0], graph.parameter(0, channels), graph.parameter(1, channels),
+                      graph.parameter(2, channels), graph.parameter(3, channels)},
+                     {{"epsilon", options_.epsilon}});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

@@ -7,9 +7,20 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 
 namespace zygos::nn {
 namespace {
+
+/// What is added to scores (length, length): nothing for positions up to the query's own.
+std::vector<double> mask_of(std::int64_t length) {
+  std::vector<double> mask(static_cast<std::size_t>(length * length), 0.0);
+  for (std::int64_t query = 0; query < length; ++query) {
+    std::fill_n(mask.begin() + query * length + query + 1, length - query - 1,
+                -std::numeric_limits<double>::infinity());
+  }
+  return mask;
+}
 
 class CausalAttention final : public Layer {
  public:
@@ -56,6 +67,33 @@ class CausalAttention final : public Layer {
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
     return wants_d_input ? pass_cost(7.0, 8.0 / 3.0, batch, inputs, dtype) : Cost{};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    const std::int64_t length = shapes[0][0];
+    const std::int64_t units = shapes[0][1] / 3;
+    const Shape by_head{length, options_.heads, units / options_.heads};
+    // Of queries, keys and values: (N, heads, length, width), keys the last two the other way
+    // round.
+    const auto part = [&](std::int64_t which, const std::vector<std::int64_t>& axes) {
+      const std::string slice =
+          graph.add("Slice", {inputs[0], graph.integers(std::array{which * units}),
+                              graph.integers(std::array{(which + 1) * units}),
+                              graph.integers(std::array{std::int64_t{2}})});
+      return graph.add("Transpose", {onnx_reshape(graph, slice, by_head)}, {{"perm", axes}});
+    };
+    const std::string products =
+        graph.add("MatMul", {part(0, {0, 2, 1, 3}), part(1, {0, 2, 3, 1})});
+    const double scale = 1.0 / std::sqrt(static_cast<double>(by_head[2]));
+    const std::string scores =
+        graph.add("Add", {graph.add("Mul", {products, graph.numbers(std::array{scale}, Shape{})}),
+                          graph.numbers(mask_of(length), Shape{length, length})});
+    const std::string weights = graph.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+    const std::string heads =
+        graph.add("Transpose", {graph.add("MatMul", {weights, part(2, {0, 2, 1, 3})})},
+                  {{"perm", std::vector<std::int64_t>{0, 2, 1, 3}}});
+    return onnx_reshape(graph, heads, Shape{length, units});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

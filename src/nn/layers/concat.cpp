@@ -6,6 +6,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <algorithm>
@@ -47,6 +48,11 @@ class Concat final : public Layer {
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
     return wants_d_input ? pass_cost(batch, inputs, dtype) : Cost{};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape>) const override {
+    return graph.add("Concat", {inputs.begin(), inputs.end()}, {{"axis", std::int64_t{1}}});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

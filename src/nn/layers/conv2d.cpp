@@ -42,6 +42,16 @@ class Convolution final : public ConvLayer {
                                 : Shape{conv.filters, conv.y.output(), conv.x.output()};
   }
 
+  /// PyTorch's kernels for lines have no axis of rows.
+  std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const override {
+    auto tensors = Layer::torch_tensors(inputs);
+    if (over_ == Over::lines) {
+      const Shape kernel = tensors.front().shape;
+      tensors.front().shape = Shape{kernel[0], kernel[1], kernel[3]};
+    }
+    return tensors;
+  }
+
   void forward(const Context& context, const ForwardArgs& args) const override {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;

@@ -69,6 +69,11 @@ class TransposedConvolution final : public ConvLayer {
   }
 
  private:
+  std::string_view onnx_operator() const override { return "ConvTranspose"; }
+  std::vector<OnnxAttribute> more_onnx_attributes() const override {
+    return {{"output_padding", std::vector<std::int64_t>{more_.y, more_.x}}};
+  }
+
   /// The convolution whose input is this layer's output.
   ops::Conv2d convolution(std::int64_t batch, std::span<const Shape> inputs) const override {
     const ImageExtents image = image_extents(type(), only_input(type(), inputs));

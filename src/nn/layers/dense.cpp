@@ -12,6 +12,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <cmath>
@@ -51,6 +52,13 @@ class Dense final : public Layer {
       specs.push_back({"bias", Shape{options_.units}, init, false});
     }
     return specs;
+  }
+
+  std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const override {
+    auto tensors = Layer::torch_tensors(inputs);
+    tensors.front().shape = Shape{options_.units, features(inputs)};
+    tensors.front().transposed = true;
+    return tensors;
   }
 
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
@@ -102,6 +110,20 @@ class Dense final : public Layer {
       cost += product_cost(batch, inputs, dtype);
     }
     return cost;
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    const Shape kernel{features(shapes), options_.units};
+    const bool flat = output_shape(shapes[0]).rank() == 1;
+    const std::string x = flat && shapes[0].rank() != 1
+                              ? onnx_reshape(graph, inputs[0], Shape{kernel[0]})
+                              : inputs[0];
+    std::string y = graph.add("MatMul", {x, graph.parameter(0, kernel)});
+    if (options_.bias) {
+      y = graph.add("Add", {y, graph.parameter(1, Shape{options_.units})});
+    }
+    return onnx_activation(graph, y, options_.activation);
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

@@ -8,6 +8,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 
 namespace zygos::nn {
 namespace {
@@ -60,6 +61,15 @@ class Embedding final : public Layer {
                          static_cast<double>(size_of(dtype));
     const double rows = rows_bytes(batch, inputs, dtype);
     return {rows / static_cast<double>(size_of(dtype)), 3.0 * rows + table};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape>) const override {
+    // Data type 7 is int64.
+    const std::string ids = graph.add("Cast", {inputs[0]}, {{"to", std::int64_t{7}}});
+    return graph.add("Gather",
+                     {graph.parameter(0, Shape{options_.vocabulary, options_.units}), ids},
+                     {{"axis", std::int64_t{0}}});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

@@ -80,6 +80,26 @@ class GraphConv final : public Layer {
     return specs;
   }
 
+  /// Those of PyG's GCNConv, or of SAGEConv, which has a product of its own for the nodes
+  /// themselves.
+  std::vector<TorchTensor> torch_tensors(std::span<const Shape> inputs) const override {
+    const std::int64_t width = inputs.front()[1];
+    const Shape weight{units_, width};
+    if (rows_of_node_ == 1) {
+      std::vector<TorchTensor> tensors{{"lin.weight", 0, weight, 0, true}};
+      if (bias_) {
+        tensors.push_back({"bias", 1, Shape{units_}});
+      }
+      return tensors;
+    }
+    std::vector<TorchTensor> tensors{{"lin_l.weight", 0, weight, width, true}};
+    if (bias_) {
+      tensors.push_back({"lin_l.bias", 1, Shape{units_}});
+    }
+    tensors.push_back({"lin_r.weight", 0, weight, 0, true});
+    return tensors;
+  }
+
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType dtype) const override {
     const Shape& shape = inputs.front();

@@ -9,6 +9,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -53,6 +54,14 @@ class LayerNorm final : public Layer {
       cost += element_cost(14.0, 3.0, batch, only_input(type(), inputs), dtype);
     }
     return cost;
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    const Shape last{width(shapes)};
+    return graph.add("LayerNormalization",
+                     {inputs[0], graph.parameter(0, last), graph.parameter(1, last)},
+                     {{"axis", std::int64_t{-1}}, {"epsilon", epsilon_}});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

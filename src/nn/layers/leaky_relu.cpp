@@ -8,6 +8,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -41,6 +42,11 @@ class LeakyRelu final : public Layer {
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
     return wants_d_input ? pass_cost(batch, inputs, dtype, 3.0) : Cost{};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape>) const override {
+    return graph.add("LeakyRelu", {inputs[0]}, {{"alpha", slope_}});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

@@ -8,6 +8,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -49,6 +50,15 @@ class Lrn final : public Layer {
     return wants_d_input ? element_cost(3.0 * static_cast<double>(options_.size) + 8.0, 5.0, batch,
                                         only_input(type(), inputs), dtype)
                          : Cost{};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape>) const override {
+    return graph.add("LRN", {inputs[0]},
+                     {{"size", options_.size},
+                      {"alpha", options_.alpha},
+                      {"beta", options_.beta},
+                      {"bias", options_.k}});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

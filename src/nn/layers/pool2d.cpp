@@ -8,6 +8,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <string>
@@ -59,7 +60,24 @@ class Pooling : public Layer {
     return wants_d_input ? forward_cost(batch, inputs, dtype) : Cost{};
   }
 
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    const ImageExtents image = image_extents(name_, shapes[0]);
+    std::vector<OnnxAttribute> attributes{
+        {"kernel_shape", std::vector<std::int64_t>{options_.kernel.y, options_.kernel.x}},
+        {"strides", std::vector<std::int64_t>{options_.stride.y, options_.stride.x}},
+        {"pads", onnx_pads(options_.padding)},
+        {"ceil_mode", std::int64_t{options_.ceil ? 1 : 0}}};
+    add_onnx_attributes(attributes);
+    return graph.add(
+        onnx_operator(),
+        {onnx_reshape(graph, inputs[0], Shape{image.channels, image.height, image.width})},
+        attributes);
+  }
+
  protected:
+  virtual std::string_view onnx_operator() const = 0;
+  virtual void add_onnx_attributes(std::vector<OnnxAttribute>&) const {}
   const Pool2dOptions& options() const { return options_; }
   ops::Pool2d pooling(std::int64_t batch, std::span<const Shape> inputs) const {
     const ImageExtents image = image_extents(name_, only_input(name_, inputs));
@@ -121,6 +139,9 @@ class MaxPool2d final : public Pooling {
                                         vector_view<Exec, T>(args.d_inputs[0]));
     });
   }
+
+ private:
+  std::string_view onnx_operator() const override { return "MaxPool"; }
 };
 
 class AveragePool2d final : public Pooling {
@@ -153,6 +174,10 @@ class AveragePool2d final : public Pooling {
   }
 
  private:
+  std::string_view onnx_operator() const override { return "AveragePool"; }
+  void add_onnx_attributes(std::vector<OnnxAttribute>& attributes) const override {
+    attributes.push_back({"count_include_pad", std::int64_t{options().count_padding ? 1 : 0}});
+  }
   ops::Divisor divisor_;
 };
 

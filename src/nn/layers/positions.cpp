@@ -7,6 +7,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -40,6 +41,11 @@ class Positions final : public Layer {
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
     return pass_cost(wants_d_input ? 2.0 : 1.0, batch, inputs, dtype);
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    return graph.add("Add", {inputs[0], graph.parameter(0, shapes[0])});
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

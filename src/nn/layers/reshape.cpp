@@ -6,6 +6,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <algorithm>
@@ -60,6 +61,11 @@ class Reshape final : public Layer {
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
     return wants_d_input ? forward_cost(batch, inputs, dtype) : Cost{};
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    return onnx_reshape(graph, inputs[0], infer(shapes));
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

@@ -8,6 +8,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
 namespace zygos::nn {
@@ -48,6 +49,25 @@ class Upsample final : public Layer {
     const double addends = between_ == ops::Between::bilinear ? 12.0 : 1.0;
     cost.flops = addends * static_cast<double>(batch) * static_cast<double>(infer(inputs).size());
     return cost;
+  }
+
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    const ImageExtents image = image_extents(type(), shapes[0]);
+    const std::string x =
+        onnx_reshape(graph, inputs[0], Shape{image.channels, image.height, image.width});
+    // Half-pixel centres, and the nearest as copies of a pixel.
+    const bool bilinear = between_ == ops::Between::bilinear;
+    const std::array<std::int64_t, 3> larger{image.channels, image.height * factor_.y,
+                                             image.width * factor_.x};
+    const std::array scales{1.0, 1.0, static_cast<double>(factor_.y),
+                            static_cast<double>(factor_.x)};
+    const std::string out = graph.add(
+        "Resize", {x, "", graph.scales(scales)},
+        {{"mode", std::string(bilinear ? "linear" : "nearest")},
+         {"coordinate_transformation_mode", std::string(bilinear ? "half_pixel" : "asymmetric")},
+         {"nearest_mode", std::string("floor")}});
+    return onnx_reshape(graph, out, Shape(larger));
   }
 
   void forward(const Context& context, const ForwardArgs& args) const override {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/state/not_finite.hpp"
 
-#include "train/finite.hpp"
+#include "zygos/tensor/convert.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +57,7 @@ std::int32_t last_bad_gradient(const Places& places, std::size_t place) {
       if (found != held.end()) {
         const Tensor gradient = found->part(elements);
         std::vector<std::byte> host = to_host(places, place, gradient);
-        if (!all_finite(Tensor(host.data(), gradient.dtype(), gradient.shape()))) {
+        if (first_not_finite(gradient.dtype(), host.data(), gradient.size())) {
           return node;
         }
       }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/state/snapshot.hpp"
 
-#include "train/finite.hpp"
 #include "train/state/compression_errors.hpp"
 
+#include "zygos/tensor/convert.hpp"
 #include "zygos/tensor/initialiser.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace zygos::train {
 namespace {
 
 void require_finite(const Tensor &tensor, const std::string &name) {
-  if (!all_finite(tensor)) {
+  if (first_not_finite(tensor.dtype(), tensor.raw(), tensor.size())) {
     throw NumericError("weight '" + name +
                        "' holds a value that is not finite; it is not written over a good "
                        "checkpoint. Lower the learning rate, or look for bad values in the "
@@ -44,14 +44,42 @@ std::vector<std::string> buffer_names(const nn::Optimizer &optimizer) {
   return names;
 }
 
+/// Throws UsageError, or NumericError for a value that is not finite.
+void put_given(const io::TensorRef &given, const Tensor &to) {
+  if (given.shape != to.shape() || !is_floating_point(given.dtype)) {
+    throw UsageError("weight '" + given.name + "' is " + std::string(name_of(given.dtype)) + " " +
+                     given.shape.text() + ", the model has " + std::string(name_of(to.dtype())) +
+                     " " + to.shape().text());
+  }
+  convert_elements(given.dtype, given.data, to.dtype(), to.raw(), to.size());
+  require_finite(to, given.name);
+}
+
+/// Throws UsageError.
+void refuse_unknown(const graph::Graph &model, std::span<const io::TensorRef> given) {
+  for (const io::TensorRef &tensor : given) {
+    if (std::ranges::find(model.parameters(), tensor.name, &graph::Parameter::name) ==
+        model.parameters().end()) {
+      throw UsageError("the model has no parameter '" + tensor.name + "'");
+    }
+  }
+}
+
 }  // namespace
 
-void begin_state(const ModelState &state, std::uint64_t seed) {
+void begin_state(const ModelState &state, std::uint64_t seed,
+                 std::span<const io::TensorRef> given) {
+  refuse_unknown(state.model.whole, given);
   std::vector<std::byte> weights(whole_bytes(state));
   for (const graph::Parameter &parameter : state.model.whole.parameters()) {
     auto *begin = weights.data() + offset_of(state, parameter);
-    zygos::initialise(Tensor(begin, state.parameters, parameter.shape), parameter.init, seed,
-                      parameter.name);
+    const Tensor tensor(begin, state.parameters, parameter.shape);
+    const auto start = std::ranges::find(given, parameter.name, &io::TensorRef::name);
+    if (start == given.end()) {
+      zygos::initialise(tensor, parameter.init, seed, parameter.name);
+    } else {
+      put_given(*start, tensor);
+    }
   }
   write_state(state, from_whole(state.model, std::move(weights), size_of(state.parameters)),
               std::vector<std::vector<std::byte>>(state.optimizer_states));

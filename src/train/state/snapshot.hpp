@@ -11,12 +11,14 @@
 #include "zygos/nn/optimizer.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace zygos::train {
 
-/// Weights from the seed, optimizer states zero.
-void begin_state(const ModelState &state, std::uint64_t seed);
+/// Weights as given, by the names of parameters, the others from the seed; optimizer states zero.
+/// Throws UsageError for a weight that does not fit, NumericError for one that is not finite.
+void begin_state(const ModelState &state, std::uint64_t seed, std::span<const io::TensorRef> given);
 /// Throws CheckpointError for a missing tensor or another shape or dtype.
 void restore_state(const ModelState &state, const nn::Optimizer &optimizer,
                    const io::Checkpoint &checkpoint);

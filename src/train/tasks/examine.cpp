@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/tasks/examine.hpp"
 
-#include "train/finite.hpp"
 #include "train/place/place_state.hpp"
+
+#include "zygos/tensor/convert.hpp"
 
 #include <vector>
 
@@ -16,7 +17,7 @@ void examine(PlaceState& state, graph::NodeId node, const Tensor& output) {
   std::vector<std::byte> host(output.bytes());
   state.lane().copy_to_host(host.data(), output.raw(), host.size(), "zygos::train::examine");
   state.lane().fence("zygos::train::examine");
-  if (!all_finite(Tensor(host.data(), output.dtype(), output.shape()))) {
+  if (first_not_finite(output.dtype(), host.data(), output.size())) {
     state.first_bad = node;
   }
 }

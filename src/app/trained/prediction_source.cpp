@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/run/prediction_source.hpp"
+#include "app/trained/prediction_source.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/sample_reader.hpp"

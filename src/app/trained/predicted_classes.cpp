@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/run/predicted_classes.hpp"
+#include "app/trained/predicted_classes.hpp"
 
 #include <algorithm>
 

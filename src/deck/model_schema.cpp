@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "deck/model_schema.hpp"
+
+#include "deck/describe/describe.hpp"
+
+namespace zygos::deck {
+namespace {
+
+std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
+  for (Schema& layer : layers) {
+    layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
+        .optional()
+        .example("fc1");
+    layer.texts("inputs", "Layers that feed this one, or `input`; default: the layer before.")
+        .optional()
+        .length(1, 1024)
+        .example("[fc1]");
+  }
+  return layers;
+}
+
+/// The layers and, beside them, their repetition.
+std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
+  Schema repeat("repeat",
+                "Layers several times over, a copy behind the other, named after repetition, copy "
+                "and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other "
+                "names are those of the same copy. The repetition's own name is its last layer.");
+  repeat.integer("times", "Number of copies.").required().in_range(1, 1000).example("4");
+  repeat
+      .variants("layers", "type", with_layer_keys(layers),
+                "The layers of a copy in order, of any type but `repeat`.")
+      .required()
+      .length(1)
+      .named_by("name")
+      .example("[{type: dense, units: 10}]");
+  std::vector<Schema> all = layers;
+  all.push_back(std::move(repeat));
+  return all;
+}
+
+Schema pretrained_schema() {
+  Schema schema(
+      "pretrained",
+      "Weights to begin with instead of those from the seed: fine-tuning. Read when a run "
+      "starts, not when it goes on.");
+  schema
+      .path("file",
+            "A .safetensors, .npz or .onnx, with PyTorch's names and layouts or Zygos' own; or a run's "
+            "folder, or one of its checkpoints.")
+      .required()
+      .example("resnet.safetensors");
+  schema
+      .choice("match", {"names", "order"},
+              "names: the tensors fc1.weight and fc1.bias are of the layer fc1; order: the first "
+              "module of the file is the first layer with parameters, and so on, as "
+              "torch.nn.Sequential counts them.")
+      .fallback("names");
+  schema.texts("rename", "Modules of the file that are layers of another name: `module -> layer`.")
+      .fallback("[]")
+      .example("[features.0 -> conv1]");
+  schema
+      .boolean("partial",
+               "Whether layers that the file has nothing for begin from the seed, and tensors that "
+               "are of no layer are left out; false: both are refused.")
+      .fallback(false);
+  return schema;
+}
+
+}  // namespace
+
+Schema model_schema(const RunTables& tables) {
+  Schema schema("model", "The network.");
+  schema.integers("input", "Shape of one sample; default: that of the data.")
+      .at_least(1)
+      .length(1, 5)
+      .optional()
+      .example("[784]");
+  schema
+      .variants("layers", "type", with_layer_keys(with_repeat(tables.layers)),
+                "The layers in order.")
+      .required()
+      .length(1)
+      .named_by("name")
+      .example("[{type: dense, units: 10}]");
+  Key& loss = schema.variant("loss", "type", tables.losses, "What training makes small.");
+  if (find_schema(tables.losses, "cross_entropy") != nullptr) {
+    loss.fallback("cross_entropy");
+  } else {
+    loss.required();
+  }
+  schema.section("pretrained", pretrained_schema()).optional().example("{file: base.safetensors}");
+  return schema;
+}
+
+}  // namespace zygos::deck

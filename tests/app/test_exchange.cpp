@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trained weights out of a run and into another one, as people do it.
+#include "tiny_run.hpp"
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace zygos::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* deck_head = R"(deck_version: 1
+data: {format: synthetic, function: invariants, samples: 256, test_samples: 64}
+optimizer: {type: sgd, learning_rate: 1e-9}
+lanes: {host: {kind: host}}
+policy: single
+train: {batch: 32, steps: 1}
+)";
+
+std::string model(const std::string& last, const std::string& pretrained) {
+  return "model:\n  layers:\n    - {name: h, type: dense, units: 8, activation: tanh}\n    - "
+         "{name: " +
+         last + ", type: dense, units: 3}\n  loss: mse\n" + pretrained;
+}
+
+void write_deck(const fs::path& file, const std::string& last, const std::string& pretrained = "") {
+  write_text(file, deck_head + model(last, pretrained));
+}
+
+/// Trains runs/base and exports it.
+void make_base(const Scratch& scratch) {
+  write_deck(scratch.path() / "base.yaml", "out");
+  json_of({"train", "base.yaml", "train.steps=40", "optimizer.learning_rate=0.05", "--json"},
+          scratch.path());
+  for (const std::string ending : {".safetensors", ".npz", ".onnx"}) {
+    const auto exported =
+        json_of({"export", "runs/base", "--output", "base" + ending, "--json"}, scratch.path());
+    CHECK(exported["parameters"] == 6 * 8 + 8 + 8 * 3 + 3);
+    CHECK(exported["step"] == 40);
+  }
+}
+
+std::string predictions(const Scratch& scratch, const std::string& subject,
+                        const std::vector<std::string>& further = {}) {
+  std::vector<std::string> words{"predict", subject, "--output", "out.csv", "--json"};
+  words.insert(words.end(), further.begin(), further.end());
+  json_of(words, scratch.path());
+  return read_text(scratch.path() / "out.csv");
+}
+
+std::string hash_of(const Scratch& scratch, const std::string& deck,
+                    const std::vector<std::string>& further = {}) {
+  std::vector<std::string> words{"train", deck, "--json", "--fresh"};
+  words.insert(words.end(), further.begin(), further.end());
+  return json_of(words, scratch.path())["weights_xxh64"].get<std::string>();
+}
+
+}  // namespace
+
+TEST_CASE("An exported model predicts with the bits of its run") {
+  const Scratch scratch;
+  make_base(scratch);
+  const std::string expected = predictions(scratch, "runs/base");
+  CHECK(predictions(scratch, "base.safetensors") == expected);
+  CHECK(predictions(scratch, "base.onnx") == expected);
+  const Outcome weights_alone =
+      zygos_run({"predict", "base.npz", "--output", "out.csv"}, scratch.path());
+  CHECK(weights_alone.code == 2);
+  CHECK_THAT(weights_alone.err, ContainsSubstring("base.npz holds weights and no deck"));
+}
+
+TEST_CASE("A run begins with pretrained weights, wherever they come from") {
+  const Scratch scratch;
+  make_base(scratch);
+  const std::string after_base = predictions(scratch, "runs/base");
+  std::string hash;
+  for (const std::string source : {"base.safetensors", "base.npz", "base.onnx", "runs/base"}) {
+    CAPTURE(source);
+    write_deck(scratch.path() / "tuned.yaml", "out", "  pretrained: {file: " + source + "}\n");
+    const std::string now = hash_of(scratch, "tuned.yaml");
+    CHECK((hash.empty() || now == hash));
+    hash = now;
+  }
+  // One step of a learning rate of nearly nothing changes nearly nothing.
+  const auto tuned = json_of({"eval", "runs/tuned", "--json"}, scratch.path());
+  const auto base = json_of({"eval", "runs/base", "--json"}, scratch.path());
+  CHECK(std::abs(tuned["test_loss"].get<double>() / base["test_loss"].get<double>() - 1) < 1e-4);
+  write_deck(scratch.path() / "other.yaml", "out");
+  CHECK(hash_of(scratch, "other.yaml") != hash);
+}
+
+TEST_CASE("A run that goes on needs no pretrained weights any more") {
+  const Scratch scratch;
+  make_base(scratch);
+  write_deck(scratch.path() / "tuned.yaml", "out", "  pretrained: {file: base.safetensors}\n");
+  const std::string whole =
+      hash_of(scratch, "tuned.yaml", {"train.steps=3", "--run-dir", "runs/whole"});
+  hash_of(scratch, "tuned.yaml", {"train.steps=2"});
+  fs::remove(scratch.path() / "base.safetensors");
+  const auto resumed = json_of({"resume", "runs/tuned", "train.steps=3", "--json"}, scratch.path());
+  CHECK(resumed["weights_xxh64"] == whole);
+}
+
+TEST_CASE("Another head begins from the seed if a part is asked for") {
+  const Scratch scratch;
+  make_base(scratch);
+  write_deck(scratch.path() / "head.yaml", "head", "  pretrained: {file: base.safetensors}\n");
+  const Outcome refused = zygos_run({"train", "head.yaml"}, scratch.path());
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("head.yaml:12:") &&
+                              ContainsSubstring("'head.weight' [3, 8] is missing") &&
+                              ContainsSubstring("'out.bias' [3] is of no layer"));
+  const Outcome checked = zygos_run({"check", "head.yaml"}, scratch.path());
+  CHECK(checked.code == 2);
+  CHECK_THAT(checked.err, ContainsSubstring("'head.weight' [3, 8] is missing"));
+
+  const Outcome taken =
+      zygos_run({"train", "head.yaml", "model.pretrained.partial=true"}, scratch.path());
+  CHECK(taken.code == 0);
+  CHECK_THAT(taken.out + taken.err,
+             ContainsSubstring("beginning with 2 of 4 parameter tensors") &&
+                 ContainsSubstring("from the seed: head/kernel, head/bias") &&
+                 ContainsSubstring("of no layer: out.bias, out.weight"));
+  const Outcome renamed = zygos_run(
+      {"train", "head.yaml", "--fresh", "model.pretrained.rename=[out -> head]"}, scratch.path());
+  CHECK(renamed.code == 0);
+  CHECK_THAT(renamed.out + renamed.err, ContainsSubstring("beginning with 4 of 4"));
+  const Outcome ordered =
+      zygos_run({"train", "head.yaml", "--fresh", "model.pretrained.match=order"}, scratch.path());
+  CHECK(ordered.code == 0);
+  const Outcome no_arrow =
+      zygos_run({"check", "head.yaml", "model.pretrained.rename=[out]"}, scratch.path());
+  CHECK(no_arrow.code == 2);
+  CHECK_THAT(no_arrow.err, ContainsSubstring("'out' renames nothing"));
+}
+
+TEST_CASE("Compared policies begin with the pretrained weights, too") {
+  const Scratch scratch;
+  make_base(scratch);
+  write_deck(scratch.path() / "tuned.yaml", "out", "  pretrained: {file: base.npz}\n");
+  const std::vector<std::string> words{"compare", "tuned.yaml", "--policies", "single",
+                                       "--steps", "1",          "--json"};
+  const double tuned = json_of(words, scratch.path())["rows"][0]["loss"].get<double>();
+  write_deck(scratch.path() / "tuned.yaml", "out");
+  const double untrained = json_of(words, scratch.path())["rows"][0]["loss"].get<double>();
+  CHECK(tuned < 0.8 * untrained);
+}
+
+TEST_CASE("The operators of every layer are those of ONNX, or it says that there are none") {
+  const Scratch scratch;
+  const auto exported = [&](const std::string& deck, const std::vector<std::string>& further) {
+    std::vector<std::string> words{"train",
+                                   (source_folder() / "inputs" / deck).string(),
+                                   "--run-dir",
+                                   "run",
+                                   "--fresh",
+                                   "--json",
+                                   "policy=single",
+                                   "lanes={host: {kind: host}}",
+                                   "train={batch: 1, steps: 1, evaluate_every: never}"};
+    words.insert(words.end(), further.begin(), further.end());
+    json_of(words, scratch.path());
+    return zygos_run({"export", "run", "--output", "model.onnx"}, scratch.path());
+  };
+  // ONNX' own checker has seen each: operators, their numbers of inputs, attributes and types.
+  for (const std::string deck : {"lenet5_batch_norm.yaml", "unet.yaml", "residual_mlp.yaml"}) {
+    CAPTURE(deck);
+    CHECK(exported(deck, {}).code == 0);
+  }
+  CHECK(exported("alexnet_shape.yaml", {"data.size=67"}).code == 0);
+  CHECK(exported("tdnn.yaml", {}).code == 0);
+  CHECK(exported("gpt.yaml", {"data={format: tokens, sequence: 16, vocabulary: 65, samples: 9}"})
+            .code == 0);
+  const Outcome graph = exported("gcn.yaml", {});
+  CHECK(graph.code == 2);
+  CHECK_THAT(graph.err, ContainsSubstring("graph_conv' have no operators of ONNX"));
+}
+
+TEST_CASE("Export refuses what it cannot write") {
+  const Scratch scratch;
+  write_deck(scratch.path() / "base.yaml", "out");
+  const Outcome untrained = zygos_run({"export", "base.yaml", "--output", "a.npz"}, scratch.path());
+  CHECK(untrained.code == 4);
+  json_of({"train", "base.yaml", "--json"}, scratch.path());
+  const Outcome ending = zygos_run({"export", "base.yaml", "--output", "a.pt"}, scratch.path());
+  CHECK(ending.code == 2);
+  CHECK_THAT(ending.err, ContainsSubstring("allowed for weights are .safetensors, .npz and .onnx"));
+  const Outcome folder = zygos_run({"export", "base.yaml", "--output", "no/a.npz"}, scratch.path());
+  CHECK(folder.code == 5);
+}
