@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   // 1. The simulation owns Kokkos and its execution-space instance; Zygos borrows both.
   const Kokkos::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultHostExecutionSpace exec;
-  constexpr int cells = 1000, periods = 1000;
+  constexpr int cells = 1000, periods = 600;
   const flame::State state(cells), reference(cells);
 
   // 2. The network: temperature and fuel of a cell in, what the chemistry does to both out.
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
       exec.fence("flame::solved");
       in_solver += seconds_since(start);
       samples.add(exec, inputs, outputs);
-      const auto report = net.train(samples, {.budget = 20ms, .max_steps = 20});
+      const auto report = net.train(samples, {.budget = 20ms, .max_steps = 40});
       error = net.validate(samples).relative_error;
       in_training += report.seconds;
     }
