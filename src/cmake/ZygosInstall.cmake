@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 set(zygos_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Zygos)
 
 set(zygos_installed zygos zygos_kokkos zygos_deck_values)
-foreach(module IN LISTS zygos_modules)
+foreach(module IN LISTS zygos_modules zygos_module_parts)
   list(APPEND zygos_installed zygos_${module})
 endforeach()
 if(TARGET zygos_fortran)
@@ -60,7 +60,7 @@ endif()
 
 # pkg-config, for programs that are not built with CMake. Linkers want users of a library before it.
 if(Kokkos_DIR AND zygos_device STREQUAL none)
-  set(zygos_pc_libs ${zygos_modules})
+  set(zygos_pc_libs ${zygos_modules} ${zygos_module_parts})
   list(INSERT zygos_pc_libs 1 deck_values)
   list(REVERSE zygos_pc_libs)
   list(TRANSFORM zygos_pc_libs PREPEND -lzygos_)

@@ -44,6 +44,18 @@ void require_norms(const schedule::Schedule& schedule, bool clips) {
   }
 }
 
+/// What the loss reads is known now; else the first step would find out, on some lane.
+void require_targets(const nn::Loss& loss, DType activations, DType found) {
+  const DType wanted = loss.wants_labels() ? DType::i32 : wide(activations);
+  if (found != wanted) {
+    throw UsageError("targets are " + std::string(name_of(found)) + ", but loss '" +
+                     std::string(loss.type()) + "' of an engine with " +
+                     std::string(name_of(activations)) + " activations reads " +
+                     std::string(name_of(wanted)) + "; set plan::TargetSpec::dtype to that (data " +
+                     "of any other type are converted)");
+  }
+}
+
 /// Their number as it is now: threads of lanes may be bound to fewer.
 EngineOptions with_cores(EngineOptions options) {
   options.cores = cores_of(options);
@@ -78,6 +90,7 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
   model.graph.require_precision(options.dtype);
+  require_targets(model.graph.loss(), options.dtype, target.dtype);
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
   make_places();
   announce_messages();

@@ -304,3 +304,17 @@ TEST_CASE("The arena of a run holds exactly what the plan says", "[train][engine
   CHECK(used.back().lane == "device/staging");
   CHECK(used.back().bytes == planned[1].staging.total());
 }
+
+TEST_CASE("An engine refuses targets of a type that its loss does not read", "[train]") {
+  SmallRun run({test::host_lane()}, DType::f32);
+  graph::Graph numbers(Shape{10}, nn::mean_squared_error());
+  numbers.add("out", nn::dense({.units = 2}));
+  run.graph = numbers;
+  run.targets = {Shape{2}, DType::f64};
+  const auto schedule = run.schedule_of(policies::single({}));
+
+  CHECK_THROWS_WITH(run.engine(schedule), Catch::Matchers::ContainsSubstring("targets are f64") &&
+                                              Catch::Matchers::ContainsSubstring("reads f32"));
+  run.targets.dtype = DType::f32;
+  CHECK_NOTHROW(run.engine(schedule));
+}

@@ -17,7 +17,8 @@ enum class RngPurpose : std::uint32_t {
   shuffle = 2,
   dropout = 3,
   data = 4,
-  noise = 5
+  noise = 5,
+  reservoir = 6
 };
 
 /// Key of one stream: the run's seed, the purpose and a further number (layer, epoch, ...).

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model from memory, and proof that no library for files or messages came with it.
+// A model from memory, a surrogate that learns, and proof that no library for files or messages
+// came with it.
 #include "zygos/infer/model.hpp"
+#include "zygos/insitu/surrogate.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/nn/losses.hpp"
 
@@ -48,6 +50,12 @@ int main(int argc, char** argv) {
     if (y(i) != i + 1.5) {
       return 1;
     }
+  }
+  auto net = insitu::Surrogate::mlp({.in = 2, .out = 1}, Kokkos::DefaultHostExecutionSpace());
+  auto samples = net.reservoir({.capacity = 1000});
+  samples.add(Kokkos::DefaultHostExecutionSpace(), x, y);
+  if (net.train(samples, {.max_steps = 10}).steps != 10) {
+    return 1;
   }
   for (const char* library : {"hdf5", "yaml", "libmpi", "crypto", "xxhash", "libz", "fmt"}) {
     if (is_loaded(library)) {
