@@ -5,8 +5,10 @@
 #include "app/run/build_run.hpp"
 #include "app/run/resume_rules.hpp"
 #include "app/text.hpp"
+#include "app/trained/metrics.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,7 +37,7 @@ Subject subject_of(const Invocation& invocation) {
   return {std::move(deck), std::move(folder)};
 }
 
-train::Evaluation measure(RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
+train::Evaluation evaluation_of(RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
   const RunPlan plan = recall_plan(setup, checkpoint, console);
   train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, plan.schedule, setup.target,
                        setup.engine_options());
@@ -58,7 +60,7 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     throw CheckpointError(fmt::format("{} holds no checkpoint; train first",
                                       (subject.folder / "checkpoints").string()));
   }
-  const train::Evaluation result = measure(setup, *checkpoint, console);
+  const train::Evaluation result = evaluation_of(setup, *checkpoint, console);
   std::string text = fmt::format("{} at step {}: test loss {:.5g}", subject.folder.string(),
                                  text_of_count(checkpoint->step), result.loss);
   nlohmann::json object{{"checkpoint", checkpoint->path.string()},
@@ -70,6 +72,13 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     object["test_" + score] = result.score;
   }
   console.say(text + fmt::format(" ({} samples)", text_of_count(result.samples)));
+  if (const auto metrics = metrics_for(setup.graph->loss(), setup.graph->output_shape())) {
+    infer::Model model(*setup.graph, load::weights_of(*checkpoint), {.dtype = setup.dtype});
+    measure(model, *setup.test, *metrics);
+    console.note("");
+    console.note(metrics->text());
+    object["metrics"] = metrics->json();
+  }
   if (console.wants_json()) {
     console.json(object);
   }

@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/trained/metrics.hpp"
+
+#include "app/run/lane_choice.hpp"
+#include "app/table.hpp"
+#include "app/text.hpp"
+#include "app/trained/predicted_classes.hpp"
+
+#include "zygos/io/batching.hpp"
+#include "zygos/io/sample_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace zygos::app {
+
+namespace {
+
+/// Above it a matrix of all pairs is neither kept nor shown.
+constexpr std::int64_t max_matrix_classes = 1000;
+constexpr std::int64_t max_shown_rows = 20;
+
+double ratio(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
+
+std::vector<std::uint32_t> all_ids(const io::Dataset& part) {
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(part.size()));
+  std::iota(ids.begin(), ids.end(), 0U);
+  return ids;
+}
+
+/// What was counted of one class.
+struct ClassCounts {
+  std::int64_t labels = 0;       ///< that are this class
+  std::int64_t predictions = 0;  ///< likewise
+  std::int64_t hits = 0;
+
+  double precision() const {
+    return ratio(static_cast<double>(hits), static_cast<double>(predictions));
+  }
+  double recall() const { return ratio(static_cast<double>(hits), static_cast<double>(labels)); }
+  double f1() const {
+    return ratio(2.0 * static_cast<double>(hits), static_cast<double>(labels + predictions));
+  }
+};
+
+class Classification final : public Metrics {
+ public:
+  Classification(const PredictedClasses& classes, std::int64_t count)
+      : classes_(classes), counts_(static_cast<std::size_t>(count)) {
+    if (count <= max_matrix_classes) {
+      matrix_.assign(counts_.size() * counts_.size(), 0);
+    }
+  }
+
+  void add(std::span<const double> predictions, const io::Dataset& part) override {
+    const auto values = static_cast<std::size_t>(part.size() * classes_.shape().size());
+    named_.resize(values);
+    labels_.resize(values);
+    classes_.name(predictions.data(), part.size(), named_.data());
+    io::gather_labels(part, all_ids(part), labels_.data());
+    for (std::size_t i = 0; i < values; ++i) {
+      if (labels_[i] < 0) {
+        continue;
+      }
+      const auto label = static_cast<std::size_t>(labels_[i]);
+      const auto named = static_cast<std::size_t>(named_[i]);
+      ++counts_[label].labels;
+      ++counts_[named].predictions;
+      counts_[label].hits += label == named ? 1 : 0;
+      if (!matrix_.empty()) {
+        ++matrix_[label * counts_.size() + named];
+      }
+    }
+  }
+
+  nlohmann::json json() const override {
+    nlohmann::json classes = nlohmann::json::array();
+    for (const ClassCounts& one : counts_) {
+      classes.push_back({{"labels", one.labels},
+                         {"precision", one.precision()},
+                         {"recall", one.recall()},
+                         {"f1", one.f1()}});
+    }
+    nlohmann::json object{{"macro_precision", mean(&ClassCounts::precision)},
+                          {"macro_recall", mean(&ClassCounts::recall)},
+                          {"macro_f1", mean(&ClassCounts::f1)},
+                          {"classes", classes}};
+    if (!matrix_.empty()) {
+      nlohmann::json rows = nlohmann::json::array();
+      for (std::size_t label = 0; label < counts_.size(); ++label) {
+        const auto row = std::span(matrix_).subspan(label * counts_.size(), counts_.size());
+        rows.push_back(std::vector<std::int64_t>(row.begin(), row.end()));
+      }
+      object["confusion"] = rows;
+    }
+    return object;
+  }
+
+  std::string text() const override {
+    using Align = Table::Align;
+    Table table({{"class"},
+                 {"labels", Align::right},
+                 {"precision", Align::right},
+                 {"recall", Align::right},
+                 {"F1", Align::right},
+                 {"most mistaken for", Align::right}});
+    // The worst ones, where there are many.
+    for (const std::size_t which : shown()) {
+      const ClassCounts& one = counts_[which];
+      table.add({std::to_string(which), text_of_count(one.labels), text_of_percent(one.precision()),
+                 text_of_percent(one.recall()), text_of_percent(one.f1()), mistaken_for(which)});
+    }
+    table.add({"mean", "", text_of_percent(mean(&ClassCounts::precision)),
+               text_of_percent(mean(&ClassCounts::recall)), text_of_percent(mean(&ClassCounts::f1)),
+               ""});
+    return table.text();
+  }
+
+ private:
+  /// Over the classes that labels or predictions have.
+  double mean(double (ClassCounts::*figure)() const) const {
+    double sum = 0.0;
+    std::int64_t seen = 0;
+    for (const ClassCounts& one : counts_) {
+      if (one.labels + one.predictions > 0) {
+        sum += (one.*figure)();
+        ++seen;
+      }
+    }
+    return ratio(sum, static_cast<double>(seen));
+  }
+
+  std::vector<std::size_t> shown() const {
+    std::vector<std::size_t> order(counts_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (std::ssize(order) <= max_shown_rows) {
+      return order;
+    }
+    std::erase_if(order, [&](std::size_t which) { return counts_[which].labels == 0; });
+    std::ranges::stable_sort(order, {}, [&](std::size_t which) { return counts_[which].f1(); });
+    order.resize(std::min<std::size_t>(order.size(), max_shown_rows));
+    return order;
+  }
+
+  std::string mistaken_for(std::size_t label) const {
+    std::size_t other = label;
+    std::int64_t most = 0;
+    for (std::size_t named = 0; named < counts_.size() && !matrix_.empty(); ++named) {
+      const std::int64_t times = matrix_[label * counts_.size() + named];
+      if (named != label && times > most) {
+        most = times;
+        other = named;
+      }
+    }
+    return most > 0 ? fmt::format("{} ({})", other, text_of_count(most)) : std::string();
+  }
+
+  PredictedClasses classes_;
+  std::vector<ClassCounts> counts_;
+  std::vector<std::int64_t> matrix_;  ///< (labels, predictions), or empty
+  std::vector<std::int32_t> named_;
+  std::vector<std::int32_t> labels_;
+};
+
+/// Errors of one output, or of all. Sums of squares are about the running mean (Welford, 1962).
+struct Errors {
+  std::int64_t count = 0;
+  double squares = 0.0;
+  double absolute = 0.0;
+  double largest = 0.0;
+  double mean = 0.0;       ///< of the targets
+  double deviation = 0.0;  ///< sum of their squared deviations
+
+  void add(double prediction, double target) {
+    const double error = prediction - target;
+    squares += error * error;
+    absolute += std::abs(error);
+    largest = std::max(largest, std::abs(error));
+    ++count;
+    const double before = target - mean;
+    mean += before / static_cast<double>(count);
+    deviation += before * (target - mean);
+  }
+  double rmse() const { return std::sqrt(ratio(squares, static_cast<double>(count))); }
+  double mae() const { return ratio(absolute, static_cast<double>(count)); }
+  /// 1 minus the share of the targets' variance that is left.
+  double r2() const { return 1.0 - squares / std::max(deviation, 1e-300); }
+
+  nlohmann::json json() const {
+    return {{"rmse", rmse()},
+            {"mae", mae()},
+            {"largest_error", largest},
+            {"r2", deviation > 0.0 ? nlohmann::json(r2()) : nlohmann::json(nullptr)}};
+  }
+  std::vector<std::string> cells(const std::string& name) const {
+    return {name, fmt::format("{:.4g}", rmse()), fmt::format("{:.4g}", mae()),
+            fmt::format("{:.4g}", largest), deviation > 0.0 ? fmt::format("{:.5f}", r2()) : "-"};
+  }
+};
+
+class Regression final : public Metrics {
+ public:
+  explicit Regression(const Shape& output) : outputs_(static_cast<std::size_t>(output.size())) {}
+
+  void add(std::span<const double> predictions, const io::Dataset& part) override {
+    targets_.resize(predictions.size());
+    io::gather_targets(part, all_ids(part), targets_.data());
+    for (std::size_t i = 0; i < predictions.size(); ++i) {
+      outputs_[i % outputs_.size()].add(predictions[i], targets_[i]);
+      all_.add(predictions[i], targets_[i]);
+    }
+  }
+
+  nlohmann::json json() const override {
+    nlohmann::json outputs = nlohmann::json::array();
+    for (const Errors& one : outputs_) {
+      outputs.push_back(one.json());
+    }
+    nlohmann::json object = all_.json();
+    if (std::ssize(outputs_) <= max_matrix_classes) {
+      object["outputs"] = outputs;
+    }
+    return object;
+  }
+
+  std::string text() const override {
+    using Align = Table::Align;
+    Table table({{"output"},
+                 {"RMSE", Align::right},
+                 {"MAE", Align::right},
+                 {"largest", Align::right},
+                 {"R2", Align::right}});
+    for (std::size_t i = 0; i < outputs_.size() && std::ssize(outputs_) <= max_shown_rows; ++i) {
+      table.add(outputs_[i].cells(std::to_string(i)));
+    }
+    table.add(all_.cells("all"));
+    return table.text();
+  }
+
+ private:
+  std::vector<Errors> outputs_;
+  Errors all_;
+  std::vector<double> targets_;
+};
+
+}  // namespace
+
+std::unique_ptr<Metrics> classification_metrics(const nn::Loss& loss, const Shape& output) {
+  const auto classes = PredictedClasses::of(loss, output);
+  return std::make_unique<Classification>(*classes, output.size() / classes->shape().size());
+}
+
+std::unique_ptr<Metrics> regression_metrics(const Shape& output) {
+  return std::make_unique<Regression>(output);
+}
+
+std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output) {
+  if (loss.wants_labels()) {
+    return classification_metrics(loss, output);
+  }
+  return loss.target_range() ? nullptr : regression_metrics(output);
+}
+
+void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics) {
+  using Rows = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const Kokkos::OpenMP exec(this_machine().cores);
+  const auto features = static_cast<std::size_t>(model.graph().input_shape().size());
+  const auto width = static_cast<std::size_t>(model.graph().output_shape().size());
+  std::vector<double> inputs;
+  std::vector<double> outputs;
+  for (std::int64_t first = 0; first < data.size(); first += model.block()) {
+    const io::Dataset part =
+        io::samples_in_memory(data, first, std::min(model.block(), data.size() - first));
+    const auto samples = static_cast<std::size_t>(part.size());
+    inputs.resize(samples * features);
+    outputs.resize(samples * width);
+    io::gather(part, all_ids(part), inputs.data());
+    model.predict(exec, Rows(inputs.data(), samples, features),
+                  Rows(outputs.data(), samples, width));
+    exec.fence("zygos::app::metrics");
+    metrics.add(outputs, part);
+  }
+}
+
+}  // namespace zygos::app

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How good predictions are beyond their loss: by class where labels are predicted, by output where
+// numbers are.
+#pragma once
+
+#include "zygos/graph/graph.hpp"
+#include "zygos/infer/model.hpp"
+#include "zygos/io/dataset.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace zygos::app {
+
+class Metrics {
+ public:
+  virtual ~Metrics() = default;
+  /// Of the samples of `part`, in memory: predictions (samples, output), dense.
+  virtual void add(std::span<const double> predictions, const io::Dataset& part) = 0;
+  virtual nlohmann::json json() const = 0;
+  /// Tables for people, each line indented.
+  virtual std::string text() const = 0;
+};
+
+/// Precision, recall and F1 of every class, their means, and the confusion matrix. `output`: see
+/// PredictedClasses. Labels that are ignored do not count.
+std::unique_ptr<Metrics> classification_metrics(const nn::Loss& loss, const Shape& output);
+/// Root mean squared, mean absolute and largest error and R^2 of every output and of all.
+std::unique_ptr<Metrics> regression_metrics(const Shape& output);
+/// Whichever fits the loss; null for a loss of masks or probabilities, whose score says it all.
+std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output);
+
+/// Predicts all samples, in blocks of the model.
+void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics);
+
+}  // namespace zygos::app
