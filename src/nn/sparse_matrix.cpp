@@ -82,6 +82,19 @@ SparseMatrix self_and_mean(const Adjacency& graph) {
   return matrix;
 }
 
+std::vector<double> dense_elements(const SparseMatrix& matrix) {
+  std::vector<double> elements(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0);
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    for (auto i = static_cast<std::size_t>(matrix.offsets[at]);
+         i < static_cast<std::size_t>(matrix.offsets[at + 1]); ++i) {
+      elements[static_cast<std::size_t>(row * matrix.columns + matrix.column_of[i])] =
+          matrix.values[i];
+    }
+  }
+  return elements;
+}
+
 SparseMatrix transposed(const SparseMatrix& matrix) {
   SparseMatrix out{matrix.columns, matrix.rows, {}, {}, {}};
   out.offsets.assign(static_cast<std::size_t>(matrix.columns) + 1, 0);

@@ -39,6 +39,8 @@ SparseMatrix normalised(const Adjacency& graph);
 SparseMatrix self_and_mean(const Adjacency& graph);
 
 SparseMatrix transposed(const SparseMatrix& matrix);
+/// All elements, row major.
+std::vector<double> dense_elements(const SparseMatrix& matrix);
 
 /// A matrix and its transpose as constants of a layer: "offsets", "column_of", "values", and the
 /// same of the transpose, which is left out if the matrix is symmetric.

@@ -13,6 +13,7 @@
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
+#include "zygos/nn/onnx.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -116,6 +117,29 @@ class GraphConv final : public Layer {
       specs.push_back({"d_z", infer(inputs).with_leading(batch), dtype});
     }
     return specs;
+  }
+
+  /// ONNX has no sparse product: the matrix is dense there.
+  std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
+                   std::span<const Shape> shapes) const override {
+    constexpr std::int64_t max_elements = std::int64_t{1} << 26;
+    const SparseMatrix& matrix = matrix_for(shapes[0][0]).matrix();
+    if (matrix.rows * matrix.columns > max_elements) {
+      throw UsageError("graph_conv: a graph of " + std::to_string(matrix.columns) +
+                       " nodes is too large for ONNX, where its matrix is dense: at most 2^26 "
+                       "elements; export the weights alone, as .safetensors or .npz");
+    }
+    const std::string gathered = graph.add(
+        "MatMul",
+        {graph.numbers(dense_elements(matrix), Shape{matrix.rows, matrix.columns}), inputs[0]});
+    const std::int64_t width = rows_of_node_ * shapes[0][1];
+    const std::string rows =
+        onnx_reshape(graph, gathered, Shape{matrix.rows / rows_of_node_, width});
+    std::string y = graph.add("MatMul", {rows, graph.parameter(0, Shape{width, units_})});
+    if (bias_) {
+      y = graph.add("Add", {y, graph.parameter(1, Shape{units_})});
+    }
+    return onnx_activation(graph, y, activation_);
   }
 
   std::vector<ConstantSpec> constants(std::span<const Shape> inputs, DType dtype) const override {
