@@ -19,20 +19,15 @@
 
 namespace c = zygos::c;
 
-namespace {
-
-int threads_of(const zygos_session& session, int threads) {
-  if (threads < 0) {
-    throw zygos::UsageError("a model of " + std::to_string(threads) +
-                            " threads; it must be 1 or more, or 0 for those of the session");
-  }
-  return threads > 0 ? threads : session.threads;
-}
-
-}  // namespace
-
 zygos_model::zygos_model(zygos_session& session_, zygos::infer::Model&& model_, int threads_)
-    : registration(session_), model(std::move(model_)), threads(threads_of(session_, threads_)) {}
+    : registration(session_),
+      model(std::move(model_)),
+      threads(c::threads_of(session_, threads_, "a model")) {}
+
+c::InUse zygos_model::use() {
+  return {in_use,
+          "another thread uses this model now; give each thread its own with zygos_share()"};
+}
 
 const zygos::lane::Execution& zygos_model::on_host() {
   // A team within a parallel region of the caller has one thread, or makes more than there are
@@ -58,15 +53,6 @@ const zygos::lane::Execution& zygos_model::on_stream(void* stream) {
 }
 
 namespace zygos::c {
-
-InUse::InUse(zygos_model& model) : model_(model) {
-  if (model.in_use.test_and_set(std::memory_order_acquire)) {
-    throw UsageError(
-        "another thread uses this model now; give each thread its own with zygos_share()");
-  }
-}
-
-InUse::~InUse() { model_.in_use.clear(std::memory_order_release); }
 
 namespace {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "c/in_use.hpp"
 #include "c/session.hpp"
 
 #include "zygos/infer/model.hpp"
@@ -11,29 +12,13 @@
 #include <optional>
 #include <vector>
 
-namespace zygos::c {
-
-/// Counts a model of the session from before it is made until after it is gone.
-class Registration {
- public:
-  explicit Registration(zygos_session& session) : session_(session) { session.models.fetch_add(1); }
-  ~Registration() { session_.models.fetch_sub(1); }
-  Registration(const Registration&) = delete;
-  Registration& operator=(const Registration&) = delete;
-
-  zygos_session& session() const noexcept { return session_; }
-
- private:
-  zygos_session& session_;
-};
-
-}  // namespace zygos::c
-
 /// A model and where it predicts. Instances are made by the first prediction that needs them.
 struct zygos_model {
   /// Throws UsageError for a negative number of threads; 0: those of the session.
   zygos_model(zygos_session& session, zygos::infer::Model&& model, int threads);
 
+  /// The model for the length of a call.
+  zygos::c::InUse use();
   const zygos::lane::Execution& on_host();
   const zygos::lane::Execution& on_stream(void* stream);
 
@@ -49,19 +34,3 @@ struct zygos_model {
   std::optional<zygos::lane::Execution> device_{};
   void* stream_ = nullptr;  ///< of device_
 };
-
-namespace zygos::c {
-
-/// The model for the length of a call. Throws UsageError while another thread has it.
-class InUse {
- public:
-  explicit InUse(zygos_model& model);
-  ~InUse();
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-
- private:
-  zygos_model& model_;
-};
-
-}  // namespace zygos::c

@@ -39,7 +39,7 @@ int zygos_predict(zygos_model* model, const zygos_array* inputs, int32_t inputs_
                   const zygos_array* output, zygos_error* error) {
   return guarded(error, [&] {
     zygos_model& used = required(model, "model");
-    const InUse in_use(used);
+    const InUse in_use = used.use();
     predict(
         used, inputs, inputs_count, output, [&]() -> const auto& { return used.on_host(); });
   });
@@ -49,7 +49,7 @@ int zygos_predict_on_stream(zygos_model* model, void* stream, const zygos_array*
                             int32_t inputs_count, const zygos_array* output, zygos_error* error) {
   return guarded(error, [&] {
     zygos_model& used = required(model, "model");
-    const InUse in_use(used);
+    const InUse in_use = used.use();
     const auto& execution = predict(
         used, inputs, inputs_count,
         output, [&]() -> const auto& { return used.on_stream(stream); });
@@ -62,7 +62,7 @@ int zygos_predict_on_stream(zygos_model* model, void* stream, const zygos_array*
 int zygos_prepare(zygos_model* model, int64_t samples, zygos_error* error) {
   return guarded(error, [&] {
     zygos_model& used = required(model, "model");
-    const InUse in_use(used);
+    const InUse in_use = used.use();
     zygos::lane::dispatch(used.on_host(),
                           [&](const auto& exec) { used.model.prepare(exec, samples); });
   });

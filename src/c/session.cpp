@@ -12,6 +12,15 @@
 #include <string>
 
 namespace zygos::c {
+
+int threads_of(const zygos_session& session, int threads, const char* what) {
+  if (threads < 0) {
+    throw UsageError(std::string(what) + " of " + std::to_string(threads) +
+                     " threads; it must be 1 or more, or 0 for those of the session");
+  }
+  return threads > 0 ? threads : session.threads;
+}
+
 namespace {
 
 void initialise_kokkos(int threads) {
@@ -46,7 +55,8 @@ void finalise(zygos_session* session) {
   const std::int64_t models = session->models.load();
   if (models > 0) {
     throw UsageError("the session has " + std::to_string(models) +
-                     " models; free them first with zygos_free()");
+                     " models; free them first with zygos_free(), "
+                     "surrogates with zygos_surrogate_free()");
   }
   if (session->owns_kokkos && Kokkos::is_initialized() && !Kokkos::is_finalized()) {
     Kokkos::finalize();

@@ -60,7 +60,9 @@ endif()
 
 # pkg-config, for programs that are not built with CMake. Linkers want users of a library before it.
 if(Kokkos_DIR AND zygos_device STREQUAL none)
-  set(zygos_pc_libs ${zygos_modules} ${zygos_module_parts})
+  set(zygos_pc_libs ${zygos_modules})
+  list(REMOVE_ITEM zygos_pc_libs c) # uses parts
+  list(APPEND zygos_pc_libs ${zygos_module_parts} c)
   list(INSERT zygos_pc_libs 1 deck_values)
   list(REVERSE zygos_pc_libs)
   list(TRANSFORM zygos_pc_libs PREPEND -lzygos_)

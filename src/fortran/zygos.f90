@@ -2,7 +2,7 @@
 ! SPDX-License-Identifier: Apache-2.0
 !
 ! Inference from Fortran: a trained network predicts on arrays of the caller, sections included,
-! without a copy of them.
+! without a copy of them. Training inside a simulation: zygos_surrogates.f90.
 !
 !   use zygos
 !   type(zygos_session) :: session
@@ -29,10 +29,12 @@ module zygos
   use zygos_queries
   use zygos_sessions
   use zygos_support
+  use zygos_surrogates
   implicit none
   private
 
   public :: zygos_session, zygos_array, zygos_weight, zygos_view
+  public :: zygos_surrogate, zygos_training, zygos_surrogate_info
 
   integer, parameter, public :: zygos_ok = 0
   integer, parameter, public :: zygos_error_bug = 1

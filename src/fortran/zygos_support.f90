@@ -8,9 +8,12 @@ module zygos_support
   use zygos_c
   implicit none
   private
-  public :: conclude, text_of, text_at, characters_of, value_or, flag_of, options_of, code_ok
+  public :: conclude, text_of, text_at, characters_of, value_or, flag_of, options_of, refused
+  public :: code_ok, code_usage, code_memory
 
-  integer, parameter :: code_ok = 0
+  integer(c_int), parameter :: code_ok = 0
+  integer(c_int), parameter :: code_usage = 2
+  integer(c_int), parameter :: code_memory = 6
 
 contains
 
@@ -30,6 +33,19 @@ contains
     write (error_unit, '(2a)') 'zygos: ', message
     error stop int(code)
   end subroutine conclude
+
+  ! `code`, which `error` then describes.
+  integer(c_int) function refused(error, code, text)
+    type(c_error), intent(inout) :: error
+    integer(c_int), intent(in) :: code
+    character(*), intent(in) :: text
+    integer :: length
+
+    length = min(len(text), zygos_message_length - 1)
+    error%code = code
+    error%message(:length + 1) = characters_of(text(:length))
+    refused = code
+  end function refused
 
   function text_of(characters) result(text)
     character(kind=c_char), intent(in) :: characters(:)

@@ -125,7 +125,7 @@ TEST_CASE("A model that a thread uses is refused to another one", "[c]") {
   const zygos_array output = array_of(y.data(), {8, targets});
   zygos_error error{};
   {
-    const c::InUse elsewhere(*model);
+    const c::InUse elsewhere = model->use();
     CHECK(zygos_predict(model.get(), &input, 1, &output, &error) == ZYGOS_ERROR_USAGE);
     CHECK(std::string(error.message).find("zygos_share()") != std::string::npos);
     CHECK(zygos_prepare(model.get(), 8, nullptr) == ZYGOS_ERROR_USAGE);
