@@ -10,6 +10,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 namespace zygos::io {
