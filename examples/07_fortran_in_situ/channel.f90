@@ -38,9 +38,9 @@ contains
   subroutine states_of(self, x)
     type(flow), intent(in) :: self
     real(real64), intent(out) :: x(2, self%cells)
-    real(real64), parameter :: least_rate = 1e-2_real64
+    real(real64), parameter :: min_rate = 1e-2_real64
 
-    x(1, :) = log(sqrt(strain_rate(self)**2 + least_rate**2))
+    x(1, :) = log(sqrt(strain_rate(self)**2 + min_rate**2))
     x(2, :) = self%temperature
   end subroutine states_of
 
