@@ -317,8 +317,10 @@ contains
     call check(stat == zygos_error_usage, 'its training')
     call none%rollback(stat=stat)
     call check(stat == zygos_error_usage, 'its rollback')
+    bytes = [integer(int8) :: 1, 2, 3]
     call none%save(bytes, stat=stat)
-    call check(stat == zygos_error_usage .and. .not. allocated(bytes), 'its state')
+    call check(stat == zygos_error_usage .and. allocated(bytes), 'its state')
+    if (allocated(bytes)) call check(same(bytes, [integer(int8) :: 1, 2, 3]), 'a buffer after an error')
     call session%finalize(stat=stat, errmsg=message)
     call check(stat == zygos_error_usage .and. index(message, 'has 1 models') > 0, 'finalize with a surrogate')
   end subroutine check_errors
