@@ -2,21 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/failure.hpp"
 
+#include "core/out_of_memory.hpp"
+
 #include "zygos/deck/findings.hpp"
 
 #include <new>
 
 namespace zygos::app {
-
-namespace {
-
-/// Kokkos reports a failed allocation as std::runtime_error with these words.
-bool tells_of_memory(const std::string& message) {
-  return message.find("failed to allocate") != std::string::npos ||
-         message.find("out of memory") != std::string::npos;
-}
-
-}  // namespace
 
 Failure current_failure() {
   try {

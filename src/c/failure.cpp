@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c/failure.hpp"
 
+#include "core/out_of_memory.hpp"
+
 #include <cstring>
 #include <exception>
 #include <new>
@@ -44,12 +46,6 @@ int report(zygos_error* error, int code, std::string_view message) noexcept {
   }
   std::memcpy(error->message, message.data(), length);
   return code;
-}
-
-/// Kokkos reports a failed allocation as std::runtime_error with these words.
-bool tells_of_memory(std::string_view message) {
-  return message.find("failed to allocate") != std::string_view::npos ||
-         message.find("out of memory") != std::string_view::npos;
 }
 
 }  // namespace
