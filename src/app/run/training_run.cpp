@@ -388,7 +388,9 @@ ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
   share_checkpoint(checkpoint, ranks);
   if (!checkpoint) {
     ranks.together([&] { load_pretrained_weights(deck, setup, console); });
-    ranks.require_same("the pretrained weights", hash_of(setup.pretrained));
+    if (!ranks.alone()) {
+      ranks.require_same("the pretrained weights", hash_of(setup.pretrained));
+    }
   }
   const auto make_plan = [&](const std::optional<io::Checkpoint>& from) {
     if (!from) {
