@@ -30,7 +30,10 @@ ModelOutline chain(std::int32_t nodes) {
 
 /// GPipe: every place talks to its neighbours.
 Schedule pipeline(std::int32_t places) {
-  Outline outline{.policy = "gpipe", .batch = rounds, .model = chain(places)};
+  Outline outline;
+  outline.policy = "gpipe";
+  outline.batch = rounds;
+  outline.model = chain(places);
   for (std::int32_t place = 0; place < places; ++place) {
     outline.places.push_back({std::to_string(place), true, place});
     outline.stages.push_back({place, place + 1});
@@ -61,7 +64,10 @@ Schedule pipeline(std::int32_t places) {
 
 /// Every place talks to the first one, an update a round.
 Schedule hub(std::int32_t places) {
-  Outline outline{.policy = "hub", .batch = std::int64_t{rounds} * places, .model = chain(1)};
+  Outline outline;
+  outline.policy = "hub";
+  outline.batch = std::int64_t{rounds} * places;
+  outline.model = chain(1);
   std::vector<Place> others;
   for (Place place = 0; place < places; ++place) {
     outline.places.push_back({std::to_string(place), true, 0});

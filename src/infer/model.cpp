@@ -52,7 +52,6 @@ struct Model::Impl {
   Pass& pass_for(std::int64_t samples);
   void grow(std::size_t bytes);
   void run(std::span<const Samples> inputs, const Samples& outputs);
-  void call_layers(const Pass& pass) const;
 };
 
 void Model::Impl::enter(const lane::Execution& next) {
@@ -110,16 +109,6 @@ Pass& Model::Impl::pass_for(std::int64_t samples) {
   return replaced;
 }
 
-void Model::Impl::call_layers(const Pass& pass) const {
-  const auto nodes = core->graph().nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const NodeCall& call = pass.nodes()[i];
-    const nn::Context context{*execution, nn::Mode::evaluate, 0, 0, nodes[i].stream, Tensor()};
-    nodes[i].layer->forward(
-        context, {call.inputs, parameters[i], call.workspace, call.output, constants[i]});
-  }
-}
-
 void Model::Impl::run(std::span<const Samples> inputs, const Samples& outputs) {
   Pass& pass = pass_for(outputs.count);
   // Kernels of a device may load vectors, which begin at multiples of their length.
@@ -142,7 +131,7 @@ void Model::Impl::run(std::span<const Samples> inputs, const Samples& outputs) {
     }
     first += input.shape.size();
   }
-  call_layers(pass);
+  core->evaluation().run(*execution, pass.nodes(), parameters, constants);
   if (!writes) {
     copy_samples(*execution, samples_in(pass.output(), 0, outputs.shape), outputs);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "infer/block_size.hpp"
+#include "infer/evaluation.hpp"
 #include "infer/weights.hpp"
 
 #include "zygos/core/error.hpp"
@@ -27,12 +28,14 @@ class SharedModel {
         dtype_(options.dtype),
         block_(options.block > 0 ? options.block
                                  : std::max(block_size(graph_, options.dtype), options.min_block)),
+        evaluation_(graph_, options.dtype),
         constants_(graph_, wide(options.dtype)),
         weights_(flat_weights(graph_, wide(options.dtype), weights)) {}
 
   const graph::Graph& graph() const noexcept { return graph_; }
   DType dtype() const noexcept { return dtype_; }
   std::int64_t block() const noexcept { return block_; }
+  const Evaluation& evaluation() const noexcept { return evaluation_; }
   Constants& constants() noexcept { return constants_; }
 
   /// Changes with every assign().
@@ -62,6 +65,7 @@ class SharedModel {
   const graph::Graph graph_;
   const DType dtype_;
   const std::int64_t block_;
+  const Evaluation evaluation_;
   Constants constants_;
   mutable std::mutex mutex_;
   std::shared_ptr<SharedBlock> weights_;

@@ -31,6 +31,7 @@ Columns rows_in(const Columns& all, std::int64_t first, std::int64_t count) {
 Predictor::Predictor(Learner& learner, DType dtype, std::int64_t block)
     : learner_(learner),
       dtype_(dtype),
+      evaluation_(learner.graph(), dtype),
       block_(block > 0 ? block : infer::block_size(learner.graph(), dtype)) {
   static_cast<void>(pass_for(block_));
 }
@@ -60,13 +61,7 @@ void Predictor::run(const Columns& inputs, const Columns& outputs) {
   const lane::Execution& execution = *learner_.instance();
   const Parameters& parameters = learner_.parameters();
   read_samples(execution, inputs, parameters.input_standards(), rows_of(pass.input()));
-  const auto nodes = learner_.graph().nodes();
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const infer::NodeCall& call = pass.nodes()[i];
-    const nn::Context context{execution, nn::Mode::evaluate, 0, 0, nodes[i].stream, Tensor()};
-    nodes[i].layer->forward(context, {call.inputs, parameters.node_weights()[i], call.workspace,
-                                      call.output, learner_.constants()[i]});
-  }
+  evaluation_.run(execution, pass.nodes(), parameters.node_weights(), learner_.constants());
   write_samples(execution, rows_of(pass.output()), parameters.target_standards(), outputs);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "infer/evaluation.hpp"
 #include "infer/pass.hpp"
 #include "insitu/learner.hpp"
 
@@ -27,6 +28,7 @@ class Predictor {
 
   Learner& learner_;
   DType dtype_;
+  infer::Evaluation evaluation_;
   std::int64_t block_;
   memory::Block workspace_;
   std::size_t bytes_ = 0;

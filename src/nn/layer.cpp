@@ -45,6 +45,8 @@ std::vector<WorkspaceSpec> Layer::workspace(std::int64_t, std::span<const Shape>
 
 std::vector<ConstantSpec> Layer::constants(std::span<const Shape>, DType) const { return {}; }
 
+std::optional<DenseForm> Layer::dense_form(std::span<const Shape>) const { return std::nullopt; }
+
 std::int64_t Layer::statistics(std::span<const Shape>) const { return 0; }
 
 void Layer::collect(const Context&, const ForwardArgs&, const Tensor&) const {

@@ -114,6 +114,16 @@ struct BackwardArgs {
   Tensor own_statistics{};    ///< the row of this call's samples in there
 };
 
+enum class Activation;  // nn/layers.hpp
+
+/// y = f(x W + b) of a whole sample: of which small multilayer perceptrons are made.
+struct DenseForm {
+  std::int64_t inputs;
+  std::int64_t outputs;
+  Activation activation;
+  bool bias;
+};
+
 class Layer;
 using LayerPtr = std::shared_ptr<const Layer>;
 
@@ -162,6 +172,9 @@ class Layer {
                            std::span<const Shape> shapes) const;
   virtual std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                                DType dtype) const;
+  /// Not empty: the forward pass is this and no more, of parameters W (inputs, outputs) and b. What
+  /// runs layers may then run several in one kernel.
+  virtual std::optional<DenseForm> dense_form(std::span<const Shape> inputs) const;
   /// The same for every batch; `dtype` is that of the weights.
   virtual std::vector<ConstantSpec> constants(std::span<const Shape> inputs, DType dtype) const;
   /// Samples that are more than each by itself: a batch is divided only between multiples of so

@@ -69,6 +69,13 @@ class Dense final : public Layer {
     return {{"d_z", output_shape(inputs.front()).with_leading(batch), dtype}};
   }
 
+  std::optional<DenseForm> dense_form(std::span<const Shape> inputs) const override {
+    if (output_shape(inputs.front()).rank() != 1) {
+      return std::nullopt;  // of vectors of a sample
+    }
+    return DenseForm{features(inputs), options_.units, options_.activation, options_.bias};
+  }
+
   std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const override {
     return kind == SliceKind::outputs  ? options_.units
            : kind == SliceKind::inputs ? features(inputs)

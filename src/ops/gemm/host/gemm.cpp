@@ -15,9 +15,6 @@
 namespace zygos::ops {
 namespace {
 
-/// Multiplications that take as long as an exponential.
-constexpr std::int64_t exponential_volume = 64;
-
 template <Activation which, class T>
 void finish(const GemmTile& tile, std::int64_t stride, const T* bias, T* c) {
   for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {

@@ -15,6 +15,9 @@ struct GemmWork {
   std::int64_t elements;
 };
 
+/// Multiplications that take as long as an exponential.
+inline constexpr std::int64_t exponential_volume = 64;
+
 /// m x n results over k, or over the rows of a batch if those are summed.
 constexpr GemmWork gemm_work(std::int64_t m, std::int64_t n, std::int64_t k) {
   return {m * n * k, m * (n + k)};

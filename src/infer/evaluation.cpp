@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "infer/evaluation.hpp"
+
+#include "nn/activation_op.hpp"
+#include "ops/mlp/mlp.hpp"
+
+#include "zygos/lane/dispatch.hpp"
+#include "zygos/tensor/views.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace zygos::infer {
+namespace {
+
+std::optional<nn::DenseForm> small_dense_form(const graph::Node& node) {
+  const auto form = node.layer->dense_form(node.input_shapes);
+  return form && std::max(form->inputs, form->outputs) <= ops::max_mlp_width ? form : std::nullopt;
+}
+
+/// How many nodes read the output of each.
+std::vector<int> readers_of(const graph::Graph& graph) {
+  std::vector<int> readers(graph.nodes().size(), 0);
+  for (const graph::Node& node : graph.nodes()) {
+    for (const graph::NodeId input : node.inputs) {
+      if (input != graph::graph_input) {
+        ++readers[static_cast<std::size_t>(input)];
+      }
+    }
+  }
+  return readers;
+}
+
+}  // namespace
+
+Evaluation::Evaluation(const graph::Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {
+  if (dtype == DType::bf16) {
+    return;  // products of bf16 have kernels of their own
+  }
+  const std::vector<int> readers = readers_of(graph);
+  Chain chain{0, {}};
+  const auto end = [&] {
+    if (chain.layers.size() > 1) {
+      chains_.push_back(std::move(chain));
+    }
+    chain = {0, {}};
+  };
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const graph::Node& node = graph.nodes()[i];
+    const auto form = small_dense_form(node);
+    const bool follows = i > 0 && node.inputs.front() == static_cast<graph::NodeId>(i) - 1 &&
+                         readers[i - 1] == 1 && chain.layers.size() < ops::max_mlp_layers;
+    if (!form || !follows) {
+      end();
+    }
+    if (form) {
+      chain.first = chain.layers.empty() ? i : chain.first;
+      chain.layers.push_back(*form);
+    }
+  }
+  end();
+}
+
+bool Evaluation::run_chain(const Chain& chain, const lane::Execution& execution,
+                           std::span<const NodeCall> calls, const NodeTensors& parameters) const {
+  bool runs = false;
+  lane::dispatch(execution, dtype_, [&](const auto& exec, auto type) {
+    using Exec = std::decay_t<decltype(exec)>;
+    using T = typename decltype(type)::type;
+    std::array<ops::MlpLayer<Exec, T>, ops::max_mlp_layers> layers;
+    for (std::size_t i = 0; i < chain.layers.size(); ++i) {
+      const std::vector<Tensor>& weights = parameters[chain.first + i];
+      layers[i].kernel = matrix_view<Exec, const T>(weights[0]);
+      if (chain.layers[i].bias) {
+        layers[i].bias = vector_view<Exec, const T>(weights[1]);
+      }
+      layers[i].activation = nn::op_of(chain.layers[i].activation);
+    }
+    const std::span<const ops::MlpLayer<Exec, T>> used(layers.data(), chain.layers.size());
+    const auto inputs = matrix_view<Exec, const T>(calls[chain.first].inputs[0]);
+    runs = ops::mlp_profits(used, static_cast<std::int64_t>(inputs.extent(0)));
+    if (runs) {
+      const std::size_t last = chain.first + chain.layers.size() - 1;
+      ops::mlp(exec, used, inputs, matrix_view<Exec, T>(calls[last].output));
+    }
+  });
+  return runs;
+}
+
+void Evaluation::run(const lane::Execution& execution, std::span<const NodeCall> calls,
+                     const NodeTensors& parameters, const NodeTensors& constants) const {
+  const auto nodes = graph_.nodes();
+  auto chain = chains_.begin();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (chain != chains_.end() && chain->first == i) {
+      if (run_chain(*chain, execution, calls, parameters)) {
+        i += chain->layers.size() - 1;
+        ++chain;
+        continue;
+      }
+      ++chain;
+    }
+    const nn::Context context{execution, nn::Mode::evaluate, 0, 0, nodes[i].stream, Tensor()};
+    nodes[i].layer->forward(context, {calls[i].inputs, parameters[i], calls[i].workspace,
+                                      calls[i].output, constants[i]});
+  }
+}
+
+}  // namespace zygos::infer
