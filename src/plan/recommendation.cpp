@@ -36,18 +36,18 @@ std::string rate_text(double samples_per_s) {
                               : number(samples_per_s, "%.3g samples/s");
 }
 
-/// Time of the tasks that are `wanted`, on the place where they take longest.
+/// Time of the tasks that are `wanted`, on the lane where they take longest.
 template <class Wanted>
 double slowest(const Candidate& candidate, Wanted&& wanted) {
-  std::vector<double> by_place(candidate.schedule.places.size(), 0.0);
+  std::vector<double> by_lane(candidate.schedule.lane_count(), 0.0);
   for (std::size_t id = 0; id < candidate.schedule.tasks.size(); ++id) {
     const schedule::Task& task = candidate.schedule.tasks[id];
     if (wanted(task.kind)) {
       const TaskTime& time = candidate.simulation.tasks[id];
-      by_place[static_cast<std::size_t>(task.place)] += time.end_s - time.start_s;
+      by_lane[candidate.schedule.lane_of(task.place)] += time.end_s - time.start_s;
     }
   }
-  return *std::ranges::max_element(by_place);
+  return *std::ranges::max_element(by_lane);
 }
 
 double slowest(const Candidate& candidate, TaskKind wanted) {
@@ -75,13 +75,12 @@ std::string layers_text(const Problem& problem, const schedule::Schedule& schedu
 std::string split_text(const Problem& problem, const Candidate& split) {
   std::string out;
   for (const schedule::Place place : split.schedule.active_places()) {
-    const auto index = static_cast<std::size_t>(place);
     const schedule::NodeRange nodes = split.schedule.nodes_of(place);
     out += (out.empty() ? "" : " and ") +
            (nodes.count() == 0    ? "updates"
-            : has_replicas(split) ? std::to_string(split.samples[index])
+            : has_replicas(split) ? std::to_string(split.schedule.sample_count(place))
                                   : layers_text(problem, split.schedule, nodes)) +
-           " on " + problem.places[index].name;
+           " on " + problem.places[split.schedule.lane_of(place)].name;
   }
   return out;
 }
@@ -213,8 +212,8 @@ std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
 Candidate candidate(std::string policy, schedule::Schedule schedule, const Profile& profile) {
   Candidate out;
   out.policy = std::move(policy);
-  for (std::size_t place = 0; place < schedule.places.size(); ++place) {
-    out.samples.push_back(schedule.sample_count(static_cast<schedule::Place>(place)));
+  for (std::size_t lane = 0; lane < schedule.lane_count(); ++lane) {
+    out.samples.push_back(schedule.lane_sample_count(lane));
   }
   out.simulation = simulate(schedule, profile);
   out.step_s = out.simulation.makespan_s;

@@ -23,8 +23,8 @@ using schedule::TaskId;
 Simulation blank(const Schedule& schedule) {
   Simulation out;
   out.tasks.resize(schedule.tasks.size());
-  out.busy_s.assign(schedule.places.size(), 0.0);
-  out.idle_s.assign(schedule.places.size(), 0.0);
+  out.busy_s.assign(schedule.lane_count(), 0.0);
+  out.idle_s.assign(schedule.lane_count(), 0.0);
   out.bytes = schedule.traffic_bytes();
   out.messages = schedule.traffic_messages();
   return out;
@@ -44,22 +44,22 @@ void sum_up(const Schedule& schedule, Simulation& out) {
     const TaskTime& time = out.tasks[id];
     out.makespan_s = std::max(out.makespan_s, time.end_s);
     if (task.queue == Queue::compute) {
-      out.busy_s[static_cast<std::size_t>(task.place)] += time.end_s - time.start_s;
+      out.busy_s[schedule.lane_of(task.place)] += time.end_s - time.start_s;
     }
   }
   for (const schedule::Place place : schedule.active_places()) {
-    const auto index = static_cast<std::size_t>(place);
-    out.idle_s[index] = std::max(0.0, out.makespan_s - out.busy_s[index]);
+    const std::size_t lane = schedule.lane_of(place);
+    out.idle_s[lane] = std::max(0.0, out.makespan_s - out.busy_s[lane]);
   }
 }
 
 bool ends_jointly(const Schedule& schedule, const Simulation& simulation) {
-  std::vector<bool> late(schedule.places.size(), false);
+  std::vector<bool> late(schedule.lane_count(), false);
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const Task& task = schedule.tasks[id];
     if (task.queue == Queue::compute &&
         simulation.tasks[id].end_s >= simulation.makespan_s - joint_end_s) {
-      late[static_cast<std::size_t>(task.place)] = true;
+      late[schedule.lane_of(task.place)] = true;
     }
   }
   return std::ranges::count(late, true) > 1;
@@ -76,12 +76,17 @@ class SharedMachine {
         histories_(pass_histories(schedule)),
         cores_(profile.cores > 0 ? static_cast<double>(profile.cores) : unlimited),
         others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
-        computing_(schedule.places.size(), 0),
-        line_end_s_(schedule.places.size() * schedule::queue_count, 0.0),
-        drivers_(schedule.places.size()),
+        computing_(schedule.lane_count(), 0),
+        line_end_s_(schedule.lane_count() * schedule::queue_count, 0.0),
+        link_end_s_(schedule.lane_count() * schedule::queue_count, 0.0),
+        drivers_(schedule.lane_count() * schedule::queue_count),
+        shared_(schedule.lane_count(), false),
         out_(blank(schedule)) {}
 
   Simulation run() {
+    for (const schedule::Place lane : schedule_.further_lanes) {
+      shared_[static_cast<std::size_t>(lane)] = true;
+    }
     for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
       if (links_.open[id] == 0) {
         make_ready(id);
@@ -118,17 +123,18 @@ class SharedMachine {
     double alone_s = 0.0;
     double together_s = 0.0;
     double core_share = 0.0;  ///< of a message: of a core while it is moved
-    // Where a place has one driver:
+    // Where a lane has one driver:
     double possible_s = 0.0;  ///< since when it could run, had its driver had time
     double on_link_s = 0.0;   ///< that it takes beside the driver's work
     bool has_run = false;     ///< and waits for the link
   };
 
-  /// Of a place with one, which takes messages before what it has to compute.
+  /// Of a lane with one, which takes messages before what it has to compute, or of a queue of a
+  /// lane with several places, which takes what comes first in the schedule's list.
   struct Driver {
     bool busy = false;
     double end_s = 0.0;            ///< of what it did last
-    std::vector<Running> ready{};  ///< at most one a queue
+    std::vector<Running> ready{};  ///< at most one of each line
   };
 
   const Task& task_of(const Running& running) const { return schedule_.tasks[running.id]; }
@@ -148,7 +154,7 @@ class SharedMachine {
 
   /// Seconds of the whole task if things stay as they are.
   double pace(const Running& running) const {
-    const bool self = computing_[static_cast<std::size_t>(task_of(running).place)] > 0;
+    const bool self = computing_[lane_of(task_of(running))] > 0;
     const double share =
         static_cast<double>(computing_places_ - (self ? 1 : 0)) / static_cast<double>(others_);
     return (running.alone_s + share * (running.together_s - running.alone_s)) /
@@ -159,7 +165,7 @@ class SharedMachine {
     const Task& task = task_of(running);
     messages_ = std::max(0.0, messages_ + change * running.core_share);
     if (loads_machine(task)) {
-      int& here = computing_[static_cast<std::size_t>(task.place)];
+      int& here = computing_[lane_of(task)];
       const bool before = here > 0;
       here += change;
       const int places = static_cast<int>(here > 0) - static_cast<int>(before);
@@ -189,22 +195,33 @@ class SharedMachine {
     return task.queue != Queue::file &&
            profile_.places[static_cast<std::size_t>(task.place)].one_driver;
   }
-  Driver& driver_of(const Task& task) { return drivers_[static_cast<std::size_t>(task.place)]; }
+  bool has_driver(const Task& task) const { return one_driver(task) || shared_[lane_of(task)]; }
+  std::size_t lane_of(const Task& task) const { return schedule_.lane_of(task.place); }
+  /// A queue of a lane, whichever of its places the task is of.
+  std::size_t queue_of(const Task& task) const {
+    return lane_of(task) * schedule::queue_count + static_cast<std::size_t>(task.queue);
+  }
+  std::size_t driver_number(const Task& task) const {
+    return one_driver(task) ? lane_of(task) * schedule::queue_count : queue_of(task);
+  }
+  Driver& driver_of(const Task& task) { return drivers_[driver_number(task)]; }
 
   /// All that a task waits for has ended; the last of it, which is not of its line, by `before`.
   void make_ready(std::size_t id, const Task* before = nullptr) {
     const Task& task = schedule_.tasks[id];
     Running ready{id, 0.0, 1.0, seconds(id, false), seconds(id, true), profile_.core_share(task)};
-    if (!one_driver(task)) {
+    if (!has_driver(task)) {
       ready.waiting_s = before == nullptr ? 0.0 : handover_s(task, *before);
       return start(ready);
     }
     Driver& driver = driver_of(task);
-    if (before != nullptr && before->place != task.place && !driver.busy && driver.end_s < now_) {
+    const bool handed_over =
+        before != nullptr && (one_driver(task) ? lane_of(*before) != lane_of(task) : true);
+    if (handed_over && !driver.busy && driver.end_s < now_) {
       ready.waiting_s =
           now_ - driver.end_s > profile_.spin_timeout_s ? profile_.wake_s : profile_.handover_s;
     }
-    if (!loads_machine(task)) {
+    if (!loads_machine(task) && one_driver(task)) {
       ready.on_link_s = (1.0 - ready.core_share) * ready.alone_s;
       ready.alone_s *= ready.core_share;
       ready.together_s *= ready.core_share;
@@ -213,7 +230,7 @@ class SharedMachine {
     ready.possible_s = now_;
     driver.ready.push_back(ready);
     if (!driver.busy) {
-      looking_.push_back(task.place);
+      looking_.push_back(driver_number(task));
     }
   }
 
@@ -221,10 +238,10 @@ class SharedMachine {
   void drive() {
     const auto turn = [&](const Running& ready) {
       const Queue queue = task_of(ready).queue;
-      return queue == Queue::outgoing ? 0 : queue == Queue::incoming ? 1 : 2;
+      return std::pair(queue == Queue::outgoing ? 0 : queue == Queue::incoming ? 1 : 2, ready.id);
     };
-    for (const schedule::Place place : std::exchange(looking_, {})) {
-      Driver& driver = drivers_[static_cast<std::size_t>(place)];
+    for (const std::size_t number : std::exchange(looking_, {})) {
+      Driver& driver = drivers_[number];
       if (!driver.busy && !driver.ready.empty()) {
         const auto next = std::ranges::min_element(driver.ready, {}, turn);
         const Running task = *next;
@@ -239,7 +256,7 @@ class SharedMachine {
     Driver& driver = driver_of(task);
     driver.busy = false;
     driver.end_s = now_;
-    looking_.push_back(task.place);
+    looking_.push_back(driver_number(task));
   }
 
   void start(const Running& task) {
@@ -253,7 +270,9 @@ class SharedMachine {
   void leave_to_link(Running& running) {
     TaskTime& time = out_.tasks[running.id];
     const double length_s = now_ - time.start_s + running.on_link_s;
-    const double end_s = std::max(now_, running.possible_s + length_s);
+    double& link_end_s = link_end_s_[queue_of(task_of(running))];
+    const double end_s = std::max(now_, std::max(running.possible_s, link_end_s) + length_s);
+    link_end_s = end_s;
     time.start_s = end_s - length_s;
     running.has_run = true;
     running.waiting_s = std::max(end_s - now_, std::numeric_limits<double>::min());
@@ -275,19 +294,19 @@ class SharedMachine {
     const std::size_t id = running->id;
     if (!running->has_run) {
       count(*running, -1);
-      if (one_driver(schedule_.tasks[id])) {
+      if (has_driver(schedule_.tasks[id])) {
         release(schedule_.tasks[id]);
       }
     }
     *running = running_.back();
     running_.pop_back();
     out_.tasks[id].end_s = now_;
-    line_end_s_[line_of(schedule_.tasks[id])] = now_;
+    line_end_s_[queue_of(schedule_.tasks[id])] = now_;
     ++ended_;
     for (const TaskId later : links_.next(id)) {
       const auto index = static_cast<std::size_t>(later);
       if (--links_.open[index] == 0) {
-        const bool handed_over = line_of(schedule_.tasks[index]) != line_of(schedule_.tasks[id]);
+        const bool handed_over = queue_of(schedule_.tasks[index]) != queue_of(schedule_.tasks[id]);
         make_ready(index, handed_over ? &schedule_.tasks[id] : nullptr);
       }
     }
@@ -299,7 +318,7 @@ class SharedMachine {
       return profile_.message_handover_s;
     }
     const bool slept =
-        loads_machine(before) && now_ - line_end_s_[line_of(task)] > profile_.spin_timeout_s;
+        loads_machine(before) && now_ - line_end_s_[queue_of(task)] > profile_.spin_timeout_s;
     return slept ? profile_.wake_s : profile_.handover_s;
   }
 
@@ -313,13 +332,15 @@ class SharedMachine {
   std::vector<PassHistory> histories_;
   double cores_;
   std::ptrdiff_t others_;
-  std::vector<int> computing_;      ///< running tasks that load the machine, by place
-  std::vector<double> line_end_s_;  ///< of the last task that has ended
+  std::vector<int> computing_;      ///< running tasks that load the machine, by lane
+  std::vector<double> line_end_s_;  ///< of the last task that has ended, by queue of a lane
+  std::vector<double> link_end_s_;  ///< of what it has carried, by queue of a lane
   int computing_places_ = 0;
   double computing_cores_ = 0.0;
   double messages_ = 0.0;                 ///< cores that messages take
-  std::vector<Driver> drivers_;           ///< by place
-  std::vector<schedule::Place> looking_;  ///< whose drivers may find something to do
+  std::vector<Driver> drivers_;        ///< by queue of a lane; of a lane with one driver the first
+  std::vector<bool> shared_;           ///< by lane: it has several places
+  std::vector<std::size_t> looking_;   ///< drivers that may find something to do
   std::vector<Running> running_;
   double now_ = 0.0;
   std::size_t ended_ = 0;
@@ -367,18 +388,32 @@ bool can_predict(const Profile& profile, const Schedule& schedule) {
   return std::ranges::all_of(
              schedule.active_places(),
              [&](schedule::Place place) {
-               const PlaceProfile& costs = profile.places[static_cast<std::size_t>(place)];
+               const PlaceProfile& costs = profile.places[schedule.lane_of(place)];
                return !costs.alone.forward.empty() || !costs.together.forward.empty();
              }) &&
-         (!schedule.slices.empty() || std::ranges::all_of(schedule.tasks, [&](const Task& task) {
-           return profile.knows(task);
-         }));
+         (!schedule.slices.empty() || !schedule.further_lanes.empty() ||
+          std::ranges::all_of(schedule.tasks, [&](const Task& task) {
+            return profile.knows(task);
+          }));
 }
 
+namespace {
+
+/// Of each place, and of the slices that it has.
+Profile profile_of_places(const Profile& whole, const Schedule& schedule) {
+  Profile out = schedule.slices.empty() ? whole : sharded_profile(whole, schedule.slices);
+  for (const schedule::Place lane : schedule.further_lanes) {
+    out.places.push_back(out.places[static_cast<std::size_t>(lane)]);
+  }
+  return out;
+}
+
+}  // namespace
+
 Simulation simulate(const Schedule& schedule, const Profile& whole) {
-  const Profile shards =
-      schedule.slices.empty() ? Profile() : sharded_profile(whole, schedule.slices);
-  const Profile& profile = schedule.slices.empty() ? whole : shards;
+  const bool as_measured = schedule.slices.empty() && schedule.further_lanes.empty();
+  const Profile made = as_measured ? Profile() : profile_of_places(whole, schedule);
+  const Profile& profile = as_measured ? whole : made;
   if (!can_predict(whole, schedule)) {
     throw UsageError("policy '" + schedule.policy +
                      "': a lane can't hold the model alone, so the times of its layers are not "

@@ -67,6 +67,10 @@ std::string places_text(const Schedule& schedule) {
            (stage >= 0 ? " (stage " + std::to_string(stage) + ")"
             : owns_parts(schedule, static_cast<Place>(place)) ? " (owner)"
                                                               : " (idle)") +
+           (place < schedule.lane_count()
+                ? std::string()
+                : " on the lane of " +
+                      schedule.places[schedule.lane_of(static_cast<Place>(place))]) +
            (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "") +
            (spills_states(schedule, static_cast<Place>(place)) ? ", its states in a file" : "");
   }
@@ -221,6 +225,14 @@ std::int64_t Schedule::sample_count(Place place) const {
     count += task.place == place && task.kind == TaskKind::load ? task.samples.count() : 0;
   }
   return count;
+}
+
+std::int64_t Schedule::lane_sample_count(std::size_t lane) const {
+  std::int64_t most = 0;
+  for (Place place = 0; place < static_cast<Place>(places.size()); ++place) {
+    most = lane_of(place) == lane ? std::max(most, sample_count(place)) : most;
+  }
+  return most;
 }
 
 NodeRange Schedule::nodes_of(Place place) const {

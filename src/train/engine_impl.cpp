@@ -25,8 +25,8 @@ void require_valid(const schedule::Schedule& schedule, std::size_t lanes) {
     throw UsageError("the schedule of policy '" + schedule.policy +
                      "' can't run: " + findings.front());
   }
-  if (schedule.places.size() != lanes) {
-    throw UsageError("the schedule is for " + std::to_string(schedule.places.size()) +
+  if (schedule.lane_count() != lanes) {
+    throw UsageError("the schedule is for " + std::to_string(schedule.lane_count()) +
                      " lanes, the run has " + std::to_string(lanes));
   }
 }
@@ -62,6 +62,16 @@ EngineOptions with_cores(EngineOptions options) {
   return options;
 }
 
+/// Rank of every place, from that of every lane.
+std::vector<int> owners_of_places(const schedule::Schedule& schedule,
+                                  const std::vector<int>& owners) {
+  std::vector<int> of_places;
+  for (std::size_t place = 0; place < schedule.places.size() && !owners.empty(); ++place) {
+    of_places.push_back(owners.at(schedule.lane_of(static_cast<schedule::Place>(place))));
+  }
+  return of_places;
+}
+
 /// Null if this process has all lanes.
 comm::Communicator* ranks_of(const EngineOptions& options) {
   const bool several = options.communicator != nullptr && options.communicator->size() > 1;
@@ -78,15 +88,18 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
       model(graph, schedule),
       options(with_cores(std::move(options_))),
       target(target_),
-      places{.lanes = lanes, .ranks = ranks_of(options), .owners = options.owners},
+      places{.lanes = lanes,
+             .schedule = schedule,
+             .ranks = ranks_of(options),
+             .owners = owners_of_places(schedule, options.owners)},
       state{.model = model,
             .places = places,
             .parameters = wide(options.dtype),
             .optimizer_states = optimizer.state_names().size()},
       workers(lanes, schedule, options.cores),
-      trace(lanes.size() * schedule::queue_count, options.trace_capacity),
-      failures(lanes.size() * schedule::queue_count),
-      totals(totals_of_place * lanes.size()) {
+      trace(schedule.places.size() * schedule::queue_count, options.trace_capacity),
+      failures(schedule.places.size() * schedule::queue_count),
+      totals(totals_of_place * schedule.places.size()) {
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
   model.graph.require_precision(options.dtype);
@@ -98,27 +111,30 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
 }
 
 void Engine::Impl::make_places() {
-  lane::LaneSet& lanes = places.lanes;
-  plan::MemoryRequest request{model.whole, optimizer, options.dtype, target, {}};
-  for (std::size_t place = 0; place < lanes.size(); ++place) {
-    request.host_accessible.push_back(lanes[place].host_accessible());
-  }
+  const plan::MemoryRequest request{model.whole, optimizer, options.dtype, target};
   auto planned = options.plan_memory ? options.plan_memory(request, schedule)
                                      : plan::plan_memory(request, schedule);
-  plan::require_host_budget(planned, options.host_budget_bytes);
+  const std::vector<plan::LaneMemory> of_lanes = plan::lane_memory(schedule, planned);
+  plan::require_host_budget(of_lanes, options.host_budget_bytes);
+  for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
+    if (of_lanes[lane].active) {
+      const lane::Lane& one = places.lanes[lane];
+      of_lanes[lane].lane.require_within(one.spec().budget_bytes, std::string(one.name()));
+      add_lane(memory, one.name(), of_lanes[lane]);
+    }
+  }
   state.holders = find_holders(schedule, planned);
   workers.training = training_queues(schedule);
   workers.evaluation = evaluation_queues(schedule, planned);
-  places.here.resize(lanes.size());
+  places.here.resize(places.count());
   for (const schedule::Place active_place : schedule.active_places()) {
     const auto place = static_cast<std::size_t>(active_place);
-    add_place(memory, lanes[place].name(), planned[place]);
     if (!places.is_here(place)) {
       continue;
     }
     places.active.push_back(place);
     const PlaceSetup setup{model.graph,   optimizer,    schedule,
-                           lanes[place],  active_place, target,
+                           places.lane(place), active_place, target,
                            options.dtype, options.seed, options.spill_folder};
     places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
   }
@@ -138,9 +154,9 @@ void Engine::Impl::announce_messages() {
 
 void Engine::Impl::make_jobs() {
   if (places.ranks != nullptr) {
-    rank_messages = std::make_unique<RankMessages>(*places.ranks, options.owners, schedule, board);
-    wait_for_arrivals(schedule, options.owners, workers.training);
-    wait_for_arrivals(schedule, options.owners, workers.evaluation);
+    rank_messages = std::make_unique<RankMessages>(*places.ranks, places.owners, schedule, board);
+    wait_for_arrivals(schedule, places.owners, workers.training);
+    wait_for_arrivals(schedule, places.owners, workers.evaluation);
   }
   make_workers(workers);
   for (Worker& worker : workers.all) {
@@ -193,14 +209,14 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   move_messages();
   lane::LaneSet& lanes = places.lanes;
   for (const Worker& worker : workers.all) {
-    lanes[worker.place].wait(worker.driver);
+    lanes[worker.lane].wait(worker.driver);
   }
   const auto last = std::ranges::find_if(
       workers.all.rbegin(), workers.all.rend(),
       [](const Worker& worker) { return worker.driver == lane::Line::compute; });
-  if (places.ranks == nullptr && last != workers.all.rend() && workers.one_driver(last->place)) {
+  if (places.ranks == nullptr && last != workers.all.rend() && workers.one_driver(last->lane)) {
     // Nothing was left to do here, and nothing will be until all have ended again.
-    lanes[last->place].follow(last->driver);
+    lanes[last->lane].follow(last->driver);
   }
   rethrow_failure();
 }
@@ -243,11 +259,11 @@ void Engine::Impl::rethrow_failure() {
     try {
       std::rethrow_exception(cause);
     } catch (const Error& error) {
-      throw LaneError(error.code(), places.lanes[place].name(), task, error.what());
+      throw LaneError(error.code(), places.lane(place).name(), task, error.what());
     } catch (const std::bad_alloc&) {
-      throw LaneError(ExitCode::memory, places.lanes[place].name(), task, "out of memory");
+      throw LaneError(ExitCode::memory, places.lane(place).name(), task, "out of memory");
     } catch (const std::exception& error) {
-      throw LaneError(ExitCode::bug, places.lanes[place].name(), task, error.what());
+      throw LaneError(ExitCode::bug, places.lane(place).name(), task, error.what());
     }
   }
   if (lost_peer != nullptr) {
@@ -269,7 +285,7 @@ void Engine::Impl::add_totals(StepReport& report) {
   }
   double loss_sum = 0.0;
   std::int64_t valid = 0;
-  for (std::size_t place = 0; place < places.lanes.size(); ++place) {
+  for (std::size_t place = 0; place < places.count(); ++place) {
     const double* const of_place = totals.data() + totals_of_place * place;
     loss_sum += of_place[0];
     report.hits += std::llround(of_place[1]);
@@ -283,7 +299,7 @@ void Engine::Impl::add_totals(StepReport& report) {
 }
 
 bool Engine::Impl::has_bad_gradient() const {
-  for (std::size_t place = 0; place < places.lanes.size(); ++place) {
+  for (std::size_t place = 0; place < places.count(); ++place) {
     if (totals[totals_of_place * place + 3] > 0.0) {
       return true;
     }
@@ -312,7 +328,7 @@ void Engine::Impl::fail_numerically(double loss) {
 }
 
 void Engine::Impl::work(Worker& worker) {
-  const lane::Lane& lane = places.lanes[worker.place];
+  const lane::Lane& lane = places.lanes[worker.lane];
   lane.defer_waits(true);
   try {
     work_through(worker);
@@ -347,17 +363,17 @@ void Engine::Impl::work_through(Worker& worker) {
   }
   const double end_s = std::ranges::max(worker.heads, {}, &Head::free_s).free_s;
   lane::wait_precisely(end_s - workers.now());
-  places.lanes[worker.place].fence("zygos::train::end_of_step");
+  places.lanes[worker.lane].fence("zygos::train::end_of_step");
 }
 
-void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
+void Engine::Impl::run_next(Worker& worker, const Choice& choice) {
   Head& head = *choice.head;
   const QueuedTask& queued = workers.queue_of(head.line)[head.next];
-  const lane::Lane& lane = places.lanes[worker.place];
+  const lane::Lane& lane = places.lanes[worker.lane];
   failures[head.line].task = queued.id;
   const double start = workers.now();
   const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  run_task(*places.here[worker.place], queued.id, board);
+  run_task(*places.here[place_of_line(head.line)], queued.id, board);
   if (queued.signals || options.time_every_task) {
     lane.fence("zygos::train::task");
   }
@@ -372,6 +388,11 @@ void Engine::Impl::run_next(const Worker& worker, const Choice& choice) {
   const double begin = on_link ? choice.begin_s : start;
   const double length = ran - start + lane.take_waits();
   head.free_s = std::max(ran, begin + length);
+  for (Head& other : worker.heads) {
+    if (lane_line(other.line) == line) {  // places of a lane share its links
+      other.free_s = head.free_s;
+    }
+  }
   trace.record(head.line, {inputs.step, queued.id, std::max(begin, head.free_s - length),
                            head.free_s, core_end - core_start});
   ++head.next;

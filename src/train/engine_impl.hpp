@@ -50,7 +50,7 @@ struct Engine::Impl {
   // What a worker's thread does in it
   void work(Worker& worker);
   void work_through(Worker& worker);
-  void run_next(const Worker& worker, const Choice& choice);
+  void run_next(Worker& worker, const Choice& choice);
 
   const nn::Optimizer& optimizer;
   schedule::Schedule schedule;

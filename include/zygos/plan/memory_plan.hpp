@@ -28,7 +28,6 @@ struct MemoryRequest {
   const nn::Optimizer& optimizer;
   DType dtype = DType::f32;  ///< of activations; parameters have wide(dtype)
   TargetSpec target;
-  std::vector<bool> host_accessible;  ///< by place
 };
 
 /// Where a buffer lies. Buffers of a step whose uses are ordered may lie in the same memory, one
@@ -74,9 +73,20 @@ struct PlaceMemory {
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
                                      const schedule::Schedule& schedule);
 
+/// What all places of a lane need together.
+struct LaneMemory {
+  bool active = false;
+  memory::ArenaLayout lane;
+  memory::ArenaLayout staging;
+  memory::ArenaLayout file;
+};
+/// By lane, from what plan_memory() says by place.
+std::vector<LaneMemory> lane_memory(const schedule::Schedule& schedule,
+                                    const std::vector<PlaceMemory>& places);
+
 /// Host memory in front of all lanes, beside their own.
-std::size_t host_bytes(const std::vector<PlaceMemory>& places);
+std::size_t host_bytes(const std::vector<LaneMemory>& lanes);
 /// Throws MemoryError if that is more than the budget; 0: there is none.
-void require_host_budget(const std::vector<PlaceMemory>& places, std::size_t budget);
+void require_host_budget(const std::vector<LaneMemory>& lanes, std::size_t budget);
 
 }  // namespace zygos::plan

@@ -19,12 +19,12 @@ namespace zygos::plan {
 /// (see candidate()) and, if he likes, the memory.
 struct Candidate {
   std::string policy;                 ///< "single(host)", "coarse_split(share 0.31)"
-  std::vector<std::int64_t> samples;  ///< per place
+  std::vector<std::int64_t> samples;  ///< per lane
   double step_s = 0.0;
   double speedup = 1.0;  ///< against the fastest single place; set by recommend()
   Simulation simulation;
   schedule::Schedule schedule;
-  std::vector<memory::Usage> peak;  ///< per place, staging included; empty: not planned
+  std::vector<memory::Usage> peak;  ///< per lane, staging included; empty: not planned
   bool eligible = true;             ///< may be recommended; ranked either way
   std::string reason;               ///< one line: what its time goes to; set by recommend()
 

@@ -19,8 +19,8 @@ struct TaskTime {
 struct Simulation {
   std::vector<TaskTime> tasks;  ///< by TaskId
   double makespan_s = 0.0;
-  std::vector<double> busy_s;  ///< by place: its compute queue at work
-  std::vector<double> idle_s;  ///< by place: the rest of the step; 0 for places without tasks
+  std::vector<double> busy_s;  ///< by lane: its compute queue at work
+  std::vector<double> idle_s;  ///< by lane: the rest of the step; 0 for lanes without tasks
   std::int64_t bytes = 0;      ///< between places, as Schedule::traffic_bytes()
   std::int64_t messages = 0;
 

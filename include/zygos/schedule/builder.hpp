@@ -25,6 +25,8 @@ struct PlaceOutline {
   std::string name;
   bool host_accessible = true;  ///< reads host memory directly: no staging, no copy
   Stage stage = 0;              ///< -1: computes nothing; it may own parts
+  std::optional<Place> lane{};  ///< whose lane it is on, too; else a lane of its own. Those of the
+                                ///< first kind come last
 };
 
 /// What a schedule is about. Empty lists stand for one stage of all nodes, one micro-batch and one

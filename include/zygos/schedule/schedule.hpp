@@ -23,7 +23,9 @@ namespace zygos::schedule {
 
 struct Schedule {
   std::string policy;                 ///< deck keyword of the policy that made it
-  std::vector<std::string> places;    ///< names of all places of the run, used or not
+  std::vector<std::string> places;    ///< names of all places of the run, used or not; first those
+                                      ///< that are a lane each, in the run's order
+  std::vector<Place> further_lanes;   ///< by place behind these: the lane that it is on, too
   std::vector<Stage> stage_of;        ///< by place: what it computes; -1: nothing
   std::vector<bool> host_accessible;  ///< by place: it reads host memory itself, and what it has
                                       ///< can be read where it lies
@@ -57,10 +59,19 @@ struct Schedule {
 
   /// "forward@device nodes 0-3 mb 1 samples 0-50", unique enough to find a task by.
   std::string name_of(TaskId task) const;
+  /// Lanes of the run, and the one that a place is on. Places of a lane take turns in computing.
+  std::size_t lane_count() const { return places.size() - further_lanes.size(); }
+  std::size_t lane_of(Place place) const {
+    const auto index = static_cast<std::size_t>(place);
+    return index < lane_count() ? index
+                                : static_cast<std::size_t>(further_lanes[index - lane_count()]);
+  }
   /// From the first to the last sample of a place's load tasks; empty if it takes no part.
   SampleRange samples_of(Place place) const;
   /// How many samples its load tasks have: fewer where replicas take micro-batches in turn.
   std::int64_t sample_count(Place place) const;
+  /// Of the place on the lane that has most.
+  std::int64_t lane_sample_count(std::size_t lane) const;
   /// Nodes that the place computes; none of a place that only owns parameters.
   NodeRange nodes_of(Place place) const;
   /// From the first to the last parameter that the place holds: those of its nodes, and those of

@@ -83,7 +83,7 @@ struct Event {
   double score = 0.0;
   double learning_rate = 0.0;  ///< of the last step
   double samples_per_s = 0.0;
-  std::vector<double> lane_samples_per_s;  ///< by place: its samples / wall time
+  std::vector<double> lane_samples_per_s;  ///< by lane: its samples / wall time
   double median_step_s = 0.0;
   double seconds = 0.0;       ///< training time so far in this process
   double seconds_left = 0.0;  ///< estimate

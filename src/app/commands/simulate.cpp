@@ -75,11 +75,9 @@ class Cluster {
     rows_.push_back(std::move(row));
   }
 
-  std::size_t peak_bytes(const schedule::Schedule& schedule, const plan::Problem& problem) const {
-    plan::MemoryRequest request{*setup_.graph, *setup_.optimizer, setup_.dtype, setup_.target, {}};
-    for (const plan::PlaceInfo& place : problem.places) {
-      request.host_accessible.push_back(place.host_accessible);
-    }
+  std::size_t peak_bytes(const schedule::Schedule& schedule) const {
+    const plan::MemoryRequest request{*setup_.graph, *setup_.optimizer, setup_.dtype,
+                                      setup_.target};
     std::size_t most = 0;
     for (const plan::PlaceMemory& place : plan::plan_memory(request, schedule)) {
       most = std::max(most, place.lane.total() + place.staging.total());
@@ -105,7 +103,7 @@ class Cluster {
     plan::Problem one = plan::replicated(problem_, place_, {1, cluster_.link});
     one.batch = (batch + workers - 1) / workers;
     // A worker sums into memory of its own.
-    row.peak_bytes = peak_bytes(policies::single({})->schedule(one, nullptr), one) +
+    row.peak_bytes = peak_bytes(policies::single({})->schedule(one, nullptr)) +
                      (workers > 1 ? static_cast<std::size_t>(gradient) : 0);
     add(std::move(row));
   }
@@ -121,7 +119,7 @@ class Cluster {
     const plan::Profile profile = plan::replicated(profile_, place_, cluster_);
     const schedule::Schedule schedule = policy.schedule(problem, &profile);
     add({name, problem.batch, plan::simulate_cluster(schedule, profile),
-         peak_bytes(schedule, problem), 1.0});
+         peak_bytes(schedule), 1.0});
   }
 
   const RunSetup& setup_;

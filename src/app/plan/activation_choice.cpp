@@ -98,7 +98,7 @@ plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& pro
        [&](const schedule::Schedule& schedule) {
          const auto memory = memory_of(schedule, plan_subject(setup));
          plan::PlanBytes bytes;
-         for (const plan::PlaceMemory& place : memory) {
+         for (const plan::LaneMemory& place : memory) {
            bytes.lanes.push_back(place.lane.total());
          }
          bytes.host = plan::host_bytes(memory);

@@ -14,8 +14,8 @@
 
 namespace zygos::app {
 
-/// Samples per place, in lanes' order. Places of different stages see the same samples.
-std::vector<std::int64_t> samples_per_place(const schedule::Schedule& schedule);
+/// Samples per lane. Places of different stages see the same samples.
+std::vector<std::int64_t> samples_per_lane(const schedule::Schedule& schedule);
 
 /// Places in the order of their stages.
 std::vector<schedule::Place> in_order_of_stages(const schedule::Schedule& schedule);

@@ -21,14 +21,6 @@ namespace zygos::app {
 
 namespace {
 
-std::vector<bool> host_accessible(const lane::LaneSet& lanes) {
-  std::vector<bool> result;
-  for (std::size_t place = 0; place < lanes.size(); ++place) {
-    result.push_back(lanes[place].host_accessible());
-  }
-  return result;
-}
-
 /// Batches that are copied into lanes with memory of their own.
 std::int64_t copied_bytes(const schedule::Schedule& schedule) {
   std::int64_t bytes = 0;
@@ -100,11 +92,15 @@ std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best) {
 
 }  // namespace
 
-std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
-                                         const PlanSubject& subject) {
-  return plan::plan_memory({subject.graph, subject.optimizer, subject.dtype, subject.target,
-                            host_accessible(subject.lanes)},
+std::vector<plan::PlaceMemory> place_memory_of(const schedule::Schedule& schedule,
+                                               const PlanSubject& subject) {
+  return plan::plan_memory({subject.graph, subject.optimizer, subject.dtype, subject.target},
                            schedule);
+}
+
+std::vector<plan::LaneMemory> memory_of(const schedule::Schedule& schedule,
+                                        const PlanSubject& subject) {
+  return plan::lane_memory(schedule, place_memory_of(schedule, subject));
 }
 
 std::string plan_table(const Ways& ways, const PlanSubject& subject) {
@@ -149,7 +145,7 @@ nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
       {"remarks", ways.remarks}};
 }
 
-std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject) {
+std::string memory_table(const std::vector<plan::LaneMemory>& places, const PlanSubject& subject) {
   std::vector<Table::Column> columns{{"memory"}};
   std::vector<memory::Usage> usages;
   for (std::size_t place = 0; place < places.size(); ++place) {
@@ -182,7 +178,7 @@ std::string memory_table(const std::vector<plan::PlaceMemory>& places, const Pla
   return table.text();
 }
 
-nlohmann::json memory_json(const std::vector<plan::PlaceMemory>& places,
+nlohmann::json memory_json(const std::vector<plan::LaneMemory>& places,
                            const PlanSubject& subject) {
   const auto json_of = [](const memory::ArenaLayout& layout) {
     const memory::Usage usage = layout.usage();

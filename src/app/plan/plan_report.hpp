@@ -31,7 +31,9 @@ struct PlanSubject {
 };
 
 /// Memory of every place under a schedule: lane plus staging.
-std::vector<plan::PlaceMemory> memory_of(const schedule::Schedule& schedule,
+std::vector<plan::PlaceMemory> place_memory_of(const schedule::Schedule& schedule,
+                                               const PlanSubject& subject);
+std::vector<plan::LaneMemory> memory_of(const schedule::Schedule& schedule,
                                          const PlanSubject& subject);
 
 /// The table of candidates, fastest first, with the recommended one marked.
@@ -41,8 +43,8 @@ nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
                          const PlanSubject& subject);
 
 /// The table of bytes per lane and category.
-std::string memory_table(const std::vector<plan::PlaceMemory>& places, const PlanSubject& subject);
-nlohmann::json memory_json(const std::vector<plan::PlaceMemory>& places,
+std::string memory_table(const std::vector<plan::LaneMemory>& places, const PlanSubject& subject);
+nlohmann::json memory_json(const std::vector<plan::LaneMemory>& places,
                            const PlanSubject& subject);
 
 /// The text in lines of at most `columns` characters, broken at blanks.

@@ -93,14 +93,14 @@ class WayFinder {
     const PolicyChoice named{way.choice.keyword, merged(way.choice.options, way.decisions)};
     plan::Candidate candidate = plan::candidate(named.label(), std::move(schedule), profile_);
     candidate.eligible = own || plan::is_synchronous(candidate.schedule);
-    for (const plan::PlaceMemory& place : memory) {
+    for (const plan::LaneMemory& place : memory) {
       candidate.peak.push_back(usage_of(place));
     }
     candidates_.push_back(std::move(candidate));
     result_.ways.push_back(std::move(way));
   }
 
-  static memory::Usage usage_of(const plan::PlaceMemory& place) {
+  static memory::Usage usage_of(const plan::LaneMemory& place) {
     memory::Usage usage = place.lane.usage();
     const memory::Usage staging = place.staging.usage();
     for (const memory::Category category : memory::all_categories) {
@@ -109,7 +109,7 @@ class WayFinder {
     return usage;
   }
 
-  void require_within_budgets(const std::vector<plan::PlaceMemory>& memory) const {
+  void require_within_budgets(const std::vector<plan::LaneMemory>& memory) const {
     plan::require_host_budget(memory, setup_.host_budget_bytes);
     for (std::size_t place = 0; place < memory.size(); ++place) {
       const lane::LaneSpec& spec = (*setup_.lanes)[place].spec();

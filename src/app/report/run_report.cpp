@@ -110,7 +110,7 @@ nlohmann::json facts_json(const Facts& facts) {
 
 nlohmann::json rates_json(const RunSetup& setup, const RunPlan& plan, double total) {
   nlohmann::json lanes = nlohmann::json::object();
-  const auto samples = samples_per_place(plan.schedule);
+  const auto samples = samples_per_lane(plan.schedule);
   for (std::size_t place = 0; place < samples.size(); ++place) {
     lanes[(*setup.lanes)[place].name()] =
         total * static_cast<double>(samples[place]) / static_cast<double>(plan.schedule.batch);
@@ -126,9 +126,9 @@ std::size_t used_bytes(const std::vector<train::LaneUsage>& lanes) {
   return bytes;
 }
 
-std::size_t planned_bytes(const std::vector<plan::PlaceMemory>& places) {
+std::size_t planned_bytes(const std::vector<plan::LaneMemory>& places) {
   std::size_t bytes = 0;
-  for (const plan::PlaceMemory& place : places) {
+  for (const plan::LaneMemory& place : places) {
     bytes += place.lane.total() + place.staging.total();
   }
   return bytes;
@@ -288,7 +288,7 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
 
 nlohmann::json samples_json(const RunSetup& setup, const RunPlan& plan) {
   nlohmann::json samples = nlohmann::json::object();
-  const auto per_place = samples_per_place(plan.schedule);
+  const auto per_place = samples_per_lane(plan.schedule);
   for (std::size_t place = 0; place < per_place.size(); ++place) {
     samples[(*setup.lanes)[place].name()] = per_place[place];
   }

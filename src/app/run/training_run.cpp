@@ -234,7 +234,7 @@ class TrainingRun {
       return;
     }
     std::ofstream trace(folder_->trace());
-    const auto planned = memory_of(plan_.schedule, plan_subject(setup_));
+    const auto planned = place_memory_of(plan_.schedule, plan_subject(setup_));
     const auto* predicted = plan_.simulation ? &*plan_.simulation : nullptr;
     train::TraceMemory memory{
         plan::memory_over_time(planned, train::newest_step(engine_->trace(), plan_.schedule)), {}};

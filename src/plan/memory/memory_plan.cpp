@@ -93,7 +93,7 @@ class Collector {
     planned.tier = schedule::traits_of(buffer.kind).tier;
     planned.pinned = holds_prediction_ && buffer.kind == BufferKind::outputs;
     if (buffer.kind == BufferKind::message) {
-      const bool host = request_.host_accessible[static_cast<std::size_t>(place_)];
+      const bool host = schedule_.host_accessible[static_cast<std::size_t>(place_)];
       const auto bytes = static_cast<std::size_t>(max_bytes(task));
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
       planned.bytes = is_read_in_place(task, host) ? 0 : memory::padded(bytes);
@@ -183,16 +183,34 @@ class PlacePlanner {
 
 }  // namespace
 
-std::size_t host_bytes(const std::vector<PlaceMemory>& places) {
+std::vector<LaneMemory> lane_memory(const schedule::Schedule& schedule,
+                                    const std::vector<PlaceMemory>& places) {
+  std::vector<LaneMemory> lanes(schedule.lane_count());
+  const auto add_to = [](memory::ArenaLayout& all, const memory::ArenaLayout& more) {
+    for (const memory::Piece& piece : more.pieces()) {
+      all.add(piece.category, piece.name, piece.bytes);
+    }
+  };
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    LaneMemory& lane = lanes[schedule.lane_of(static_cast<schedule::Place>(place))];
+    lane.active = lane.active || places[place].active;
+    add_to(lane.lane, places[place].lane);
+    add_to(lane.staging, places[place].staging);
+    add_to(lane.file, places[place].file);
+  }
+  return lanes;
+}
+
+std::size_t host_bytes(const std::vector<LaneMemory>& lanes) {
   std::size_t bytes = 0;
-  for (const PlaceMemory& place : places) {
-    bytes += place.staging.total();
+  for (const LaneMemory& lane : lanes) {
+    bytes += lane.staging.total();
   }
   return bytes;
 }
 
-void require_host_budget(const std::vector<PlaceMemory>& places, std::size_t budget) {
-  const std::size_t bytes = host_bytes(places);
+void require_host_budget(const std::vector<LaneMemory>& lanes, std::size_t budget) {
+  const std::size_t bytes = host_bytes(lanes);
   if (budget > 0 && bytes > budget) {
     throw MemoryError("lanes need " + memory::text_of_bytes(bytes) +
                       " of host memory beside their own, and memory_plan.host_memory is " +
@@ -205,8 +223,7 @@ void require_host_budget(const std::vector<PlaceMemory>& places, std::size_t bud
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
                                      const schedule::Schedule& schedule) {
   const graph::Graph graph = graph::sharded(whole.graph, schedule.slices);
-  const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target,
-                              whole.host_accessible};
+  const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target};
   std::vector<PlaceMemory> out(schedule.places.size());
   const schedule::HappensBefore before(schedule);
   for (const schedule::Place place : schedule.active_places()) {

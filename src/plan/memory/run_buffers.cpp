@@ -88,7 +88,7 @@ class RunBuffers {
       : request_(request),
         schedule_(schedule),
         place_(place),
-        host_accessible_(request.host_accessible[static_cast<std::size_t>(place)]),
+        host_accessible_(schedule.host_accessible[static_cast<std::size_t>(place)]),
         elements_(find_elements(schedule, place)),
         out_(out) {}
 

@@ -49,6 +49,13 @@ Findings check_head(const Schedule& schedule) {
   };
   one_each(schedule.stage_of.size(), "stages");
   one_each(schedule.host_accessible.size(), "memory");
+  for (const Place lane : schedule.further_lanes) {
+    if (lane < 0 || schedule.further_lanes.size() >= schedule.places.size() ||
+        static_cast<std::size_t>(lane) >= schedule.lane_count()) {
+      findings.push_back("a place is on lane " + std::to_string(lane) +
+                         ", and no lane of the run has this number");
+    }
+  }
   if (!schedule.streams.empty()) {
     one_each(schedule.streams.size(), "streaming");
     if (schedule.part_owners.empty()) {

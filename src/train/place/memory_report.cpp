@@ -6,7 +6,7 @@
 
 namespace zygos::train {
 
-void add_place(MemoryReport &report, const std::string &lane, const plan::PlaceMemory &memory) {
+void add_lane(MemoryReport &report, const std::string &lane, const plan::LaneMemory &memory) {
   report.usage.push_back({lane, memory.lane.usage(), memory.lane.total()});
   if (memory.staging.total() > 0) {
     report.usage.push_back({lane + "/staging", memory.staging.usage(), memory.staging.total()});
@@ -33,14 +33,14 @@ void measure_memory(MemoryReport &report, const Places &places) {
     PlaceUse &use = places.here[place]->use;
     use.end();
     const memory::Usage in_file = used_of_file(places.here[place]->spills);
-    const std::string &name = places.lanes[place].name();
+    const std::string &name = places.lane(place).name();
     for (std::size_t i = 0; i < usage.size(); ++i) {
       const memory::Usage *of_tier = usage[i].lane == name                ? &use.lane()
                                      : usage[i].lane == name + "/staging" ? &use.staging()
                                      : usage[i].lane == name + "/file"    ? &in_file
                                                                           : nullptr;
       for (std::size_t k = 0; of_tier != nullptr && k < categories; ++k) {
-        used[i * categories + k] = static_cast<double>((*of_tier)[memory::all_categories[k]]);
+        used[i * categories + k] += static_cast<double>((*of_tier)[memory::all_categories[k]]);
       }
     }
   }

@@ -23,7 +23,7 @@ struct MemoryReport {
 };
 
 /// What was allocated on a lane.
-void add_place(MemoryReport &report, const std::string &lane, const plan::PlaceMemory &memory);
+void add_lane(MemoryReport &report, const std::string &lane, const plan::LaneMemory &memory);
 /// The first calls of training and of evaluation, and later ones of more
 /// samples: all others use the same memory once more.
 bool is_to_measure(MemoryReport &report, const StepInputs &inputs);

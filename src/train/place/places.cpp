@@ -27,7 +27,7 @@ const PlaceState &Places::at(std::size_t place) const {
 
 std::vector<std::byte> to_host(const Places &places, std::size_t place, const Tensor &tensor) {
   std::vector<std::byte> host(tensor.bytes());
-  lane::Lane &lane = places.lanes[place];
+  lane::Lane &lane = places.lane(place);
   lane.run_and_wait([&] {
     lane.copy_to_host(host.data(), tensor.raw(), host.size(), "zygos::train::to_host");
     lane.fence("zygos::train::to_host");

@@ -16,12 +16,17 @@ namespace zygos::train {
 /// The places of a schedule, and which of them are on this process.
 struct Places {
   lane::LaneSet &lanes;
+  const schedule::Schedule &schedule;
   comm::Communicator *ranks = nullptr;              ///< null if this process has all lanes
   std::vector<int> owners{};                        ///< rank of every place, where there are ranks
   std::vector<std::size_t> active{};                ///< of this process, that take part
   std::vector<std::unique_ptr<PlaceState>> here{};  ///< by place; null if idle or not here
 
-  bool is_here(std::size_t place) const { return !lanes[place].is_remote(); }
+  std::size_t count() const { return schedule.places.size(); }
+  lane::Lane &lane(std::size_t place) const {
+    return lanes[schedule.lane_of(static_cast<schedule::Place>(place))];
+  }
+  bool is_here(std::size_t place) const { return !lane(place).is_remote(); }
   /// Throws UsageError for a place that takes no part.
   const PlaceState &at(std::size_t place) const;
 };

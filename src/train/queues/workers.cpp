@@ -25,19 +25,22 @@ Workers::Workers(lane::LaneSet& lanes_, const schedule::Schedule& schedule_, int
 
 namespace {
 
-void add_worker(Workers& workers, std::size_t place, lane::Line driver,
+void add_worker(Workers& workers, std::size_t lane, lane::Line driver,
                 std::span<const Queue> queues) {
   Worker worker;
-  worker.place = place;
+  worker.lane = lane;
   worker.driver = driver;
   for (const Queue queue : queues) {
-    const std::size_t line = place * schedule::queue_count + static_cast<std::size_t>(queue);
-    if (!workers.training[line].empty()) {
-      worker.heads.push_back({.line = line});
+    for (std::size_t line = static_cast<std::size_t>(queue); line < workers.training.size();
+         line += schedule::queue_count) {
+      const auto place = static_cast<schedule::Place>(place_of_line(line));
+      if (workers.schedule.lane_of(place) == lane && !workers.training[line].empty()) {
+        worker.heads.push_back({.line = line});
+      }
     }
   }
   if (!worker.heads.empty()) {
-    workers.lanes[place].open(driver);
+    workers.lanes[lane].open(driver);
     workers.all.push_back(std::move(worker));
   }
 }
@@ -62,21 +65,21 @@ void make_workers(Workers& workers) {
   lane::LaneSet& lanes = workers.lanes;
   // What others wait for comes first, and what it takes a link to move does so meanwhile.
   constexpr std::array all{Queue::outgoing, Queue::incoming, Queue::compute};
-  for (std::size_t place = 0; place < lanes.size(); ++place) {
-    if (lanes[place].is_remote()) {
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    if (lanes[lane].is_remote()) {
       continue;
     }
-    if (workers.one_driver(place)) {
-      add_worker(workers, place, lane::Line::compute, all);
+    if (workers.one_driver(lane)) {
+      add_worker(workers, lane, lane::Line::compute, all);
       // A disk keeps a thread waiting, which nothing else should wait for.
-      add_worker(workers, place, lane::Line::file, std::array{Queue::file});
+      add_worker(workers, lane, lane::Line::file, std::array{Queue::file});
       if (lanes.threads() <= workers.cores) {
-        lanes[place].share_driver();
+        lanes[lane].share_driver();
       }
       continue;
     }
     for (std::size_t queue = 0; queue < schedule::queue_count; ++queue) {
-      add_worker(workers, place, static_cast<lane::Line>(queue),
+      add_worker(workers, lane, static_cast<lane::Line>(queue),
                  std::array{static_cast<Queue>(queue)});
     }
   }
@@ -98,7 +101,7 @@ void begin_round(Workers& workers, bool training) {
 
 void hand_out(Workers& workers) {
   for (const Worker& worker : workers.all) {
-    workers.lanes[worker.place].run(worker.job, worker.driver);
+    workers.lanes[worker.lane].run(worker.job, worker.driver);
   }
   workers.handed_out.store(true);
 }
@@ -135,11 +138,12 @@ std::chrono::microseconds spin_timeout_of(const Workers& workers, const Worker& 
   const auto computes_elsewhere = [&](std::size_t before) {
     return workers.schedule.tasks[before].queue == Queue::compute;
   };
-  const Head& head = worker.heads.back();
-  const TaskQueue& queue = workers.queue_of(head.line);
-  const bool spins = workers.one_driver(worker.place) ||
-                     (head.next < queue.size() &&
-                      std::ranges::any_of(queue[head.next].wait_for, computes_elsewhere));
+  const bool spins =
+      workers.one_driver(worker.lane) || std::ranges::any_of(worker.heads, [&](const Head& head) {
+        const TaskQueue& queue = workers.queue_of(head.line);
+        return head.next < queue.size() &&
+               std::ranges::any_of(queue[head.next].wait_for, computes_elsewhere);
+      });
   return spins ? workers.spin_timeout : lane::other_spin_timeout;
 }
 
@@ -148,12 +152,21 @@ std::chrono::microseconds spin_timeout_of(const Workers& workers, const Worker& 
 Choice choose(const Workers& workers, Worker& worker) {
   Choice choice;
   const double now_s = workers.now();
+  const auto task_of = [&](const Head& head) {
+    return workers.queue_of(head.line)[head.next].id;
+  };
   for (Head& head : worker.heads) {
-    const std::optional<double> possible_s = possible_from(workers, head);
-    if (possible_s && *possible_s <= now_s) {
-      return {.head = &head, .begin_s = *possible_s};
+    if (choice.head != nullptr && lane_line(choice.head->line) != lane_line(head.line)) {
+      break;  // queues in the order of heads
     }
-    choice.soonest_s = std::min(choice.soonest_s, possible_s.value_or(choice.soonest_s));
+    const std::optional<double> possible_s = possible_from(workers, head);
+    if (!possible_s || *possible_s > now_s) {
+      choice.soonest_s = std::min(choice.soonest_s, possible_s.value_or(choice.soonest_s));
+    } else if (choice.head == nullptr || task_of(head) < task_of(*choice.head)) {
+      // Of places on one lane, who comes first in the schedule's list.
+      choice.head = &head;
+      choice.begin_s = *possible_s;
+    }
   }
   return choice;
 }

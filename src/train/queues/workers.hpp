@@ -26,10 +26,11 @@ struct Head {
   double free_s = 0.0;  ///< end of the one before
 };
 
-/// What one driver thread works through: a line, or the lines of a lane with one thread for all.
+/// What one driver thread works through: a line of each place on its lane, or all lines of these on
+/// a lane with one thread for all.
 struct Worker {
   std::size_t number = 0;
-  std::size_t place = 0;
+  std::size_t lane = 0;
   lane::Line driver = lane::Line::compute;
   std::vector<Head> heads;  ///< in the order in which it looks for something to do
   std::size_t line = 0;     ///< of the task that it is at
@@ -41,7 +42,7 @@ struct Workers {
   /// `cores`: that the threads of lanes share.
   Workers(lane::LaneSet& lanes, const schedule::Schedule& schedule, int cores);
 
-  bool one_driver(std::size_t place) const { return lanes.one_driver(place, cores); }
+  bool one_driver(std::size_t lane) const { return lanes.one_driver(lane, cores); }
   /// Seconds on the engine's clock.
   double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin).count();

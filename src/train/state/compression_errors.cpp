@@ -25,7 +25,7 @@ std::vector<ErrorBuffer> error_buffers(const ModelState& state) {
   ErrorBuffer sums{"sum_error", BufferKind::sum_error, {}};
   for (const Held& held : state.holders.errors) {
     const std::string name =
-        "compression_error/" + std::string(state.places.lanes[held.place].name());
+        "compression_error/" + state.places.schedule.places[held.place];
     if (buffers.empty() || buffers.back().name != name) {
       buffers.push_back({name, BufferKind::compression_error, {}});
     }
@@ -41,7 +41,7 @@ std::vector<ErrorBuffer> error_buffers(const ModelState& state) {
 void put(const ModelState& state, const ErrorBuffer& buffer, const Held& held, const Bytes& flat) {
   const PlaceState& place = *state.places.here[held.place];
   const Tensor target = place.buffers.held(buffer.kind, 0, held.elements);
-  state.places.lanes[held.place].run_and_wait([&] {
+  state.places.lane(held.place).run_and_wait([&] {
     place.lane().copy_to_lane(
         target.raw(),
         flat.data() + static_cast<std::size_t>(held.elements.begin) * size_of(state.parameters),

@@ -100,7 +100,7 @@ bool lies_in_host_memory(const ModelState &state) {
   return weights.size() == 1 && states.size() == 1 && state.places.ranks == nullptr &&
          states.front().place == weights.front().place &&
          weights.front().elements.count() == state.model.graph.parameter_elements() &&
-         state.places.lanes[weights.front().place].host_accessible() &&
+         state.places.lane(weights.front().place).host_accessible() &&
          !spills_states(*state.places.here[weights.front().place]);
 }
 
@@ -124,7 +124,7 @@ void add_doubles(const ModelState &state, const Held &held, Flat what, std::vect
 void write_state(const ModelState &state, const Bytes &flat_weights,
                  const std::vector<Bytes> &flat_states) {
   for (const std::size_t place : state.places.active) {
-    state.places.lanes[place].run_and_wait(
+    state.places.lane(place).run_and_wait(
         [&] { write_place(*state.places.here[place], flat_weights, flat_states); });
   }
 }

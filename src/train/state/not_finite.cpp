@@ -18,7 +18,7 @@ std::string first_of_all(const Places& places, const graph::Graph& graph, bool o
                          Found&& found) {
   // Nodes in their order or against it, then places: the largest distance to the end is the first
   // of all ranks.
-  const auto count_of_places = static_cast<std::int64_t>(places.lanes.size());
+  const auto count_of_places = static_cast<std::int64_t>(places.count());
   const auto count = std::ssize(graph.nodes());
   const auto turned = [&](std::int64_t node) { return onward ? node : count - 1 - node; };
   std::array<std::int64_t, 1> before_end{0};
@@ -37,7 +37,7 @@ std::string first_of_all(const Places& places, const graph::Graph& graph, bool o
   }
   const std::int64_t first = count * count_of_places - before_end[0];
   return "'" + graph.nodes()[static_cast<std::size_t>(turned(first / count_of_places))].name +
-         "' on lane '" + places.lanes[static_cast<std::size_t>(first % count_of_places)].name() +
+         "' on lane '" + places.lane(static_cast<std::size_t>(first % count_of_places)).name() +
          "'";
 }
 
