@@ -13,6 +13,10 @@ bool is_range(SliceKind kind) {
 
 /// True if a slice's output is an input of `reader`, which reads the layer that it is of.
 bool feeds(const ModelSlice& source, const ModelSlice& reader) {
+  if (source.kind == SliceKind::copy) {
+    return reader.kind == SliceKind::outputs && source.begin == reader.begin &&
+           source.end == reader.end && source.units == reader.units;
+  }
   const bool wants_range = reader.kind == SliceKind::inputs || reader.kind == SliceKind::elements;
   const bool is_of_outputs =
       source.kind == SliceKind::outputs || source.kind == SliceKind::elements;
@@ -23,7 +27,7 @@ bool feeds(const ModelSlice& source, const ModelSlice& reader) {
 /// The node of the sharded model that stands for an input of the whole one's.
 std::int32_t source_of(std::span<const ModelSlice> slices, std::size_t reader,
                        std::int32_t whole_source) {
-  // Last first: where a sum has an epilogue, that is the layer's output.
+  // Last first: where a sum has an epilogue, that is the layer's output, and copies are behind it.
   for (std::size_t i = reader; i-- > 0;) {
     if (slices[i].node == whole_source && feeds(slices[i], slices[reader])) {
       return static_cast<std::int32_t>(i);
@@ -42,6 +46,7 @@ double ModelSlice::share() const {
       return 1.0;
     case SliceKind::sum:
     case SliceKind::epilogue:
+    case SliceKind::copy:
       return 0.0;
     case SliceKind::outputs:
     case SliceKind::inputs:
@@ -71,6 +76,9 @@ std::vector<std::int32_t> slice_inputs(std::span<const ModelSlice> slices, std::
   if (reader.kind == SliceKind::epilogue) {
     return slices_of(slices, reader.node, SliceKind::sum);
   }
+  if (reader.kind == SliceKind::copy) {
+    return {source_of(slices, slice, reader.node)};
+  }
   std::vector<std::int32_t> inputs;
   for (const std::int32_t source : whole_inputs) {
     inputs.push_back(source < 0 ? source : source_of(slices, slice, source));
@@ -96,6 +104,8 @@ std::string text_of(const ModelSlice& slice) {
       return slice.name + " sum";
     case SliceKind::epilogue:
       return slice.name + " epilogue";
+    case SliceKind::copy:
+      return slice.name + " copy";
   }
   return slice.name;
 }

@@ -34,6 +34,8 @@ nn::LayerShard layer_of(const Node& node, const ModelSlice& slice) {
       return {node.layer, {}};
     case SliceKind::sum:
       return {nn::add({}), {}};
+    case SliceKind::copy:
+      return {nn::dropout(0.0), {}};  // drops nothing
     case SliceKind::epilogue: {
       const std::int64_t units = node.layer->shard_units(SliceKind::inputs, node.input_shapes);
       const auto last = node.layer->shard(SliceKind::inputs, 0, units, node.input_shapes);
@@ -102,7 +104,8 @@ Graph sharded(const Graph& whole, std::span<const ModelSlice> slices) {
         out.add(slice.name, shard.layer, names_of(slices, slice_inputs(slices, i, node.inputs)));
     // Dropout of the whole model and of the sharded one draws the same numbers.
     out.nodes_.back().stream = node.stream;
-    const bool has_parameters = slice.kind != SliceKind::sum && slice.kind != SliceKind::epilogue;
+    const bool has_parameters = slice.kind != SliceKind::sum && slice.kind != SliceKind::epilogue &&
+                                slice.kind != SliceKind::copy;
     const auto origins =
         has_parameters ? origins_of(whole, slice, shard) : std::vector<ParameterOrigin>();
     const std::size_t first = out.parameters_.size() - out.parameters_of(id).size();

@@ -30,7 +30,7 @@ std::int64_t units_of(const NodeOutline& node, SliceKind kind) {
 
 void require_units(const NodeOutline& node, const ModelSlice& slice) {
   const bool cut = slice.kind != SliceKind::whole && slice.kind != SliceKind::sum &&
-                   slice.kind != SliceKind::epilogue;
+                   slice.kind != SliceKind::epilogue && slice.kind != SliceKind::copy;
   const std::int64_t units = units_of(node, slice.kind);
   if (cut && (units != slice.units || slice.begin < 0 || slice.begin >= slice.end ||
               slice.end > slice.units)) {

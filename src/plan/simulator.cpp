@@ -337,10 +337,10 @@ class SharedMachine {
   std::vector<double> link_end_s_;  ///< of what it has carried, by queue of a lane
   int computing_places_ = 0;
   double computing_cores_ = 0.0;
-  double messages_ = 0.0;                 ///< cores that messages take
-  std::vector<Driver> drivers_;        ///< by queue of a lane; of a lane with one driver the first
-  std::vector<bool> shared_;           ///< by lane: it has several places
-  std::vector<std::size_t> looking_;   ///< drivers that may find something to do
+  double messages_ = 0.0;             ///< cores that messages take
+  std::vector<Driver> drivers_;       ///< by queue of a lane; of a lane with one driver the first
+  std::vector<bool> shared_;          ///< by lane: it has several places
+  std::vector<std::size_t> looking_;  ///< drivers that may find something to do
   std::vector<Running> running_;
   double now_ = 0.0;
   std::size_t ended_ = 0;
@@ -385,16 +385,15 @@ Simulation simulate(const Schedule& schedule, const TaskSeconds& seconds) {
 }
 
 bool can_predict(const Profile& profile, const Schedule& schedule) {
-  return std::ranges::all_of(
-             schedule.active_places(),
-             [&](schedule::Place place) {
-               const PlaceProfile& costs = profile.places[schedule.lane_of(place)];
-               return !costs.alone.forward.empty() || !costs.together.forward.empty();
-             }) &&
+  return std::ranges::all_of(schedule.active_places(),
+                             [&](schedule::Place place) {
+                               const PlaceProfile& costs = profile.places[schedule.lane_of(place)];
+                               return !costs.alone.forward.empty() ||
+                                      !costs.together.forward.empty();
+                             }) &&
          (!schedule.slices.empty() || !schedule.further_lanes.empty() ||
-          std::ranges::all_of(schedule.tasks, [&](const Task& task) {
-            return profile.knows(task);
-          }));
+          std::ranges::all_of(schedule.tasks,
+                              [&](const Task& task) { return profile.knows(task); }));
 }
 
 namespace {

@@ -63,16 +63,16 @@ std::string places_text(const Schedule& schedule) {
   std::string out;
   for (std::size_t place = 0; place < schedule.places.size(); ++place) {
     const Stage stage = place < schedule.stage_of.size() ? schedule.stage_of[place] : -1;
-    out += (place == 0 ? "" : ", ") + schedule.places[place] +
-           (stage >= 0 ? " (stage " + std::to_string(stage) + ")"
-            : owns_parts(schedule, static_cast<Place>(place)) ? " (owner)"
-                                                              : " (idle)") +
-           (place < schedule.lane_count()
-                ? std::string()
-                : " on the lane of " +
-                      schedule.places[schedule.lane_of(static_cast<Place>(place))]) +
-           (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "") +
-           (spills_states(schedule, static_cast<Place>(place)) ? ", its states in a file" : "");
+    out +=
+        (place == 0 ? "" : ", ") + schedule.places[place] +
+        (stage >= 0 ? " (stage " + std::to_string(stage) + ")"
+         : owns_parts(schedule, static_cast<Place>(place)) ? " (owner)"
+                                                           : " (idle)") +
+        (place < schedule.lane_count()
+             ? std::string()
+             : " on the lane of " + schedule.places[schedule.lane_of(static_cast<Place>(place))]) +
+        (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "") +
+        (spills_states(schedule, static_cast<Place>(place)) ? ", its states in a file" : "");
   }
   return out;
 }

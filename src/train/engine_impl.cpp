@@ -133,9 +133,9 @@ void Engine::Impl::make_places() {
       continue;
     }
     places.active.push_back(place);
-    const PlaceSetup setup{model.graph,   optimizer,    schedule,
+    const PlaceSetup setup{model.graph,        optimizer,    schedule,
                            places.lane(place), active_place, target,
-                           options.dtype, options.seed, options.spill_folder};
+                           options.dtype,      options.seed, options.spill_folder};
     places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
   }
 }

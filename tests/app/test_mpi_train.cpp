@@ -17,7 +17,7 @@ TEST_CASE("under mpirun every policy trains the bits that it trains in one proce
       "{type: data_parallel, exchange: ring}", "{type: data_parallel, exchange: sharded}",
       "{type: data_parallel, exchange: all_reduce}", "{type: data_parallel, exchange: central}",
       "{type: gpipe, micro_batches: 4}", "{type: one_f_one_b, micro_batches: 4}",
-      "{type: layer_placement}", "{type: dense_pair, shares: [4, 3, 2, 1]}");
+      "{type: layer_placement}", "{type: tensor_parallel, shares: [4, 3, 2, 1]}");
   const Scratch scratch;
   write_lanes_deck(scratch.path(), policy);
   const std::string expected = trained_weights(1, scratch.path(), {"--run-dir", "one"});

@@ -43,7 +43,7 @@ TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
 
   CHECK(keywords_of(plan["rows"]) ==
         std::set<std::string>{"single", "coarse_split", "layer_placement", "gpipe", "one_f_one_b",
-                              "data_parallel", "dense_pair", "pipedream", "pipedream_2bw",
+                              "data_parallel", "tensor_parallel", "pipedream", "pipedream_2bw",
                               "zero_offload", "cotrain"});
   double last = 0.0;
   std::set<std::string> names;
@@ -184,7 +184,7 @@ TEST_CASE("compare trains all policies on the same samples and shows prediction 
 
   const nlohmann::json said =
       json_of({"compare", "tiny.yaml", "--policies",
-               "single:lane=device,coarse_split,gpipe:micro_batches=4,dense_pair,pipedream",
+               "single:lane=device,coarse_split,gpipe:micro_batches=4,tensor_parallel,pipedream",
                "--steps", "20", "--json"},
               scratch.path());
 

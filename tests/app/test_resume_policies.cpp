@@ -45,7 +45,7 @@ std::string every_policy() {
       "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
       "{type: gpipe, micro_batches: 4, recompute: always}", "{type: one_f_one_b, micro_batches: 4}",
       "{type: data_parallel}", "{type: data_parallel, exchange: ring}",
-      "{type: data_parallel, exchange: central}", "{type: dense_pair, shares: [2, 1]}",
+      "{type: data_parallel, exchange: central}", "{type: tensor_parallel, shares: [2, 1]}",
       "{type: pipedream, micro_batches: 4, average: 7 steps}", "{type: pipedream_2bw, updates: 2}");
 }
 

@@ -132,7 +132,7 @@ TEST_CASE("Every candidate of every policy is a deck's options, and most of them
       const bool pair = problem.model.nodes.front().shards.outputs.units > 0;
       const bool refused = (problem.chunk > 0 && asynchronous) ||
                            (problem.compress_after == 0 && entry.schema.name() == "one_bit_adam") ||
-                           (!pair && entry.schema.name() == "dense_pair") ||
+                           (!pair && entry.schema.name() == "tensor_parallel") ||
                            (problem.places.size() != 2 && entry.schema.name() == "coarse_split");
       CHECK(run == (refused ? std::size_t{0} : candidates.size()));
     }

@@ -19,6 +19,8 @@ enum class SliceKind : std::uint8_t {
   elements,  ///< a range of the elements of an element-wise layer
   sum,       ///< the sum of the layer's partial sums
   epilogue,  ///< what follows the sum: the activation that the layer fuses
+  copy,  ///< of the layer's output, for the slice of the same range that reads it: the gradients
+         ///< of copies meet where the output was made, each when it is there
 };
 
 /// What a node of a sharded model computes of a node of the whole one.
@@ -42,8 +44,8 @@ std::vector<std::int32_t> slices_of(std::span<const ModelSlice> slices, std::int
 
 /// Inputs of a node of the sharded model, where the node of the whole one has `whole_inputs` (-1:
 /// the model's input): a partial sum and an element-wise slice read the slice of the same range, a
-/// sum all partial sums, everything else whole outputs. Throws UsageError for an input of which
-/// there is none.
+/// sum all partial sums, everything else whole outputs or copies of them. Throws UsageError for an
+/// input of which there is none.
 std::vector<std::int32_t> slice_inputs(std::span<const ModelSlice> slices, std::size_t slice,
                                        std::span<const std::int32_t> whole_inputs);
 

@@ -89,13 +89,13 @@ struct OneBitAdamOptions {
 };
 train::PolicyPtr one_bit_adam(OneBitAdamOptions options);
 
-/// One pair of dense layers cut by columns, then by rows, between the lanes (Megatron's MLP block).
-struct DensePairOptions {
-  std::vector<double> shares;      ///< of the first layer's units, by lane, in proportion; empty:
+/// Pairs of dense layers cut by columns, then by rows, between the lanes (Megatron's MLP block).
+struct TensorParallelOptions {
+  std::vector<double> shares;      ///< of the units between them, by lane, in proportion; empty:
                                    ///< equal
   std::vector<std::string> lanes;  ///< in the order of the slices; empty: all of the run's
 };
-train::PolicyPtr dense_pair(DensePairOptions options);
+train::PolicyPtr tensor_parallel(TensorParallelOptions options);
 
 /// Micro-batches with an update each, and weights stashed for those under way (policies.md 3.7).
 struct PipeDreamOptions {

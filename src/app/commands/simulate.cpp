@@ -118,8 +118,8 @@ class Cluster {
     }
     const plan::Profile profile = plan::replicated(profile_, place_, cluster_);
     const schedule::Schedule schedule = policy.schedule(problem, &profile);
-    add({name, problem.batch, plan::simulate_cluster(schedule, profile),
-         peak_bytes(schedule), 1.0});
+    add({name, problem.batch, plan::simulate_cluster(schedule, profile), peak_bytes(schedule),
+         1.0});
   }
 
   const RunSetup& setup_;

@@ -34,7 +34,7 @@ struct PlanSubject {
 std::vector<plan::PlaceMemory> place_memory_of(const schedule::Schedule& schedule,
                                                const PlanSubject& subject);
 std::vector<plan::LaneMemory> memory_of(const schedule::Schedule& schedule,
-                                         const PlanSubject& subject);
+                                        const PlanSubject& subject);
 
 /// The table of candidates, fastest first, with the recommended one marked.
 std::string plan_table(const Ways& ways, const PlanSubject& subject);
@@ -44,8 +44,7 @@ nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
 
 /// The table of bytes per lane and category.
 std::string memory_table(const std::vector<plan::LaneMemory>& places, const PlanSubject& subject);
-nlohmann::json memory_json(const std::vector<plan::LaneMemory>& places,
-                           const PlanSubject& subject);
+nlohmann::json memory_json(const std::vector<plan::LaneMemory>& places, const PlanSubject& subject);
 
 /// The text in lines of at most `columns` characters, broken at blanks.
 std::string wrapped(const std::string& text, std::size_t columns = 88);

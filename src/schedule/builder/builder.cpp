@@ -94,8 +94,9 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
     schedule_.places.push_back(place.name);
     schedule_.stage_of.push_back(place.stage);
     schedule_.host_accessible.push_back(place.host_accessible);
-    ZYGOS_REQUIRE(place.lane || schedule_.further_lanes.empty(),
-                  "place '" + place.name + "' has a lane of its own and comes behind one that has not");
+    ZYGOS_REQUIRE(
+        place.lane || schedule_.further_lanes.empty(),
+        "place '" + place.name + "' has a lane of its own and comes behind one that has not");
     if (place.lane) {
       schedule_.further_lanes.push_back(*place.lane);
     }

@@ -152,9 +152,7 @@ std::chrono::microseconds spin_timeout_of(const Workers& workers, const Worker& 
 Choice choose(const Workers& workers, Worker& worker) {
   Choice choice;
   const double now_s = workers.now();
-  const auto task_of = [&](const Head& head) {
-    return workers.queue_of(head.line)[head.next].id;
-  };
+  const auto task_of = [&](const Head& head) { return workers.queue_of(head.line)[head.next].id; };
   for (Head& head : worker.heads) {
     if (choice.head != nullptr && lane_line(choice.head->line) != lane_line(head.line)) {
       break;  // queues in the order of heads

@@ -37,12 +37,12 @@ Layers mlp() {
           {"out", nn::dense({.units = 3})}};
 }
 
-schedule::Schedule made(const plan::Problem& problem, DensePairOptions options = {}) {
-  return dense_pair(std::move(options))->schedule(problem, nullptr);
+schedule::Schedule made(const plan::Problem& problem, TensorParallelOptions options = {}) {
+  return tensor_parallel(std::move(options))->schedule(problem, nullptr);
 }
 
 TEST_CASE("A pair of dense layers between two lanes makes the golden schedule") {
-  CHECK(made(problem_of(mlp())).text() == test::golden("dense_pair"));
+  CHECK(made(problem_of(mlp())).text() == test::golden("tensor_parallel"));
 }
 
 TEST_CASE("Units are cut in proportion to the shares, on the lanes in the order that is named") {
@@ -103,7 +103,7 @@ TEST_CASE("A pair that is the whole model ends with the sum") {
 TEST_CASE("Models that do not begin with such a pair are refused by layer and reason") {
   const auto refused = [](const Layers& layers, const std::string& layer, const std::string& why) {
     CHECK_THROWS_MATCHES(made(problem_of(layers)), UsageError,
-                         MessageMatches(ContainsSubstring("policy 'dense_pair'") &&
+                         MessageMatches(ContainsSubstring("policy 'tensor_parallel'") &&
                                         ContainsSubstring(layer) && ContainsSubstring(why)));
   };
   const auto fc = nn::dense({.units = 8});

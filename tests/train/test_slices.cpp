@@ -42,7 +42,7 @@ graph::Graph mlp() {
 }
 
 train::PolicyPtr pair(std::vector<double> shares = {}) {
-  return policies::dense_pair({.shares = std::move(shares), .lanes = {}});
+  return policies::tensor_parallel({.shares = std::move(shares), .lanes = {}});
 }
 
 /// Norm of the difference over the norm.
