@@ -3,13 +3,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same work in Zygos and in PyTorch, in turn, with equal threads: time and peak memory.
 
-Usage: perf/peers/compare.py [--rounds N] [--threads N] [--case NAME] [--write FILE]
+Usage: perf/peers/compare.py [--rounds N] [--threads N] [--case NAME] [--write FILE] [--kann FOLDER] [--cblas FOLDER]
 
 Builds nothing but a program against libtorch: give the executable with --zygos (default
 build/host/bin/zygos). PyTorch is installed from the package index into an environment of its own
 under the cache folder, which nothing else uses. Runs alternate (ours, theirs, ours, ...) so that a
 machine that drifts hits all alike; a ratio is that of the medians over all rounds, PyTorch / Zygos:
 above 1, Zygos is faster. A case that fails or can't run is a row that says so.
+
+If KANN's sources are found (kann_program.py), a second table has the cases that are MLPs in KANN, measured in the same rounds with
+several sets of compiler flags, of which the table names the fastest. KANN's only optimizer is RMSprop, in place of Adam or SGD, and
+it has no mean absolute error: closure_mlp has the mean squared error there. Its step is that of kann_train_fnn1, with as many threads.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+import kann_program
 from processes import ROOT, Failed, finished, measured
 from torch_environment import environment, libtorch_program
 
@@ -61,6 +66,14 @@ CASES = {
 }
 CASES = {name: Case(*row) for name, row in CASES.items()}
 
+# The same in KANN: widths, activation, loss.
+KANN_CASES = {
+    "mlp": ("784,128,10", "relu", "cross_entropy"),
+    "surrogate_mlp": ("6,64,64,64,3", "tanh", "mse"),
+    "closure_mlp": ("6,256,256,256,256,256,2", "relu", "mse"),
+}
+KANN_WAY = "KANN "  # before the variant, in the names of its ways
+
 
 def ours(name, case, options):
     # The emulated device of a split has one thread.
@@ -84,6 +97,15 @@ def theirs(case, options, python):
     return {"eager": eager, "compiled": [*eager, "--compile"], "libtorch": libtorch}
 
 
+def kann_commands(name, options):
+    """KANN's commands by way: one for each variant it was compiled in."""
+    if name not in KANN_CASES or not options.kann_programs:
+        return {}
+    case = CASES[name]
+    arguments = [*KANN_CASES[name], *map(str, (case.batch, case.steps, warm_up(case), options.threads))]
+    return {KANN_WAY + variant: [program, "step", *arguments] for variant, program in options.kann_programs.items()}
+
+
 def warm_up(case):
     return min(10, max(2, case.steps // 4))
 
@@ -91,7 +113,7 @@ def warm_up(case):
 def measure(name, options, python):
     """By way, "zygos" among them: medians over the rounds of the step's time and peak memory."""
     case = CASES[name]
-    commands = {"zygos": ours(name, case, options), **theirs(case, options, python)}
+    commands = {"zygos": ours(name, case, options), **theirs(case, options, python), **kann_commands(name, options)}
     results = {way: [] for way in commands}
     for number in range(options.rounds):
         for way, command in commands.items():
@@ -151,7 +173,7 @@ def mib(count):
 def row(name, ways, empty):
     case = CASES[name]
     step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
-    best = min(value for way, value in step_ms.items() if way != "zygos")
+    best = min(value for way, value in step_ms.items() if way != "zygos" and not way.startswith(KANN_WAY))
     memory = [mib(ways[way]["peak_bytes"] - empty[way]) for way in ("zygos", "eager")]
     cells = [name, str(case.batch), f"{step_ms['zygos']:.3f}", f"{step_ms['eager']:.3f}",
              f"{step_ms['eager'] / step_ms['zygos']:.2f}", f">= {case.aim}"]
@@ -163,15 +185,36 @@ def row(name, ways, empty):
     return "| " + " | ".join(cells + memory) + " |"
 
 
+def kann_row(name, ways):
+    """A row of KANN's table; None where it was not measured."""
+    step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
+    variants = {way.removeprefix(KANN_WAY): value for way, value in step_ms.items() if way.startswith(KANN_WAY)}
+    if not variants:
+        return None
+    best = min(variants, key=variants.get)
+    cells = [name, str(CASES[name].batch), f"{step_ms['zygos']:.3f}", f"{variants[best]:.3f}", best,
+             f"{variants[best] / step_ms['zygos']:.2f}",
+             "; ".join(f"{variant}: {value:.3f}" for variant, value in variants.items() if variant != best)]
+    return "| " + " | ".join(cells) + " |"
+
+
+def kann_table(options, rows):
+    if not rows:
+        return []
+    return ["", f"KANN, {options.threads} threads, its own RMSprop; closure_mlp with the mean squared error.", "",
+            "| case | batch | Zygos ms | KANN ms | compiled with | KANN / Zygos | others, ms |", "|" + " --- |" * 7, *rows]
+
+
 def row_or_reason(name, options, python, empty):
-    """A row of the table, and whether it is one."""
+    """A row of the table, whether it is one, and a row of KANN's table or None."""
     if name == "cifar10_quick" and not options.cifar10.is_dir():
-        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True
+        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True, None
     try:
-        return row(name, measure(name, options, python), empty), True
+        ways = measure(name, options, python)
+        return row(name, ways, empty), True, kann_row(name, ways)
     except (Failed, subprocess.CalledProcessError, ValueError, KeyError) as problem:
         print(f"{name}: {problem}", file=sys.stderr, flush=True)
-        return f"| {name} | failed |" + " |" * 10, False
+        return f"| {name} | failed |" + " |" * 10, False, None
 
 
 def put(file, lines):
@@ -196,6 +239,7 @@ def arguments():
     parser.add_argument("--zygos", default=str(ROOT / "build" / "host" / "bin" / "zygos"))
     parser.add_argument("--write", type=pathlib.Path,
                         help="put the table into this file as cases end, in place of the one there")
+    kann_program.add_options(parser)
     options = parser.parse_args()
     if not pathlib.Path(options.zygos).exists():
         sys.exit(f"{options.zygos} does not exist; run ./bootstrap run info first, or give --zygos")
@@ -204,19 +248,21 @@ def arguments():
 
 def main():
     options = arguments()
+    options.kann_programs = kann_program.programs(options)
     python = environment()
     empty, version = empty_processes(options, python)
 
-    lines = head(options, empty, version)
+    lines, kann_rows, good = head(options, empty, version), [], True
     print("\n".join(lines), flush=True)
-    good = True
     for name in options.case or list(CASES):
-        line, fine = row_or_reason(name, options, python, empty)
+        line, fine, kann_line = row_or_reason(name, options, python, empty)
         print(line, flush=True)
         lines.append(line)
+        kann_rows += [kann_line] if kann_line else []
         good = good and fine
         if options.write:
-            put(options.write, lines)
+            put(options.write, lines + kann_table(options, kann_rows))
+    print("\n".join(kann_table(options, kann_rows)))
     sys.exit(0 if good else 1)
 
 
