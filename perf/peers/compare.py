@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same work in Zygos and in PyTorch, in turn, with equal threads: time and peak memory.
 
-Usage: perf/peers/compare.py [--rounds N] [--threads N] [--case NAME] [--write FILE] [--kann FOLDER] [--cblas FOLDER]
+Usage: perf/peers/compare.py [--rounds N] [--threads N] [--case NAME] [--write FILE]
+                             [--kann FOLDER] [--cblas FOLDER]
 
 Builds nothing but a program against libtorch: give the executable with --zygos (default
 build/host/bin/zygos). PyTorch is installed from the package index into an environment of its own
@@ -11,9 +12,11 @@ under the cache folder, which nothing else uses. Runs alternate (ours, theirs, o
 machine that drifts hits all alike; a ratio is that of the medians over all rounds, PyTorch / Zygos:
 above 1, Zygos is faster. A case that fails or can't run is a row that says so.
 
-If KANN's sources are found (kann_program.py), a second table has the cases that are MLPs in KANN, measured in the same rounds with
-several sets of compiler flags, of which the table names the fastest. KANN's only optimizer is RMSprop, in place of Adam or SGD, and
-it has no mean absolute error: closure_mlp has the mean squared error there. Its step is that of kann_train_fnn1, with as many threads.
+If KANN's sources are found (kann_program.py), a second table has the cases that are MLPs in KANN,
+measured in the same rounds with several sets of compiler flags, of which the fastest counts; with
+--cblas also with OpenBLAS' matrix product. KANN's only optimizer is RMSprop, in place of Adam or SGD, and
+it has no mean absolute error: closure_mlp has the mean squared error there. Its step is that of
+kann_train_fnn1, with as many threads.
 """
 
 import argparse
@@ -72,7 +75,6 @@ KANN_CASES = {
     "surrogate_mlp": ("6,64,64,64,3", "tanh", "mse"),
     "closure_mlp": ("6,256,256,256,256,256,2", "relu", "mse"),
 }
-KANN_WAY = "KANN "  # before the variant, in the names of its ways
 
 
 def ours(name, case, options):
@@ -98,12 +100,13 @@ def theirs(case, options, python):
 
 
 def kann_commands(name, options):
-    """KANN's commands by way: one for each variant it was compiled in."""
-    if name not in KANN_CASES or not options.kann_programs:
+    """KANN's commands by peer and flags; ways of the others are words."""
+    if name not in KANN_CASES:
         return {}
     case = CASES[name]
-    arguments = [*KANN_CASES[name], *map(str, (case.batch, case.steps, warm_up(case), options.threads))]
-    return {KANN_WAY + variant: [program, "step", *arguments] for variant, program in options.kann_programs.items()}
+    words = [*KANN_CASES[name],
+             *map(str, (case.batch, case.steps, warm_up(case), options.threads))]
+    return {way: [program, "step", *words] for way, program in options.kann_programs.items()}
 
 
 def warm_up(case):
@@ -119,7 +122,8 @@ def measure(name, options, python):
         for way, command in commands.items():
             results[way].append(measured(command))
         print(f"{name}: round {number + 1}/{options.rounds}: " +
-              ", ".join(f"{way} {runs[-1]['median_step_s'] * 1e3:.3f} ms"
+              ", ".join(f"{way if isinstance(way, str) else ' '.join(way)} "
+                        f"{runs[-1]['median_step_s'] * 1e3:.3f} ms"
                         for way, runs in results.items()), file=sys.stderr, flush=True)
     parameters = {way: runs[0]["parameters"] for way, runs in results.items()}
     if len(set(parameters.values())) > 1:
@@ -173,7 +177,7 @@ def mib(count):
 def row(name, ways, empty):
     case = CASES[name]
     step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
-    best = min(value for way, value in step_ms.items() if way != "zygos" and not way.startswith(KANN_WAY))
+    best = min(value for way, value in step_ms.items() if way in ("eager", "compiled", "libtorch"))
     memory = [mib(ways[way]["peak_bytes"] - empty[way]) for way in ("zygos", "eager")]
     cells = [name, str(case.batch), f"{step_ms['zygos']:.3f}", f"{step_ms['eager']:.3f}",
              f"{step_ms['eager'] / step_ms['zygos']:.2f}", f">= {case.aim}"]
@@ -185,36 +189,38 @@ def row(name, ways, empty):
     return "| " + " | ".join(cells + memory) + " |"
 
 
-def kann_row(name, ways):
-    """A row of KANN's table; None where it was not measured."""
+def kann_rows(name, ways):
+    """Rows of KANN's table; none where it was not measured."""
     step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
-    variants = {way.removeprefix(KANN_WAY): value for way, value in step_ms.items() if way.startswith(KANN_WAY)}
-    if not variants:
-        return None
-    best = min(variants, key=variants.get)
-    cells = [name, str(CASES[name].batch), f"{step_ms['zygos']:.3f}", f"{variants[best]:.3f}", best,
-             f"{variants[best] / step_ms['zygos']:.2f}",
-             "; ".join(f"{variant}: {value:.3f}" for variant, value in variants.items() if variant != best)]
-    return "| " + " | ".join(cells) + " |"
+    zygos = step_ms["zygos"]
+    kann = {way: value for way, value in step_ms.items() if not isinstance(way, str)}
+    rows = []
+    for peer, best in kann_program.fastest(kann).items():
+        others = "; ".join(f"{flags}: {value:.3f}" for (other, flags), value in kann.items()
+                           if other == peer and flags != best)
+        rows.append(f"| {name} | {CASES[name].batch} | {zygos:.3f} | {peer} | {kann[peer, best]:.3f}"
+                    f" | {kann[peer, best] / zygos:.2f} | {best} | {others} |")
+    return rows
 
 
 def kann_table(options, rows):
     if not rows:
         return []
-    return ["", f"KANN, {options.threads} threads, its own RMSprop; closure_mlp with the mean squared error.", "",
-            "| case | batch | Zygos ms | KANN ms | compiled with | KANN / Zygos | others, ms |", "|" + " --- |" * 7, *rows]
+    return ["", f"KANN, {options.threads} threads, RMSprop; closure_mlp with the mean squared error.", "",
+            "| case | batch | Zygos ms | peer | ms | peer / Zygos | compiled with | others, ms |",
+            "|" + " --- |" * 8, *rows]
 
 
 def row_or_reason(name, options, python, empty):
-    """A row of the table, whether it is one, and a row of KANN's table or None."""
+    """A row of the table, whether it is one, and rows of KANN's table."""
     if name == "cifar10_quick" and not options.cifar10.is_dir():
-        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True, None
+        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True, []
     try:
         ways = measure(name, options, python)
-        return row(name, ways, empty), True, kann_row(name, ways)
+        return row(name, ways, empty), True, kann_rows(name, ways)
     except (Failed, subprocess.CalledProcessError, ValueError, KeyError) as problem:
         print(f"{name}: {problem}", file=sys.stderr, flush=True)
-        return f"| {name} | failed |" + " |" * 10, False, None
+        return f"| {name} | failed |" + " |" * 10, False, []
 
 
 def put(file, lines):
@@ -252,17 +258,17 @@ def main():
     python = environment()
     empty, version = empty_processes(options, python)
 
-    lines, kann_rows, good = head(options, empty, version), [], True
+    lines, beside_kann, good = head(options, empty, version), [], True
     print("\n".join(lines), flush=True)
     for name in options.case or list(CASES):
-        line, fine, kann_line = row_or_reason(name, options, python, empty)
+        line, fine, further = row_or_reason(name, options, python, empty)
         print(line, flush=True)
         lines.append(line)
-        kann_rows += [kann_line] if kann_line else []
+        beside_kann += further
         good = good and fine
         if options.write:
-            put(options.write, lines + kann_table(options, kann_rows))
-    print("\n".join(kann_table(options, kann_rows)))
+            put(options.write, lines + kann_table(options, beside_kann))
+    print("\n".join(kann_table(options, beside_kann)))
     sys.exit(0 if good else 1)
 
 

@@ -9,8 +9,9 @@ FOLDER is a build with -DZYGOS_ENABLE_PERF=ON (default build/host): its bench_in
 of the median time of a call; ratios are peer / Zygos, above 1 Zygos is faster.
 
 KANN's columns are there if its sources are found (kann_program.py). One sample is given to kann_apply1; more are evaluated all at
-once and in blocks of 64, which is how many KANN's own functions take. Each is measured with three sets of compiler flags; the
-column has the fastest, and all are printed below the table. KANN's tanh is (1 - y) / (1 + y) of y = expf(-2x).
+once and in blocks of 64, which is how many KANN's own functions take. Each is measured with three sets of compiler flags; a
+column has the fastest, and all are printed below the table. With --cblas, KANN has a second column with OpenBLAS' matrix product.
+KANN's tanh is (1 - y) / (1 + y) of y = expf(-2x).
 """
 
 import argparse
@@ -38,16 +39,19 @@ def exported(zygos, folder):
 
 
 def ours(bench, samples):
-    printed = finished([bench, f"--benchmark_filter=predict/{samples}/0$", "--benchmark_format=json"])[0]
-    report = json.loads(printed)["benchmarks"][0]
+    """The median of many short repetitions: a mean would hold the moments in which the thread was not running."""
+    printed = finished([bench, f"--benchmark_filter=predict/{samples}/0$", "--benchmark_format=json",
+                        "--benchmark_min_time=0.0005", "--benchmark_repetitions=101"])[0]
+    (report,) = (run for run in json.loads(printed)["benchmarks"] if run.get("aggregate_name") == "median")
     return report["real_time"] * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[report["time_unit"]]
 
 
 def kann_commands(programs, samples, calls):
-    """By variant: the command."""
+    """By peer and variant: the command."""
     blocks = {"one sample": 1} if samples == 1 else {"all at once": samples, "blocks of 64": 64}
-    return {f"{flags}, {name}": [program, "infer", "6,64,64,64,3", "tanh", str(samples), str(block), str(max(5, calls // 3))]
-            for flags, program in programs.items() for name, block in blocks.items()}
+    return {(peer, f"{flags}, {name}"):
+            [program, "infer", "6,64,64,64,3", "tanh", str(samples), str(block), str(max(5, calls // 3))]
+            for (peer, flags), program in programs.items() for name, block in blocks.items()}
 
 
 def arguments():
@@ -79,13 +83,11 @@ class Peers:
         return seconds | kann
 
     def medians(self, rounds, samples, calls):
-        """The medians by peer, and those of KANN's variants."""
+        """The medians by peer, and those of KANN by peer and variant."""
         rows = [self.round(samples, calls) for _ in range(rounds)]
         every = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
-        variants = {name: every.pop(name) for name in kann_commands(self.kann, samples, calls)}
-        if variants:
-            every["KANN"] = min(variants.values())
-        return every, variants
+        kann = {name: every.pop(name) for name in kann_commands(self.kann, samples, calls)}
+        return every | {peer: kann[peer, variant] for peer, variant in kann_program.fastest(kann).items()}, kann
 
 
 def table_row(cells):
@@ -96,16 +98,16 @@ def main():
     options = arguments()
     with tempfile.TemporaryDirectory() as folder:
         peers = Peers(options, pathlib.Path(folder))
-        others = ["libtorch", "onnxruntime"] + (["KANN"] if peers.kann else [])
+        others = ["libtorch", "onnxruntime", *dict.fromkeys(peer for peer, _ in peers.kann)]
         head = ["samples", "Zygos", *others, *(f"{name} / Zygos" for name in others)]
         print(table_row(head) + "\n" + table_row(["---"] * len(head)))
         notes = []
         for samples, calls in CASES.items():
-            medians, variants = peers.medians(options.rounds, samples, calls)
+            medians, kann = peers.medians(options.rounds, samples, calls)
             times = [f"{seconds * 1e6:.2f} us" for seconds in medians.values()]
             ratios = [f"{medians[name] / medians['Zygos']:.2f}" for name in others]
             print(table_row([f"{samples:,}", *times, *ratios]), flush=True)
-            notes += [f"KANN, {samples:,} samples, {name}: {seconds * 1e6:.2f} us" for name, seconds in variants.items()]
+            notes += [f"{samples:,} samples, {peer}, {variant}: {seconds * 1e6:.2f} us" for (peer, variant), seconds in kann.items()]
     for note in ["", *notes] if notes else []:
         print(note)
     return 0

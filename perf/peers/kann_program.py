@@ -4,7 +4,8 @@
 
 KANN has no package of its own: its folder is given with --kann or the environment variable KANN, and is otherwise peers-kann in
 the cache folder (`git clone https://github.com/attractivechaos/kann`; only kann.c, kann.h, kautodiff.c and kautodiff.h are read).
-Its matrix products are its own, or with --cblas those of an OpenBLAS too, as `make CBLAS=FOLDER` does in KANN.
+Its matrix products are its own, and with --cblas also those of a serial OpenBLAS, as `make CBLAS=FOLDER` does in KANN. An OpenBLAS
+that does not know the processor needs OPENBLAS_CORETYPE (SKYLAKEX for AVX-512) in the environment.
 """
 
 import hashlib
@@ -48,17 +49,23 @@ def found(folder):
 
 
 def programs(options):
-    """By variant: the executable; none without KANN."""
+    """By peer and flags: the executable; none without KANN."""
     folder = found(options.kann)
     if not folder:
         return {}
-    variants = {flags: compiled(folder, flags.split(), []) for flags in FLAGS}
+    peers = {"KANN": ([], [])}
     if options.cblas:
         blas = options.cblas.resolve()
-        flags = [*FLAGS[-1].split(), "-DHAVE_CBLAS", f"-I{blas}/include"]
-        libraries = [f"-L{blas}/lib", f"-Wl,-rpath,{blas}/lib", "-lopenblas"]
-        variants[f"{FLAGS[-1]}, OpenBLAS"] = compiled(folder, flags, libraries)
-    return variants
+        peers["KANN with OpenBLAS"] = (["-DHAVE_CBLAS", f"-I{blas}/include"],
+                                       [f"-L{blas}/lib", f"-Wl,-rpath,{blas}/lib", "-lopenblas"])
+    return {(peer, flags): compiled(folder, [*flags.split(), *further], libraries)
+            for peer, (further, libraries) in peers.items() for flags in FLAGS}
+
+
+def fastest(seconds):
+    """By peer: the flags with the least seconds, from seconds by peer and flags (or what else tells variants of a peer apart)."""
+    return {peer: min((variant for other, variant in seconds if other == peer), key=lambda variant: seconds[peer, variant])
+            for peer in dict.fromkeys(peer for peer, _ in seconds)}
 
 
 def compiled(folder, flags, libraries):
