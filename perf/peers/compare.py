@@ -14,9 +14,9 @@ above 1, Zygos is faster. A case that fails or can't run is a row that says so.
 
 If KANN's sources are found (kann_program.py), a second table has the cases that are MLPs in KANN,
 measured in the same rounds with several sets of compiler flags, of which the fastest counts; with
---cblas also with OpenBLAS' matrix product. KANN's only optimizer is RMSprop, in place of Adam or SGD, and
-it has no mean absolute error: closure_mlp has the mean squared error there. Its step is that of
-kann_train_fnn1, with as many threads.
+--cblas also with OpenBLAS' matrix product. KANN's only optimizer is RMSprop, in place of Adam or
+SGD, and it has no mean absolute error: closure_mlp has the mean squared error there. Its step is
+that of kann_train_fnn1, with as many threads.
 """
 
 import argparse
@@ -116,7 +116,8 @@ def warm_up(case):
 def measure(name, options, python):
     """By way, "zygos" among them: medians over the rounds of the step's time and peak memory."""
     case = CASES[name]
-    commands = {"zygos": ours(name, case, options), **theirs(case, options, python), **kann_commands(name, options)}
+    commands = {"zygos": ours(name, case, options), **theirs(case, options, python),
+                **kann_commands(name, options)}
     results = {way: [] for way in commands}
     for number in range(options.rounds):
         for way, command in commands.items():
@@ -198,15 +199,15 @@ def kann_rows(name, ways):
     for peer, best in kann_program.fastest(kann).items():
         others = "; ".join(f"{flags}: {value:.3f}" for (other, flags), value in kann.items()
                            if other == peer and flags != best)
-        rows.append(f"| {name} | {CASES[name].batch} | {zygos:.3f} | {peer} | {kann[peer, best]:.3f}"
-                    f" | {kann[peer, best] / zygos:.2f} | {best} | {others} |")
+        rows.append(f"| {name} | {CASES[name].batch} | {zygos:.3f} | {peer} | "
+                    f"{kann[peer, best]:.3f} | {kann[peer, best] / zygos:.2f} | {best} | {others} |")
     return rows
 
 
 def kann_table(options, rows):
     if not rows:
         return []
-    return ["", f"KANN, {options.threads} threads, RMSprop; closure_mlp with the mean squared error.", "",
+    return ["", f"KANN, {options.threads} threads, RMSprop; closure_mlp: mean squared error.", "",
             "| case | batch | Zygos ms | peer | ms | peer / Zygos | compiled with | others, ms |",
             "|" + " --- |" * 8, *rows]
 
