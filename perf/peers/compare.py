@@ -200,7 +200,8 @@ def kann_rows(name, ways):
         others = "; ".join(f"{flags}: {value:.3f}" for (other, flags), value in kann.items()
                            if other == peer and flags != best)
         rows.append(f"| {name} | {CASES[name].batch} | {zygos:.3f} | {peer} | "
-                    f"{kann[peer, best]:.3f} | {kann[peer, best] / zygos:.2f} | {best} | {others} |")
+                    f"{kann[peer, best]:.3f} | {kann[peer, best] / zygos:.2f} | {best} | "
+                    f"{others} |")
     return rows
 
 

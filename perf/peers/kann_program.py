@@ -56,6 +56,9 @@ def programs(options):
     peers = {"KANN": ([], [])}
     if options.cblas:
         blas = options.cblas.resolve()
+        if not (blas / "include/cblas.h").exists() or not (blas / "lib/libopenblas.so").exists():
+            sys.exit(f"{options.cblas} lacks include/cblas.h or lib/libopenblas.so; --cblas names a folder with both, such as where "
+                     "OpenBLAS was installed with PREFIX=FOLDER")
         peers["KANN with OpenBLAS"] = (["-DHAVE_CBLAS", f"-I{blas}/include"],
                                        [f"-L{blas}/lib", f"-Wl,-rpath,{blas}/lib", "-lopenblas"])
     return {(peer, flags): compiled(folder, [*flags.split(), *further], libraries)
@@ -70,7 +73,8 @@ def fastest(seconds):
 
 def compiled(folder, flags, libraries):
     target = [CC, *flags, "-Q", "--help=target"]  # what "native" means here
-    compiler = b"".join(subprocess.run(command, check=True, capture_output=True).stdout for command in ([CC, "--version"], target))
+    compiler = b"".join(subprocess.run(command, check=True, capture_output=True).stdout
+                        for command in ([CC, "--version"], target))
     key = hashlib.sha256(b"".join(file.read_bytes() for file in [SOURCE, *sources(folder)]) + compiler + repr((flags, libraries)).encode())
     program = cache_folder() / "peers-kann-programs" / f"kann_mlp-{key.hexdigest()[:16]}"
     if program.exists():
