@@ -259,8 +259,8 @@ void Learner::find_clip_factor() const {
                      vector_view<Exec, const std::int64_t>(clip.pieces),
                      vector_view<Exec, const std::int64_t>(clip.first),
                      vector_view<Exec, double>(clip.workspace),
-                     vector_view<Exec, double>(clip.sum));
-    ops::clip_factor(exec, *optimizer_->clip_norm(), vector_view<Exec, const double>(clip.sum),
+                     vector_view<Exec, double>(clip.sums));
+    ops::clip_factor(exec, *optimizer_->clip_norm(), vector_view<Exec, const double>(clip.sums),
                      vector_view<Exec, double>(clip.factor));
   });
 }
