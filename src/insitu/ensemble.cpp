@@ -47,12 +47,6 @@ State state_of(const State& all, std::size_t member) {
   return state;
 }
 
-void require_few(std::span<const infer::Samples> views) {
-  if (views.size() > Columns::max_parts) {
-    static_cast<void>(columns_of(views));  // says what is allowed
-  }
-}
-
 }  // namespace
 
 /// Predictions of all members for a block of samples.
@@ -129,8 +123,9 @@ void Ensemble::predict_samples(const lane::Execution& execution,
                                std::span<const infer::Samples> inputs,
                                std::span<const infer::Samples> mean, const infer::Samples& spread) {
   const std::int64_t count = count_of("inputs", inputs);
-  require_few(inputs);
-  require_few(mean);
+  for (const auto views : {inputs, mean}) {
+    static_cast<void>(columns_of(views));  // refuses more Views than Parts has room for
+  }
   require_fit("inputs", inputs, members_.front().graph().input_shape(), count);
   require_fit("means", mean, members_.front().graph().output_shape(), count);
   require_fit("spread", {&spread, 1}, Shape{1}, count);
