@@ -190,7 +190,8 @@ TEST_CASE("Every member makes the steps that were asked for, or its share of the
   CHECK(validation.root_mean_squares.size() == 2);
 }
 
-TEST_CASE("An ensemble of one network, and a spread of several numbers, are refused", "[insitu]") {
+TEST_CASE("An ensemble of one network, a spread of several numbers and nine Views are refused",
+          "[insitu]") {
   const Kokkos::OpenMP exec(2);
   const Particles<double> particles(5);
   auto nets = small_ensemble(exec);
@@ -199,4 +200,8 @@ TEST_CASE("An ensemble of one network, and a spread of several numbers, are refu
                        MessageMatches(ContainsSubstring("two or more")));
   CHECK_THROWS_MATCHES(nets.predict(exec, particles.inputs(), particles.f, particles.x), UsageError,
                        MessageMatches(ContainsSubstring("spread")));
+  const auto& x = particles.x;
+  CHECK_THROWS_MATCHES(
+      nets.predict(exec, std::tuple(x, x, x, x, x, x, x, x, x), particles.f, particles.f),
+      UsageError, MessageMatches(ContainsSubstring("9 Views")));
 }
