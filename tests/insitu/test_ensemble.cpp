@@ -175,7 +175,7 @@ TEST_CASE("Every member makes the steps that were asked for, or its share of the
   samples.add(exec, particles.inputs(), particles.f);
 
   const auto counted = nets.train(samples, {.max_steps = 4});
-  const auto timed = nets.train(samples, {.budget = 1s, .max_steps = 10});
+  const auto timed = nets.train(samples, {.budget = 60s, .max_steps = 10});
   const auto validation = nets.validate(samples);
 
   CHECK(counted.steps == 12);
