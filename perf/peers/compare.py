@@ -4,12 +4,19 @@
 """The same work in Zygos and in PyTorch, in turn, with equal threads: time and peak memory.
 
 Usage: perf/peers/compare.py [--rounds N] [--threads N] [--case NAME] [--write FILE]
+                             [--kann FOLDER] [--cblas FOLDER]
 
 Builds nothing but a program against libtorch: give the executable with --zygos (default
 build/host/bin/zygos). PyTorch is installed from the package index into an environment of its own
 under the cache folder, which nothing else uses. Runs alternate (ours, theirs, ours, ...) so that a
 machine that drifts hits all alike; a ratio is that of the medians over all rounds, PyTorch / Zygos:
 above 1, Zygos is faster. A case that fails or can't run is a row that says so.
+
+If KANN's sources are found (kann_program.py), a second table has the cases that are MLPs in KANN,
+measured in the same rounds with several sets of compiler flags, of which the fastest counts; with
+--cblas also with OpenBLAS' matrix product. KANN's only optimizer is RMSprop, in place of Adam or
+SGD, and it has no mean absolute error: closure_mlp has the mean squared error there. Its step is
+that of kann_train_fnn1, with as many threads.
 """
 
 import argparse
@@ -22,6 +29,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+import kann_program
 from processes import ROOT, Failed, finished, measured
 from torch_environment import environment, libtorch_program
 
@@ -61,6 +69,13 @@ CASES = {
 }
 CASES = {name: Case(*row) for name, row in CASES.items()}
 
+# The same in KANN: widths, activation, loss.
+KANN_CASES = {
+    "mlp": ("784,128,10", "relu", "cross_entropy"),
+    "surrogate_mlp": ("6,64,64,64,3", "tanh", "mse"),
+    "closure_mlp": ("6,256,256,256,256,256,2", "relu", "mse"),
+}
+
 
 def ours(name, case, options):
     # The emulated device of a split has one thread.
@@ -84,6 +99,16 @@ def theirs(case, options, python):
     return {"eager": eager, "compiled": [*eager, "--compile"], "libtorch": libtorch}
 
 
+def kann_commands(name, options):
+    """KANN's commands by peer and flags; ways of the others are words."""
+    if name not in KANN_CASES:
+        return {}
+    case = CASES[name]
+    words = [*KANN_CASES[name],
+             *map(str, (case.batch, case.steps, warm_up(case), options.threads))]
+    return {way: [program, "step", *words] for way, program in options.kann_programs.items()}
+
+
 def warm_up(case):
     return min(10, max(2, case.steps // 4))
 
@@ -91,13 +116,15 @@ def warm_up(case):
 def measure(name, options, python):
     """By way, "zygos" among them: medians over the rounds of the step's time and peak memory."""
     case = CASES[name]
-    commands = {"zygos": ours(name, case, options), **theirs(case, options, python)}
+    commands = {"zygos": ours(name, case, options), **theirs(case, options, python),
+                **kann_commands(name, options)}
     results = {way: [] for way in commands}
     for number in range(options.rounds):
         for way, command in commands.items():
             results[way].append(measured(command))
         print(f"{name}: round {number + 1}/{options.rounds}: " +
-              ", ".join(f"{way} {runs[-1]['median_step_s'] * 1e3:.3f} ms"
+              ", ".join(f"{way if isinstance(way, str) else ' '.join(way)} "
+                        f"{runs[-1]['median_step_s'] * 1e3:.3f} ms"
                         for way, runs in results.items()), file=sys.stderr, flush=True)
     parameters = {way: runs[0]["parameters"] for way, runs in results.items()}
     if len(set(parameters.values())) > 1:
@@ -151,7 +178,7 @@ def mib(count):
 def row(name, ways, empty):
     case = CASES[name]
     step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
-    best = min(value for way, value in step_ms.items() if way != "zygos")
+    best = min(value for way, value in step_ms.items() if way in ("eager", "compiled", "libtorch"))
     memory = [mib(ways[way]["peak_bytes"] - empty[way]) for way in ("zygos", "eager")]
     cells = [name, str(case.batch), f"{step_ms['zygos']:.3f}", f"{step_ms['eager']:.3f}",
              f"{step_ms['eager'] / step_ms['zygos']:.2f}", f">= {case.aim}"]
@@ -163,15 +190,39 @@ def row(name, ways, empty):
     return "| " + " | ".join(cells + memory) + " |"
 
 
+def kann_rows(name, ways):
+    """Rows of KANN's table; none where it was not measured."""
+    step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
+    zygos = step_ms["zygos"]
+    kann = {way: value for way, value in step_ms.items() if not isinstance(way, str)}
+    rows = []
+    for peer, best in kann_program.fastest(kann).items():
+        others = "; ".join(f"{flags}: {value:.3f}" for (other, flags), value in kann.items()
+                           if other == peer and flags != best)
+        rows.append(f"| {name} | {CASES[name].batch} | {zygos:.3f} | {peer} | "
+                    f"{kann[peer, best]:.3f} | {kann[peer, best] / zygos:.2f} | {best} | "
+                    f"{others} |")
+    return rows
+
+
+def kann_table(options, rows):
+    if not rows:
+        return []
+    return ["", f"KANN, {options.threads} threads, RMSprop; closure_mlp: mean squared error.", "",
+            "| case | batch | Zygos ms | peer | ms | peer / Zygos | compiled with | others, ms |",
+            "|" + " --- |" * 8, *rows]
+
+
 def row_or_reason(name, options, python, empty):
-    """A row of the table, and whether it is one."""
+    """A row of the table, whether it is one, and rows of KANN's table."""
     if name == "cifar10_quick" and not options.cifar10.is_dir():
-        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True
+        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True, []
     try:
-        return row(name, measure(name, options, python), empty), True
+        ways = measure(name, options, python)
+        return row(name, ways, empty), True, kann_rows(name, ways)
     except (Failed, subprocess.CalledProcessError, ValueError, KeyError) as problem:
         print(f"{name}: {problem}", file=sys.stderr, flush=True)
-        return f"| {name} | failed |" + " |" * 10, False
+        return f"| {name} | failed |" + " |" * 10, False, []
 
 
 def put(file, lines):
@@ -196,6 +247,7 @@ def arguments():
     parser.add_argument("--zygos", default=str(ROOT / "build" / "host" / "bin" / "zygos"))
     parser.add_argument("--write", type=pathlib.Path,
                         help="put the table into this file as cases end, in place of the one there")
+    kann_program.add_options(parser)
     options = parser.parse_args()
     if not pathlib.Path(options.zygos).exists():
         sys.exit(f"{options.zygos} does not exist; run ./bootstrap run info first, or give --zygos")
@@ -204,19 +256,21 @@ def arguments():
 
 def main():
     options = arguments()
+    options.kann_programs = kann_program.programs(options)
     python = environment()
     empty, version = empty_processes(options, python)
 
-    lines = head(options, empty, version)
+    lines, beside_kann, good = head(options, empty, version), [], True
     print("\n".join(lines), flush=True)
-    good = True
     for name in options.case or list(CASES):
-        line, fine = row_or_reason(name, options, python, empty)
+        line, fine, further = row_or_reason(name, options, python, empty)
         print(line, flush=True)
         lines.append(line)
+        beside_kann += further
         good = good and fine
         if options.write:
-            put(options.write, lines)
+            put(options.write, lines + kann_table(options, beside_kann))
+    print("\n".join(kann_table(options, beside_kann)))
     sys.exit(0 if good else 1)
 
 

@@ -30,10 +30,15 @@ if(NOT ZYGOS_DEVICE STREQUAL none)
   set(KokkosKernels_ENABLE_COMPONENT_BLAS ON CACHE BOOL "")
 endif()
 
-FetchContent_Declare(Kokkos
+# Warnings are for our own headers.
+set(zygos_system "")
+if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.25)
+  set(zygos_system SYSTEM)
+endif()
+FetchContent_Declare(Kokkos ${zygos_system}
   URL ${zygos_kokkos_site}/kokkos/releases/download/${zygos_kokkos_pin}/kokkos-${zygos_kokkos_pin}.tar.gz
   URL_HASH SHA256=a81826ac0a167933d13506bc2a986fb5517038df9abb780fe9bb2c1d4e80803b)
-FetchContent_Declare(KokkosKernels
+FetchContent_Declare(KokkosKernels ${zygos_system}
   URL ${zygos_kokkos_site}/kokkos-kernels/releases/download/${zygos_kokkos_pin}/kokkos-kernels-${zygos_kokkos_pin}.tar.gz
   URL_HASH SHA256=2d3b3e10ac112e382b88c50d66e4222ce543fca5d42be6d8376a684b82b8b238)
 FetchContent_MakeAvailable(Kokkos)

@@ -7,7 +7,7 @@
 
 set(zygos_fortran OFF)
 set(zygos_fortran_text off)
-if(NOT ZYGOS_ENABLE_FORTRAN STREQUAL OFF)
+if(fortran IN_LIST zygos_needed AND NOT ZYGOS_ENABLE_FORTRAN STREQUAL OFF)
   include(CheckLanguage)
   if(NOT CMAKE_Fortran_COMPILER) # one may have been installed since the last time
     unset(CMAKE_Fortran_COMPILER CACHE)
@@ -15,7 +15,7 @@ if(NOT ZYGOS_ENABLE_FORTRAN STREQUAL OFF)
   check_language(Fortran)
   set(zygos_fortran_text "no compiler found")
 endif()
-if(CMAKE_Fortran_COMPILER AND NOT ZYGOS_ENABLE_FORTRAN STREQUAL OFF)
+if(fortran IN_LIST zygos_needed AND CMAKE_Fortran_COMPILER AND NOT ZYGOS_ENABLE_FORTRAN STREQUAL OFF)
   enable_language(Fortran)
   set(zygos_fortran_text "${CMAKE_Fortran_COMPILER_ID} ${CMAKE_Fortran_COMPILER_VERSION}")
   # Arrays of any rank go to C as descriptors (Fortran 2018), which older ones hand over with faults.
@@ -25,7 +25,7 @@ if(CMAKE_Fortran_COMPILER AND NOT ZYGOS_ENABLE_FORTRAN STREQUAL OFF)
     set(zygos_fortran ON)
   endif()
 endif()
-if(ZYGOS_ENABLE_FORTRAN STREQUAL ON AND NOT zygos_fortran)
+if(fortran IN_LIST zygos_needed AND ZYGOS_ENABLE_FORTRAN STREQUAL ON AND NOT zygos_fortran)
   message(FATAL_ERROR
     "ZYGOS_ENABLE_FORTRAN=ON, but: ${zygos_fortran_text}. Give -DCMAKE_Fortran_COMPILER=<gfortran 12 or newer>, or set "
     "ZYGOS_ENABLE_FORTRAN=OFF to do without the Fortran module.")

@@ -4,6 +4,7 @@
 # Finds Kokkos, checks it against ZYGOS_DEVICE and sets
 #   zygos_device   none, cuda, hip or sycl
 #   zygos_kokkos   what a module that includes Kokkos links: Kokkos::kokkos and what its headers need
+#   zygos_kokkos_processor   the options by which Kokkos chooses the processor, for sources that don't include it
 
 set(zygos_kokkos_oldest 4.5)
 
@@ -86,3 +87,6 @@ if(zygos_kokkos_device STREQUAL cuda)
       "$<INSTALL_INTERFACE:SHELL:-include $<INSTALL_PREFIX>/${folder}/kokkos_cuda13.hpp>")
   endif()
 endif()
+
+get_target_property(zygos_kokkos_options Kokkos::kokkoscore INTERFACE_COMPILE_OPTIONS)
+string(REGEX MATCHALL "-m(arch|cpu|tune)=[A-Za-z0-9_.+-]+" zygos_kokkos_processor "${zygos_kokkos_options}")

@@ -39,9 +39,15 @@ if(ZYGOS_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT zygos_kok
 endif()
 
 # zygos_add_module(<name> SOURCES <file>... [PUBLIC <target>...] [PRIVATE <target>...])
-# One library zygos_<name> with the alias zygos::<name>, installed with the rest.
+# One library zygos_<name> with the alias zygos::<name>, installed with the rest; nothing if no component needs it.
 function(zygos_add_module name)
+  if(name IN_LIST zygos_left_out)
+    return()
+  endif()
   cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;PUBLIC;PRIVATE")
+  if(name IN_LIST zygos_all)
+    zygos_check_description(${name} ${module_PUBLIC} ${module_PRIVATE})
+  endif()
   set(target zygos_${name})
   list(TRANSFORM module_PUBLIC REPLACE "^Kokkos::kokkos$" zygos::kokkos)
   list(TRANSFORM module_PRIVATE REPLACE "^Kokkos::kokkos$" zygos::kokkos)
@@ -61,13 +67,32 @@ function(zygos_add_module name)
   target_link_libraries(${target} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
 endfunction()
 
-# zygos_add_facade(<module>...)
-# Zygos::zygos, what programs link: every module.
+# zygos_check_description(<module> <what it links>...): src/cmake/ZygosComponents.cmake has to say so, too, or a build of
+# some components would lack a library.
+function(zygos_check_description name)
+  set(reached ${zygos_uses_${name}})
+  set(backwards ${zygos_all})
+  list(REVERSE backwards)
+  foreach(module IN LISTS backwards)
+    if(module IN_LIST reached)
+      list(APPEND reached ${zygos_uses_${module}})
+    endif()
+  endforeach()
+  foreach(link IN LISTS ARGN)
+    if(link MATCHES "^zygos::(.+)$" AND NOT CMAKE_MATCH_1 IN_LIST reached)
+      message(FATAL_ERROR "Module ${name} links ${link}, but src/cmake/ZygosComponents.cmake does not say that it uses it.")
+    endif()
+  endforeach()
+endfunction()
+
+# Zygos::zygos, what programs link: every module that is built but the Fortran one, which has modules of one compiler.
 function(zygos_add_facade)
   add_library(zygos INTERFACE)
   add_library(zygos::zygos ALIAS zygos)
   add_library(Zygos::zygos ALIAS zygos)
-  foreach(module IN LISTS ARGN)
-    target_link_libraries(zygos INTERFACE zygos_${module})
+  foreach(module IN LISTS zygos_needed)
+    if(NOT module STREQUAL fortran)
+      target_link_libraries(zygos INTERFACE zygos_${module})
+    endif()
   endforeach()
 endfunction()

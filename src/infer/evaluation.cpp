@@ -8,62 +8,12 @@
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/tensor/views.hpp"
 
-#include <algorithm>
 #include <array>
-#include <optional>
 #include <type_traits>
-#include <utility>
 
 namespace zygos::infer {
-namespace {
-
-std::optional<nn::DenseForm> small_dense_form(const graph::Node& node) {
-  const auto form = node.layer->dense_form(node.input_shapes);
-  return form && std::max(form->inputs, form->outputs) <= ops::max_mlp_width ? form : std::nullopt;
-}
-
-/// How many nodes read the output of each.
-std::vector<int> readers_of(const graph::Graph& graph) {
-  std::vector<int> readers(graph.nodes().size(), 0);
-  for (const graph::Node& node : graph.nodes()) {
-    for (const graph::NodeId input : node.inputs) {
-      if (input != graph::graph_input) {
-        ++readers[static_cast<std::size_t>(input)];
-      }
-    }
-  }
-  return readers;
-}
-
-}  // namespace
-
-Evaluation::Evaluation(const graph::Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {
-  if (dtype == DType::bf16) {
-    return;  // products of bf16 have kernels of their own
-  }
-  const std::vector<int> readers = readers_of(graph);
-  Chain chain{0, {}};
-  const auto end = [&] {
-    if (chain.layers.size() > 1) {
-      chains_.push_back(std::move(chain));
-    }
-    chain = {0, {}};
-  };
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    const graph::Node& node = graph.nodes()[i];
-    const auto form = small_dense_form(node);
-    const bool follows = i > 0 && node.inputs.front() == static_cast<graph::NodeId>(i) - 1 &&
-                         readers[i - 1] == 1 && chain.layers.size() < ops::max_mlp_layers;
-    if (!form || !follows) {
-      end();
-    }
-    if (form) {
-      chain.first = chain.layers.empty() ? i : chain.first;
-      chain.layers.push_back(*form);
-    }
-  }
-  end();
-}
+Evaluation::Evaluation(const graph::Graph& graph, DType dtype)
+    : graph_(graph), dtype_(dtype), chains_(chains_of(graph, dtype)) {}
 
 bool Evaluation::run_chain(const Chain& chain, const lane::Execution& execution,
                            std::span<const NodeCall> calls, const NodeTensors& parameters) const {

@@ -5,14 +5,13 @@
 // are one fused kernel where that is faster (ops/mlp).
 #pragma once
 
+#include "infer/chains.hpp"
 #include "infer/pass.hpp"
 #include "infer/weights.hpp"
 
 #include "zygos/graph/graph.hpp"
 #include "zygos/lane/execution.hpp"
-#include "zygos/nn/layer.hpp"
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -28,11 +27,6 @@ class Evaluation {
            const NodeTensors& parameters, const NodeTensors& constants) const;
 
  private:
-  /// Nodes that follow each other, each of them read by the next one alone.
-  struct Chain {
-    std::size_t first;
-    std::vector<nn::DenseForm> layers;
-  };
   bool run_chain(const Chain& chain, const lane::Execution& execution,
                  std::span<const NodeCall> calls, const NodeTensors& parameters) const;
 

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/pass.hpp"
 
+#include "infer/chains.hpp"
+
 #include <algorithm>
+#include <numeric>
 
 namespace zygos::infer {
 namespace {
@@ -29,18 +32,24 @@ Pass::Pass(const graph::Graph& graph, DType dtype, std::int64_t samples)
     }
     sources_.push_back(node.inputs);
   }
-  lay_out(graph);
+  lay_out(graph, dtype);
 }
 
-void Pass::lay_out(const graph::Graph& graph) {
-  // Node i runs at moment i + 1; the input is there before the first one.
+void Pass::lay_out(const graph::Graph& graph, DType dtype) {
+  // Node i runs at moment i + 1, or a kernel at all moments of a chain; the input is there before
+  // the first one.
   const auto end = static_cast<std::int64_t>(graph.nodes().size());
   std::vector<std::int64_t> last_read(graph.nodes().size(), 0);
   last_read.back() = end;
   std::int64_t input_read = 0;
+  std::vector<std::int64_t> reads_until(graph.nodes().size());
+  std::iota(reads_until.begin(), reads_until.end(), std::int64_t{1});
+  for (const Chain& chain : chains_of(graph, dtype)) {
+    reads_until[chain.first] = static_cast<std::int64_t>(chain.first + chain.layers.size());
+  }
   for (std::size_t node = 0; node < sources_.size(); ++node) {
     for (const graph::NodeId source : sources_[node]) {
-      const auto moment = static_cast<std::int64_t>(node) + 1;
+      const std::int64_t moment = reads_until[node];
       auto& last =
           source == graph::graph_input ? input_read : last_read[static_cast<std::size_t>(source)];
       last = std::max(last, moment);

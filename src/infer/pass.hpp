@@ -40,7 +40,7 @@ class Pass {
   const std::vector<NodeCall>& nodes() const noexcept { return nodes_; }
 
  private:
-  void lay_out(const graph::Graph& graph);
+  void lay_out(const graph::Graph& graph, DType dtype);
 
   std::int64_t samples_;
   std::size_t bytes_ = 0;

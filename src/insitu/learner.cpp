@@ -229,7 +229,9 @@ std::optional<double> Learner::step(const ReservoirStore& reservoir, std::int64_
   const TrainPass& pass = pass_for(batch);
   const BatchRows rows{rows_of(pass.input()), rows_of(pass.loss().target),
                        pass.ids().data<std::uint32_t>(), batch};
-  draw_batch(*instance_, reservoir.placement(), static_cast<std::uint64_t>(counters_.draws++),
+  Placement placement = reservoir.placement();
+  placement.seed = options_.seed;  // networks that share a reservoir draw each its own batches
+  draw_batch(*instance_, placement, static_cast<std::uint64_t>(counters_.draws++),
              reservoir.training(), reservoir.slots(), parameters_.input_standards(),
              parameters_.target_standards(), rows);
   forward(pass, nn::Mode::train);
@@ -259,8 +261,8 @@ void Learner::find_clip_factor() const {
                      vector_view<Exec, const std::int64_t>(clip.pieces),
                      vector_view<Exec, const std::int64_t>(clip.first),
                      vector_view<Exec, double>(clip.workspace),
-                     vector_view<Exec, double>(clip.sum));
-    ops::clip_factor(exec, *optimizer_->clip_norm(), vector_view<Exec, const double>(clip.sum),
+                     vector_view<Exec, double>(clip.sums));
+    ops::clip_factor(exec, *optimizer_->clip_norm(), vector_view<Exec, const double>(clip.sums),
                      vector_view<Exec, double>(clip.factor));
   });
 }
@@ -343,8 +345,13 @@ State Learner::state() const {
   return state;
 }
 
-void Learner::restore(const State& state) {
+void Learner::check(const State& state) const {
   parameters_.check(state);
+  static_cast<void>(state.tensor(counters_name, DType::i64, Shape{5}));
+}
+
+void Learner::restore(const State& state) {
+  check(state);
   const StoredTensor& counters = state.tensor(counters_name, DType::i64, Shape{5});
   parameters_.restore(state, instance_);
   std::memcpy(&counters_, counters.bytes.data(), sizeof(counters_));

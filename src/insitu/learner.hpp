@@ -66,6 +66,8 @@ class Learner {
   Validation validate(const ReservoirStore& reservoir);
 
   State state() const;
+  /// Throws CheckpointError unless restore() takes it.
+  void check(const State& state) const;
   void restore(const State& state);
 
  private:

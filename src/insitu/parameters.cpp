@@ -36,27 +36,44 @@ void fill_with_zeros(const lane::Execution& execution, const Tensor& tensor) {
   });
 }
 
-/// Begin and end of what the sum of squares is cut into, statistics of layers left out: as
-/// train::Engine cuts it, so that both clip to the same bits.
-std::vector<std::int64_t> pieces_of(const graph::Graph& graph) {
+/// Elements [begin, end) of the flat buffer that belong to each node which has some.
+std::vector<std::array<std::int64_t, 2>> ranges_of_nodes(const graph::Graph& graph) {
+  std::vector<std::array<std::int64_t, 2>> ranges;
+  graph::NodeId last = -1;
+  for (const graph::Parameter& parameter : graph.parameters()) {
+    if (parameter.node != last) {
+      ranges.push_back({parameter.offset, parameter.offset});
+      last = parameter.node;
+    }
+    ranges.back()[1] = parameter.offset + parameter.shape.size();
+  }
+  return ranges;
+}
+
+/// What the squares of the gradient are summed by: nodes, each cut into pieces, statistics of
+/// layers left out, as train::Engine does it, so that both clip to the same bits.
+ClipTable clip_table(const graph::Graph& graph) {
   constexpr std::int64_t shortest = 16384;
   constexpr std::int64_t most = 1024;
-  const std::int64_t all = graph.parameter_elements();
-  const std::int64_t length = std::max(shortest, (all + most - 1) / most);
-  std::vector<std::int64_t> table;
-  const auto add = [&](std::int64_t begin, std::int64_t end) {
-    for (; begin < end; begin += length) {
-      table.insert(table.end(), {begin, std::min(end, begin + length)});
+  ClipTable table;
+  for (const auto& [node_begin, node_end] : ranges_of_nodes(graph)) {
+    const std::int64_t length = std::max(shortest, (node_end - node_begin + most - 1) / most);
+    const auto add = [&](std::int64_t begin, std::int64_t end) {
+      for (; begin < end; begin += length) {
+        table.pieces.insert(table.pieces.end(), {begin, std::min(end, begin + length)});
+      }
+    };
+    table.first.push_back(std::ssize(table.pieces) / 2);
+    std::int64_t begin = node_begin;
+    for (const graph::Parameter& parameter : graph.parameters()) {
+      if (parameter.statistic && parameter.offset >= node_begin && parameter.offset < node_end) {
+        add(begin, parameter.offset);
+        begin = parameter.offset + parameter.shape.size();
+      }
     }
-  };
-  std::int64_t begin = 0;
-  for (const graph::Parameter& parameter : graph.parameters()) {
-    if (parameter.statistic) {
-      add(begin, parameter.offset);
-      begin = parameter.offset + parameter.shape.size();
-    }
+    add(begin, node_end);
   }
-  add(begin, all);
+  table.first.push_back(std::ssize(table.pieces) / 2);
   return table;
 }
 
@@ -138,13 +155,14 @@ void Parameters::lay_out_clipping(Layout& layout, const nn::Optimizer& optimizer
     return;
   }
   constexpr auto workspace = memory::Category::workspace;
-  piece_table_ = pieces_of(graph);
-  const std::int64_t pieces = std::ssize(piece_table_) / 2;
+  clip_table_ = clip_table(graph);
+  const std::int64_t pieces = std::ssize(clip_table_.pieces) / 2;
+  const std::int64_t nodes = std::ssize(clip_table_.first) - 1;
   layout.tensor(clip_.pieces, workspace, "pieces", DType::i64, Shape{pieces, 2});
-  layout.tensor(clip_.first, workspace, "first piece", DType::i64, Shape{2});
+  layout.tensor(clip_.first, workspace, "first pieces", DType::i64, Shape{nodes + 1});
   layout.tensor(clip_.workspace, workspace, "squares", DType::f64,
                 Shape{pieces * ops::squares_beside});
-  layout.tensor(clip_.sum, workspace, "sum of squares", DType::f64, Shape{1});
+  layout.tensor(clip_.sums, workspace, "sums of squares", DType::f64, Shape{nodes});
   layout.tensor(clip_.factor, workspace, "factor", DType::f64, Shape{1});
 }
 
@@ -221,10 +239,9 @@ void Parameters::write_pieces(const Instance& instance) const {
   if (!clip_.pieces) {
     return;
   }
-  const std::array<std::int64_t, 2> first{0, std::ssize(piece_table_) / 2};
-  instance.copy_in(clip_.pieces.raw(), piece_table_.data(), clip_.pieces.bytes(),
+  instance.copy_in(clip_.pieces.raw(), clip_table_.pieces.data(), clip_.pieces.bytes(),
                    "zygos::insitu::clip_pieces");
-  instance.copy_in(clip_.first.raw(), first.data(), clip_.first.bytes(),
+  instance.copy_in(clip_.first.raw(), clip_table_.first.data(), clip_.first.bytes(),
                    "zygos::insitu::clip_pieces");
 }
 

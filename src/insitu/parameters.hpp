@@ -23,10 +23,16 @@ namespace zygos::insitu {
 /// What clipping by the norm of the gradient works with; empty tensors if nothing is clipped.
 struct ClipTensors {
   Tensor pieces;     ///< (N, 2) i64
-  Tensor first;      ///< (2) i64
+  Tensor first;      ///< (S + 1) i64
   Tensor workspace;  ///< f64
-  Tensor sum;        ///< (1) f64
+  Tensor sums;       ///< (S) f64
   Tensor factor;     ///< (1) f64
+};
+
+/// Begin and end of pieces, and by node with parameters its first piece; then how many there are.
+struct ClipTable {
+  std::vector<std::int64_t> pieces;
+  std::vector<std::int64_t> first;
 };
 
 class Parameters {
@@ -93,7 +99,7 @@ class Parameters {
   infer::NodeTensors node_gradients_;
   Tensor decay_mask_;
   ClipTensors clip_;
-  std::vector<std::int64_t> piece_table_;
+  ClipTable clip_table_;
   Standards standards_;
   Standards fresh_;
   graph::NodeId first_dense_ = -1;  ///< what absorbs standards of inputs; -1: nothing can

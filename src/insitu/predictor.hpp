@@ -20,6 +20,8 @@ class Predictor {
 
   void predict(const lane::Execution& execution, std::span<const infer::Samples> inputs,
                std::span<const infer::Samples> outputs);
+  /// Most samples that go through the layers at once.
+  std::int64_t block() const noexcept { return block_; }
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -182,6 +182,11 @@ std::size_t Surrogate::bytes() const noexcept {
   return impl_->learner.parameters().bytes() + impl_->learner.workspace_bytes() +
          impl_->predictor.bytes();
 }
+void Surrogate::check(const State& state) const { impl_->learner.check(state); }
+std::int64_t Surrogate::block() const noexcept { return impl_->predictor.block(); }
+const double* Surrogate::target_scales() const noexcept {
+  return impl_->learner.parameters().target_standards().scale;
+}
 State Surrogate::state() const { return impl_->learner.state(); }
 void Surrogate::restore(const State& state) {
   impl_->come_home();

@@ -6,6 +6,8 @@
 #include "support/allocation_counter.hpp"
 #include "support/tools_recorder.hpp"
 
+#include "zygos/insitu/ensemble.hpp"
+
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
@@ -29,7 +31,9 @@ struct Coupled {
       : exec(instance),
         particles(count),
         predicted("zygos::test::predicted", count, 2),
+        spread("zygos::test::spread", count),
         net(small_net(exec)),
+        nets(insitu::Ensemble::mlp({.in = 6, .hidden = {24}, .out = 2}, exec, 2, {.batch = 32})),
         reservoir(net.reservoir({.capacity = 300})) {}
 
   void advance() {
@@ -39,12 +43,17 @@ struct Coupled {
     net.predict(exec, particles.inputs(), predicted);
     net.validate(reservoir);
     net.rollback();
+    nets.train(reservoir, {.max_steps = 3});
+    nets.predict(exec, particles.inputs(), predicted, spread);
+    nets.validate(reservoir);
   }
 
   Kokkos::OpenMP exec;
   Particles<double, Kokkos::LayoutLeft> particles;
   Matrix<double> predicted;
+  Kokkos::View<double*, Kokkos::HostSpace> spread;
   insitu::Surrogate net;
+  insitu::Ensemble nets;
   insitu::Reservoir reservoir;
 };
 

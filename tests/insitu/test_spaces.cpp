@@ -6,6 +6,8 @@
 #include "support/kernel_case.hpp"
 #include "support/random_values.hpp"
 
+#include "zygos/insitu/ensemble.hpp"
+
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -95,6 +97,32 @@ Outcome outcome_on() {
   return outcome;
 }
 
+/// Mean and spread of three networks, after some steps.
+template <class Exec>
+std::vector<double> ensemble_on() {
+  const Exec exec = testing::make_exec<Exec>();
+  const Fields<Exec> fields;
+  const auto inputs = std::tuple(fields.x, fields.v);
+  const Kokkos::View<double*, typename Exec::memory_space> spread("zygos::test::spread", samples);
+  auto nets =
+      insitu::Ensemble::mlp({.in = 4, .hidden = {16}, .out = 2}, exec, 3,
+                            {.learning_rate = 1e-2, .dtype = DType::f64, .batch = 50, .block = 70});
+  auto reservoir = nets.reservoir({.capacity = 120});
+  reservoir.add(exec, inputs, fields.f);
+  nets.train(reservoir, {.max_steps = 10});
+  nets.predict(exec, inputs, fields.f, spread);
+  exec.fence("zygos::test");
+  const auto host_mean = Kokkos::create_mirror_view(fields.f);
+  const auto host_spread = Kokkos::create_mirror_view(spread);
+  Kokkos::deep_copy(host_mean, fields.f);
+  Kokkos::deep_copy(host_spread, spread);
+  std::vector<double> all;
+  for (std::size_t i = 6; i < samples; ++i) {
+    all.insert(all.end(), {host_mean(i, 0), host_mean(i, 1) / 1e3, host_spread(i)});
+  }
+  return all;
+}
+
 void check_near(const std::vector<double>& found, const std::vector<double>& wanted) {
   REQUIRE(found.size() == wanted.size());
   double worst = 0.0, largest = 0.0;
@@ -127,6 +155,15 @@ TEMPLATE_LIST_TEST_CASE("A surrogate learns in the memory of every space", "", t
              test::numbers_of(wanted.net, "weights/output/kernel"));
   check_near(found.predicted, wanted.predicted);
   CHECK(test::same(found.resumed, found.net));
+}
+
+TEMPLATE_LIST_TEST_CASE("An ensemble predicts the same in the memory of every space", "",
+                        testing::AllSpaces) {
+  const auto wanted = ensemble_on<Kokkos::Serial>();
+
+  const auto found = ensemble_on<TestType>();
+
+  check_near(found, wanted);
 }
 
 }  // namespace zygos

@@ -32,7 +32,7 @@ struct ReservoirOptions {
   Keep keep = Keep::uniform;
   /// What values are stored as: f64 keeps what the simulation has, f32 takes half the memory.
   DType stored = DType::f64;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  ///< of what is kept and held out
 };
 
 class ReservoirStore;

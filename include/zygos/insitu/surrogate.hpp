@@ -52,7 +52,7 @@ struct Options {
   /// their standards until standardise() is called.
   bool standardise = true;
   std::int64_t block = 0;  ///< most samples that are predicted at once; 0: as fit into a cache
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;  ///< of the first weights, and of what steps draw from a reservoir
 };
 
 /// A multilayer perceptron: dense layers, the last one linear.
@@ -171,6 +171,14 @@ class Surrogate {
   void restore(const State& state);
 
  private:
+  friend class Ensemble;
+  /// Throws CheckpointError unless restore() takes it.
+  void check(const State& state) const;
+  /// Most samples that are predicted at once.
+  std::int64_t block() const noexcept;
+  /// What targets are divided by, in memory of the execution space.
+  const double* target_scales() const noexcept;
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -3,7 +3,7 @@
 //
 // The forward pass of a small multilayer perceptron as one fused kernel: a thread or team takes a
 // tile of samples through all layers, and what lies between two layers never leaves its cache or
-// scratch memory. With few samples or wide layers a product of matrices a layer is faster.
+// scratch memory. Of wide layers a product of matrices each is faster.
 #pragma once
 
 #include "ops/elementwise/activation.hpp"

@@ -29,10 +29,10 @@ using testing::rounded;
 
 /// Inputs of the first layer, then outputs of each.
 using Widths = std::vector<std::size_t>;
-const std::vector<Widths> networks{
-    {1, 1}, {6, 64, 64, 64, 3}, {5, 128, 7, 33}, {128, 128}, {17, 1, 9}};
-/// None, one, a part of a register, whole tiles and a part of one.
-const std::vector<std::size_t> batches{0, 1, 9, 64, 67, 300};
+const std::vector<Widths> networks{{1, 1},     {6, 64, 64, 64, 3}, {5, 128, 7, 33},
+                                   {128, 128}, {17, 1, 9},         {1, 3, 20}};
+/// None, one, a few rows, a part of a register, whole tiles and a part of one.
+const std::vector<std::size_t> batches{0, 1, 5, 9, 64, 67, 300};
 const std::vector<Activation> activations{Activation::tanh, Activation::relu, Activation::none,
                                           Activation::sigmoid, Activation::gelu};
 

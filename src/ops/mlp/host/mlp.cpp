@@ -54,6 +54,38 @@ void finish(std::int64_t outputs, std::int64_t columns, const T* bias, T* tile) 
   }
 }
 
+/// y (samples, outputs) = f(y + bias)
+template <Activation which, class T>
+void finish_rows(std::int64_t samples, std::int64_t outputs, const T* bias, T* y) {
+  for (std::int64_t i = 0; i < samples; ++i) {
+    T* const row = y + i * outputs;
+    for (std::int64_t j = 0; j < outputs; ++j) {
+      row[j] = activated<which>(bias == nullptr ? row[j] : row[j] + bias[j]);
+    }
+  }
+}
+
+template <class Exec, class T>
+void run_rows(std::span<const MlpLayer<Exec, T>> layers, std::int64_t samples, const T* x, T* y) {
+  using Rows = std::array<T, static_cast<std::size_t>(max_mlp_width * max_mlp_rows)>;
+  alignas(microkernel::line_bytes) Rows first;
+  alignas(microkernel::line_bytes) Rows second;
+  const T* from = x;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const MlpLayer<Exec, T>& layer = layers[i];
+    T* const to = i + 1 == layers.size() ? y : i % 2 == 0 ? first.data() : second.data();
+    const std::int64_t outputs = outputs_of(layer.kernel);
+    multiply_mlp_rows(layer.kernel.data(), inputs_of(layer.kernel), outputs, from, samples, to);
+    const T* const bias = layer.bias.data();
+    if (bias != nullptr || layer.activation != Activation::none) {
+      with_activation(layer.activation, [&](auto constant) {
+        finish_rows<decltype(constant)::value>(samples, outputs, bias, to);
+      });
+    }
+    from = to;
+  }
+}
+
 template <class Exec, class T>
 void run_tile(std::span<const MlpLayer<Exec, T>> layers, std::int64_t samples, const T* x, T* y) {
   alignas(microkernel::line_bytes) Tile<T> first;
@@ -95,9 +127,6 @@ GemmWork work_of(std::span<const MlpLayer<Exec, T>> layers, std::int64_t samples
 
 template <class Exec, class T>
 bool mlp_profits(std::span<const MlpLayer<Exec, T>> layers, std::int64_t samples) {
-  if (samples < microkernel::width<T> / 2) {
-    return false;
-  }
   return std::ranges::all_of(layers, [&](const MlpLayer<Exec, T>& layer) {
     return gemm_algorithm_of_part<T>({GemmForm::nn, samples, outputs_of(layer.kernel),
                                       inputs_of(layer.kernel)}) == GemmAlgorithm::fma;
@@ -109,6 +138,12 @@ void mlp(const Exec& exec, std::span<const MlpLayer<Exec, T>> layers, MatrixView
          MatrixView<Exec, T> y) {
   require_mlp<Exec, T>(layers, x, y);
   const auto samples = static_cast<std::int64_t>(x.extent(0));
+  if (samples == 0) {
+    return;
+  }
+  if (samples <= max_mlp_rows) {
+    return run_rows(layers, samples, x.data(), y.data());
+  }
   const std::int64_t tiles = ceil_div(samples, mlp_tile_samples<T>());
   for_each_piece("zygos::ops::mlp", exec, tiles, grain_size(work_of(layers, samples), tiles),
                  [&](std::int64_t tile) {
