@@ -316,8 +316,13 @@ class TensorParallel final : public train::Policy {
     return std::move(builder).build();
   }
 
-  static void add_updates(schedule::ScheduleBuilder& builder, const std::vector<Place>& places,
+  static void add_updates(schedule::ScheduleBuilder& builder, std::vector<Place> places,
                           bool clips) {
+    std::erase_if(places, [&](Place place) {
+      const auto stage = static_cast<std::size_t>(builder.stage_of(place));
+      const NodeRange nodes = builder.outline().stages[stage];
+      return builder.outline().model.parameters_of(nodes).count() == 0;
+    });
     for (const Place place : places) {
       if (clips) {
         builder.squares(place);

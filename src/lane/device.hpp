@@ -29,4 +29,7 @@ void copy_to_lane(const Execution& execution, void* lane, const void* host, std:
 void copy_to_host(const Execution& execution, void* host, const void* lane, std::size_t bytes,
                   const std::string& label);
 
+void copy_on_lane(const Execution& execution, void* to, const void* from, std::size_t bytes,
+                  const std::string& label);
+
 }  // namespace zygos::lane::device

@@ -107,4 +107,15 @@ void copy_to_host(const Execution& execution, void* host, const void* lane, std:
                     ConstWindow<DeviceMemory>(static_cast<const unsigned char*>(lane), bytes));
 }
 
+void copy_on_lane(const Execution& execution, void* to, const void* from, std::size_t bytes,
+                  const std::string& label) {
+  if (bytes == 0) {
+    return;
+  }
+  const Kokkos::Profiling::ScopedRegion region(label);
+  Kokkos::deep_copy(std::get<Device>(execution),
+                    Window<DeviceMemory>(static_cast<unsigned char*>(to), bytes),
+                    ConstWindow<DeviceMemory>(static_cast<const unsigned char*>(from), bytes));
+}
+
 }  // namespace zygos::lane::device

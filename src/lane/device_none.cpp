@@ -39,4 +39,8 @@ void copy_to_host(const Execution&, void*, const void*, std::size_t, const std::
   refuse("copy '" + label + "'");
 }
 
+void copy_on_lane(const Execution&, void*, const void*, std::size_t, const std::string& label) {
+  refuse("copy '" + label + "'");
+}
+
 }  // namespace zygos::lane::device

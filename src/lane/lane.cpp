@@ -348,6 +348,17 @@ void Lane::copy_to_host(std::span<const CopyPiece> pieces, const std::string& la
   }
 }
 
+void Lane::copy_on_lane(std::span<const CopyPiece> pieces, const std::string& label) const {
+  impl_->require_driver_thread("copy_on_lane()");
+  for (const CopyPiece& piece : pieces) {
+    if (spec().kind == Kind::device) {
+      device::copy_on_lane(execution_here(), piece.to, piece.from, piece.bytes, label);
+    } else {
+      copy_host(piece.to, piece.from, piece.bytes, label);
+    }
+  }
+}
+
 const void* Lane::readable(const void* host, void* landing, std::size_t bytes,
                            const std::string& label) const {
   impl_->require_driver_thread("readable()");

@@ -191,13 +191,16 @@ bool Profile::knows(const Task& task) const {
   const PlaceProfile& place = places.at(static_cast<std::size_t>(task.place));
   const bool alias = schedule::writes_messages(task.kind) &&
                      schedule::is_read_in_place(task, place.host_accessible);
-  return alias || seconds_of(place.alone, task) || seconds_of(place.together, task);
+  return task.local || alias || seconds_of(place.alone, task) || seconds_of(place.together, task);
 }
 
 double Profile::seconds_on(schedule::Place on, const Task& task, bool together) const {
   const auto index = static_cast<std::size_t>(on);
   ZYGOS_REQUIRE(index < places.size(), "the profile is of other places than the schedule");
   const PlaceProfile& place = places[index];
+  if (task.local) {
+    return task_overhead_s + static_cast<double>(task.bytes) / local_copy_bytes_per_s;
+  }
   if (schedule::writes_messages(task.kind) &&
       schedule::is_read_in_place(task, place.host_accessible)) {
     return task_overhead_s;

@@ -141,6 +141,9 @@ std::string details_text(const Task& task) {
   if (task.bytes > 0) {
     out += "; " + std::to_string(task.bytes) + " bytes";
   }
+  if (task.local) {
+    out += " on the lane";
+  }
   if (task.exact_bytes > 0) {
     out += " (" + std::to_string(task.exact_bytes) + " exact)";
   }
@@ -155,7 +158,7 @@ std::map<Buffer, std::int64_t> message_bytes(const Schedule& schedule, bool comp
   std::map<Buffer, std::int64_t> bytes;
   for (const Task& task : schedule.tasks) {
     for (const Buffer& buffer : task.writes) {
-      if (buffer.kind == BufferKind::message) {
+      if (buffer.kind == BufferKind::message && !task.local) {
         bytes[buffer] = !compressed && task.codec == Codec::one_bit ? task.exact_bytes : task.bytes;
       }
     }
@@ -163,7 +166,7 @@ std::map<Buffer, std::int64_t> message_bytes(const Schedule& schedule, bool comp
   return bytes;
 }
 
-/// Calls f(bytes) for every message that a place reads.
+/// Calls f(bytes) for every message from another lane that a place reads.
 template <class F>
 void for_each_delivery(const Schedule& schedule, bool compressed, F&& f) {
   const auto bytes = message_bytes(schedule, compressed);

@@ -86,7 +86,7 @@ schedule::Schedule split_at_four(const graph::Graph& graph, DType dtype, const T
 std::vector<PlaceMemory> planned(DType dtype = DType::f32, const TargetSpec& target = {},
                                  bool decays = true) {
   const graph::Graph graph = small_mlp();
-  return plan_memory({graph, Optimizer(decays), dtype, target, {true, false}},
+  return plan_memory({graph, Optimizer(decays), dtype, target},
                      split_at_four(graph, dtype, target));
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("Constants of layers lie beside the weights of every place, once") {
   graph::Graph graph(Shape{4}, testing::toy_loss());
   graph.add("fc1", std::make_shared<Table>(3));
   graph.add("fc2", testing::projection(2));
-  const auto places = plan_memory({graph, Optimizer(true), DType::f64, {}, {true, false}},
+  const auto places = plan_memory({graph, Optimizer(true), DType::f64, {}},
                                   split_at_four(graph, DType::f64, {}));
   for (const PlaceMemory& place : places) {
     REQUIRE(constants_of(place).size() == 2);
@@ -196,7 +196,7 @@ TEST_CASE("Constants of layers lie beside the weights of every place, once") {
   }
   // Of two stages only the first has them.
   const auto staged =
-      plan_memory({graph, Optimizer(true), DType::f32, {}, {true, false}}, pipeline(graph, true));
+      plan_memory({graph, Optimizer(true), DType::f32, {}}, pipeline(graph, true));
   CHECK(constants_of(staged[0]).size() == 2);
   CHECK(constants_of(staged[1]).empty());
 }
@@ -256,7 +256,7 @@ TEST_CASE("The owner of a part has the optimizer's states and mask of that part 
     builder.update(owner, owner);
     builder.broadcast_weights(owner, std::span(&other, 1), owner);
   }
-  const auto places = plan_memory({graph, Optimizer(true), DType::f32, {}, {true, true}},
+  const auto places = plan_memory({graph, Optimizer(true), DType::f32, {}},
                                   std::move(builder).build());
 
   CHECK(!places[0].buffers.contains({BufferKind::optimizer_state, 0, 0, 0, 1}));
@@ -290,7 +290,7 @@ TEST_CASE("A chain has room for two gradients of outputs, with samples in slices
     builder.loss(1, 0);
     builder.backward(1, 0);
     builder.update(1);
-    const auto places = plan_memory({graph, Optimizer(false), DType::f32, {}, {true, false}},
+    const auto places = plan_memory({graph, Optimizer(false), DType::f32, {}},
                                     std::move(builder).build());
 
     CAPTURE(chunk);
@@ -301,7 +301,7 @@ TEST_CASE("A chain has room for two gradients of outputs, with samples in slices
 TEST_CASE("Activations that are computed again take the memory of one micro-batch") {
   const graph::Graph graph = small_mlp();
   const Optimizer optimizer(false);
-  const MemoryRequest request{graph, optimizer, DType::f32, {}, {true, false}};
+  const MemoryRequest request{graph, optimizer, DType::f32, {}};
   const auto kept = plan_memory(request, pipeline(graph, true));
   const auto again = plan_memory(request, pipeline(graph, false));
 
@@ -339,7 +339,7 @@ bool all_before(const schedule::Schedule& schedule, const schedule::HappensBefor
 TEST_CASE("Buffers share memory only if every use of one ends before the other is written") {
   const graph::Graph graph = small_mlp();
   const Optimizer optimizer(false);
-  const MemoryRequest request{graph, optimizer, DType::f32, {}, {true, false}};
+  const MemoryRequest request{graph, optimizer, DType::f32, {}};
   int shared = 0;
   for (const bool keeps : {true, false}) {
     const schedule::Schedule schedule = pipeline(graph, keeps);

@@ -29,7 +29,7 @@ inline std::vector<plan::PlaceMemory> toy_memory(const schedule::Schedule& sched
     graph.add(name, testing::projection(5));
   }
   const ToyOptimizer optimizer;
-  return plan::plan_memory({graph, optimizer, DType::f32, {}, {true, false}}, schedule);
+  return plan::plan_memory({graph, optimizer, DType::f32, {}}, schedule);
 }
 
 }  // namespace zygos::test

@@ -41,16 +41,43 @@ schedule::Schedule made(const plan::Problem& problem, TensorParallelOptions opti
   return tensor_parallel(std::move(options))->schedule(problem, nullptr);
 }
 
-TEST_CASE("A pair of dense layers between two lanes makes the golden schedule") {
+/// Two blocks, with a whole layer before, between and behind them.
+Layers two_blocks() {
+  return {{"in", nn::dense({.units = 10, .activation = nn::Activation::relu})},
+          {"normal", nn::layer_norm()},
+          {"fc1", nn::dense({.units = 16})},
+          {"gelu", nn::activation(nn::Activation::gelu)},
+          {"fc2", nn::dense({.units = 12, .activation = nn::Activation::tanh})},
+          {"drop", nn::dropout(0.5)},
+          {"fc3", nn::dense({.units = 20, .activation = nn::Activation::relu})},
+          {"fc4", nn::dense({.units = 6})},
+          {"tail", nn::dropout(0.1)},
+          {"out", nn::dense({.units = 3})}};
+}
+
+TEST_CASE("A block between two lanes makes the golden schedule") {
   CHECK(made(problem_of(mlp())).text() == test::golden("tensor_parallel"));
+}
+
+TEST_CASE("Every block of a model is cut, and the first lane has what lies between") {
+  const auto schedule = made(problem_of(two_blocks()));
+
+  CHECK(schedule.places ==
+        std::vector<std::string>{"l0", "l1", "l0#2", "l0#3", "l1#2", "l0#4", "l0#5"});
+  CHECK(schedule.further_lanes == std::vector<schedule::Place>{0, 0, 1, 0, 0});
+  // in, normal and a copy; the block on l1, on l0; the sum to a copy; the block; the rest
+  CHECK(schedule.stages ==
+        std::vector<NodeRange>{{0, 3}, {3, 6}, {6, 9}, {9, 13}, {13, 15}, {15, 17}, {17, 20}});
+  CHECK(schedule.slices[2] == ModelSlice{"fc1.in.1", 1, SliceKind::copy, 8, 16, 16});
+  CHECK(schedule::validate(schedule).empty());
 }
 
 TEST_CASE("Units are cut in proportion to the shares, on the lanes in the order that is named") {
   const auto schedule =
       made(problem_of(mlp(), 4), {.shares = {3.0, 1.0, 4.0}, .lanes = {"l2", "l0", "l3"}});
 
-  CHECK(schedule.stages == std::vector<NodeRange>{{0, 3}, {3, 6}, {6, 13}});
-  CHECK(schedule.stage_of == std::vector<schedule::Stage>{0, -1, 2, 1});
+  CHECK(schedule.stages == std::vector<NodeRange>{{0, 3}, {3, 6}, {6, 9}, {9, 13}});
+  CHECK(schedule.stage_of == std::vector<schedule::Stage>{0, -1, 2, 1, 3});
   std::vector<std::int64_t> widths;
   for (const ModelSlice& slice : schedule.slices) {
     if (slice.kind == SliceKind::inputs) {
@@ -60,35 +87,43 @@ TEST_CASE("Units are cut in proportion to the shares, on the lanes in the order 
   CHECK(widths == std::vector<std::int64_t>{4, 16, 12});
 }
 
-TEST_CASE("Every schedule of a pair is valid, trains and evaluates") {
-  for (const bool clips : {false, true}) {
-    for (std::size_t lanes = 2; lanes <= 4; ++lanes) {
-      plan::Problem problem = problem_of(mlp(), lanes);
-      problem.clips = clips;
-      const auto schedule = made(problem);
-      CAPTURE(lanes, clips);
+TEST_CASE("Every schedule of blocks is valid, trains and evaluates") {
+  for (const Layers& layers : {mlp(), two_blocks()}) {
+    for (const bool clips : {false, true}) {
+      for (std::size_t lanes = 2; lanes <= 4; ++lanes) {
+        plan::Problem problem = problem_of(layers, lanes);
+        problem.clips = clips;
+        const auto schedule = made(problem);
+        CAPTURE(layers.size(), lanes, clips);
 
-      CHECK(schedule::validate(schedule).empty());
-      CHECK(schedule::validate(schedule.for_evaluation()).empty());
-      CHECK(schedule.active_places().size() == lanes);
+        CHECK(schedule::validate(schedule).empty());
+        CHECK(schedule::validate(schedule.for_evaluation()).empty());
+        CHECK(schedule.lane_count() == lanes);
+      }
     }
   }
 }
 
-TEST_CASE("Partial sums and their gradients are all that crosses the link") {
-  const auto schedule = made(problem_of(mlp(), 3));
+TEST_CASE("Between lanes a block moves what two all-reduces of its output and input would") {
+  // The first block reads the model's input, of which there is no gradient.
+  const auto first = made(problem_of(mlp(), 3));
+  const std::int64_t of_output = 2 * 100 * 12 * 4;
+  CHECK(first.traffic_bytes() == 2 * of_output);
+  CHECK(first.traffic_messages() == 4);
 
-  CHECK(test::payload_bytes(schedule, schedule::Payload::activations) == 2 * 100 * 12 * 4);
-  CHECK(test::payload_bytes(schedule, schedule::Payload::activation_gradients) == 2 * 100 * 12 * 4);
-  CHECK(schedule.traffic_messages() == 4);
+  const auto both = made(problem_of(two_blocks(), 3));
+  const std::int64_t outputs = 2 * 100 * (12 + 6) * 4;
+  const std::int64_t inputs = 2 * 100 * (10 + 12) * 4;
+  CHECK(both.traffic_bytes() == 2 * outputs + 2 * inputs);
+  CHECK(both.traffic_messages() == 16);
 }
 
 TEST_CASE("Lanes compute their slices side by side, forward and backward") {
-  const auto schedule = made(problem_of(mlp()));
+  const auto schedule = made(problem_of(two_blocks()));
   const auto simulation = test::unit_times(schedule);
-  // forward of the slices, then of the rest; backward of the rest, then of the slices
-  CHECK(simulation.makespan_s == 1.0 + 1.0 + 2.0 + 2.0);
-  CHECK(simulation.busy_s == std::vector<double>{6.0, 3.0});
+  // Three stages of the first lane alone and two of both, forward and backward.
+  CHECK(simulation.makespan_s == 5.0 * 1.0 + 5.0 * 2.0);
+  CHECK(simulation.busy_s == std::vector<double>{15.0, 6.0});
 }
 
 TEST_CASE("A pair that is the whole model ends with the sum") {
@@ -100,17 +135,19 @@ TEST_CASE("A pair that is the whole model ends with the sum") {
   CHECK(schedule::validate(schedule).empty());
 }
 
-TEST_CASE("Models that do not begin with such a pair are refused by layer and reason") {
+TEST_CASE("Models without a block are refused by layer and reason") {
   const auto refused = [](const Layers& layers, const std::string& layer, const std::string& why) {
     CHECK_THROWS_MATCHES(made(problem_of(layers)), UsageError,
                          MessageMatches(ContainsSubstring("policy 'tensor_parallel'") &&
                                         ContainsSubstring(layer) && ContainsSubstring(why)));
   };
   const auto fc = nn::dense({.units = 8});
-  refused({{"normal", nn::batch_norm()}, {"fc1", fc}, {"fc2", fc}}, "'normal'", "by columns");
-  refused({{"drop", nn::dropout(0.5)}, {"fc1", fc}, {"fc2", fc}}, "'fc1'", "model's input");
+  refused({{"normal", nn::batch_norm()}, {"fc1", fc}}, "'normal'", "by columns");
   refused({{"fc1", fc}, {"drop", nn::dropout(0.5)}, {"fc2", fc}}, "'drop'", "by rows");
   refused({{"fc1", fc}}, "'fc1'", "read by 0 layers");
+  CHECK_THROWS_MATCHES(
+      made(problem_of({{"fc1", nn::dense({.units = 2})}, {"fc2", fc}}, 3)), UsageError,
+      MessageMatches(ContainsSubstring("'fc1'") && ContainsSubstring("2 units for 3 lanes")));
   refused({{"relu", nn::activation(nn::Activation::relu)}}, "", "parameters");
   graph::Graph skip(Shape{10}, nn::cross_entropy());
   skip.add("fc1", fc);

@@ -244,7 +244,7 @@ std::pair<plan::ActivationPlan, plan::PlanBytes> chosen(std::size_t budget, std:
   plan::Problem problem = run.problem();
   problem.places[0].budget_bytes = budget;
   const plan::Profile profile = plan::assumed_profile(problem);
-  const plan::MemoryRequest request{run.graph, *run.optimizer, DType::f64, run.targets, {on_host}};
+  const plan::MemoryRequest request{run.graph, *run.optimizer, DType::f64, run.targets};
   const auto make = [](const plan::Problem& tried) {
     return policies::single({})->schedule(tried, nullptr);
   };

@@ -41,6 +41,24 @@ graph::Graph mlp() {
   return graph;
 }
 
+/// Two blocks with layers before, between and behind them; what the first block reads goes on
+/// beside it, too.
+graph::Graph two_blocks() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("in", test::tanh_layer(8));
+  graph.add("normal", nn::layer_norm());
+  graph.add("fc1", nn::dense({.units = 17}));
+  graph.add("gelu", nn::activation(nn::Activation::gelu));
+  graph.add("fc2", test::tanh_layer(8));
+  graph.add("skip", nn::add(), std::vector<std::string>{"fc2", "in"});
+  graph.add("drop", nn::dropout(0.25));
+  graph.add("fc3", test::tanh_layer(6));
+  graph.add("fc4", nn::dense({.units = 5, .bias = false}));
+  graph.add("batch", nn::batch_norm());
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
 train::PolicyPtr pair(std::vector<double> shares = {}) {
   return policies::tensor_parallel({.shares = std::move(shares), .lanes = {}});
 }
@@ -104,6 +122,64 @@ TEST_CASE("A pair cut between lanes trains as the whole layers do", "[train][sha
       }
     }
   }
+}
+
+TEST_CASE("Every block of a model cut between lanes trains as the whole layers do",
+          "[train][shards]") {
+  const auto sgd = nn::sgd({.learning_rate = 0.1, .momentum = 0.9});
+  for (const auto& optimizer : {sgd, nn::clipped(sgd, 0.01)}) {
+    const Result whole = three_steps(policies::single({}), 1, DType::f64, two_blocks(), optimizer);
+    for (const auto& [count, shares] : std::vector<std::pair<int, std::vector<double>>>{
+             {2, {}}, {2, {1.0, 4.0}}, {4, {2.0, 1.0, 1.0, 2.0}}}) {
+      CAPTURE(count, shares);
+      same_result(three_steps(pair(shares), count, DType::f64, two_blocks(), optimizer), whole,
+                  1e-12);
+    }
+  }
+}
+
+TEST_CASE("A run of several blocks is restored to the same bits, sharded otherwise to rounding",
+          "[train][shards]") {
+  SmallRun run(lanes(2));
+  run.use(two_blocks());
+  const auto first = run.engine(run.schedule_of(pair()));
+  static_cast<void>(steps(run, *first, 1, 2));
+  const io::Checkpoint saved = test::saved_state(*first);
+  const Result expected = steps(run, *first, 3, 5);
+  const auto second = run.engine(run.schedule_of(pair()));
+  second->restore(saved);
+  static_cast<void>(steps(run, *second, 3, 5));
+  CHECK(second->weights_hash() == first->weights_hash());
+  for (const auto& policy : {pair({1.0, 3.0}), policies::single({})}) {
+    const auto other = run.engine(run.schedule_of(policy));
+    other->restore(saved);
+    same_result(steps(run, *other, 3, 5), expected, 1e-9);
+  }
+}
+
+TEST_CASE("Memory of a lane with several places is what all of them were planned to have",
+          "[train][shards]") {
+  SmallRun run(lanes(2));
+  run.use(two_blocks());
+  const auto schedule = run.schedule_of(pair());
+  const auto planned = plan::lane_memory(
+      schedule, plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}}, schedule));
+  const auto engine = run.engine(schedule);
+  static_cast<void>(engine->step(run.batch(), 1));
+
+  REQUIRE(planned.size() == 2);
+  std::size_t lanes_seen = 0;
+  for (const train::LaneUsage& usage : engine->memory()) {
+    for (std::size_t lane = 0; lane < 2; ++lane) {
+      if (usage.lane == run.lanes[lane].name()) {
+        ++lanes_seen;
+        CHECK(usage.bytes == planned[lane].lane.total());
+        CHECK(usage.used.total() <= usage.bytes);
+        CHECK(usage.used.total() > usage.bytes / 2);
+      }
+    }
+  }
+  CHECK(lanes_seen == 2);
 }
 
 TEST_CASE("A pair of vectors without biases trains as the whole layers do", "[train][shards]") {
@@ -209,9 +285,8 @@ TEST_CASE("A lane holds its slice's weights only, and the engine what was planne
   SmallRun run(lanes(2));
   run.use(mlp());
   const auto schedule = run.schedule_of(pair());
-  const auto planned =
-      plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}, {true, false}}, schedule);
-  const auto whole = plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}, {true, false}},
+  const auto planned = plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}}, schedule);
+  const auto whole = plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}},
                                        run.schedule_of(policies::single({.place = "device1"})));
   const auto weights = [](const plan::PlaceMemory& place) {
     return place.lane.usage()[memory::Category::weights];

@@ -131,6 +131,8 @@ class Lane {
   /// Several pieces as one message: a modelled link's latency is paid once.
   void copy_to_lane(std::span<const CopyPiece> pieces, const std::string& label) const;
   void copy_to_host(std::span<const CopyPiece> pieces, const std::string& label) const;
+  /// Within the lane's memory: no link takes part.
+  void copy_on_lane(std::span<const CopyPiece> pieces, const std::string& label) const;
   /// Where the lane can read once what lies in host memory: there, or after a copy in `landing`,
   /// which must have room. A modelled link takes its time either way.
   const void* readable(const void* host, void* landing, std::size_t bytes,

@@ -83,6 +83,10 @@ struct PassDifferences {
   }
 };
 
+/// Bytes per second of copies between places of one lane, in the lane's memory: an assumption, not
+/// measured, on the safe side for memory that a core shares with others.
+inline constexpr double local_copy_bytes_per_s = 10e9;
+
 /// Costs of a place that works alone and of one that works while all others do: shared caches,
 /// memory bandwidth and clocks make these differ. One of them may be missing.
 struct PlaceProfile {

@@ -82,7 +82,7 @@ struct Schedule {
   /// Only the tasks that evaluation needs (loads, forward passes, losses and the transfers between
   /// them), in the same order on each queue; the waits are those that the tasks left need.
   Schedule for_evaluation() const;
-  /// Bytes and messages between places in one step. A message that k places read counts k times.
+  /// Bytes and messages between lanes in one step. A message that k places read counts k times.
   /// `compressed` false: of a step before compression begins.
   std::int64_t traffic_bytes(bool compressed = true) const;
   std::int64_t traffic_messages() const;

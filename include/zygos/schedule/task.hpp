@@ -61,6 +61,8 @@ struct Task {
   Payload payload = Payload::none;
   Codec codec = Codec::exact;  ///< of the messages that it writes or reads
   Place peer = -1;             ///< send: to; receive, reduce: from; -1: all others
+  bool local = false;          ///< send, receive of samples: between places of one lane, so the
+                               ///< message is in the lane's memory and no link is used
   ElementRange elements;       ///< gradients and weights that are moved, reduced, squared, updated,
                                ///< stashed
   bool keeps = true;           ///< forward: activations stay for backward

@@ -97,6 +97,7 @@ class Collector {
       const auto bytes = static_cast<std::size_t>(max_bytes(task));
       planned.slots = SlotTable({{{Role::contents}, 0, bytes}});
       planned.bytes = is_read_in_place(task, host) ? 0 : memory::padded(bytes);
+      planned.tier = task.local ? schedule::Tier::lane : planned.tier;
       return;
     }
     if (schedule::traits_of(buffer.kind).of_elements) {

@@ -63,7 +63,12 @@ TaskId ScheduleBuilder::compress(Place place, std::int32_t part, bool of_sum) {
 
 void ScheduleBuilder::carry_samples(Task& task, const StageLink& link) const {
   const std::int64_t element_bytes = outline_.model.activation_bytes;
-  task.codec = outline_.codecs.of(task.payload);
+  task.local = schedule_.lane_of(task.place) == schedule_.lane_of(task.peer);
+  if (task.local) {
+    task.queue = Queue::compute;
+  } else {
+    task.codec = outline_.codecs.of(task.payload);
+  }
   task.bytes =
       coded_bytes(task.codec, task.samples.count() * bytes_of(outline_.model, link) / element_bytes,
                   element_bytes);

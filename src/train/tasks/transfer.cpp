@@ -135,7 +135,9 @@ void run_send(PlaceState& state, TaskId id, const MessageBoard& board) {
         state.codec_of(one) != schedule::Codec::exact) {
       run_coded_samples(state, id, message);
     } else if (state.tensors_of(one).samples.count() > 0) {
-      state.lane().copy_to_host(transfer_pieces(state, id, message, true), "zygos::train::send");
+      const auto pieces = transfer_pieces(state, id, message, true);
+      one.local ? state.lane().copy_on_lane(pieces, "zygos::train::send")
+                : state.lane().copy_to_host(pieces, "zygos::train::send");
     }
     return;
   }
@@ -166,8 +168,9 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
         state.codec_of(one) != schedule::Codec::exact) {
       run_coded_samples(state, id, message);
     } else if (state.tensors_of(one).samples.count() > 0) {
-      state.lane().copy_to_lane(transfer_pieces(state, id, message, false),
-                                "zygos::train::receive");
+      const auto pieces = transfer_pieces(state, id, message, false);
+      one.local ? state.lane().copy_on_lane(pieces, "zygos::train::receive")
+                : state.lane().copy_to_lane(pieces, "zygos::train::receive");
     }
     return;
   }
