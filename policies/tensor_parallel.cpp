@@ -15,19 +15,19 @@
 // A stage is what a lane does without a word: its slices of one block, or all that the first lane
 // does between two blocks. So a lane has as many places as that makes stages.
 #include "policy_files.hpp"
+#include "tensor_layout.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/plan/sharding.hpp"
+#include "zygos/plan/simulator.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 namespace zygos::policies {
 namespace {
 
-using schedule::ModelOutline;
 using schedule::NodeOutline;
 using schedule::NodeRange;
 using schedule::Place;
@@ -38,201 +38,12 @@ constexpr const char* keyword_text = "tensor_parallel";
   throw UsageError(std::string("policy '") + keyword_text + "': " + what);
 }
 
-const NodeOutline& node_of(const ModelOutline& model, std::int32_t node) {
-  return model.nodes[static_cast<std::size_t>(node)];
-}
-
-/// Nodes of the whole model that are cut together: the first layer, element-wise layers, the second
-/// layer, each read by the next alone.
-using Block = std::vector<std::int32_t>;
-
-std::vector<std::vector<std::int32_t>> readers_of(const ModelOutline& model) {
-  std::vector<std::vector<std::int32_t>> readers(model.nodes.size());
-  for (std::int32_t reader = 0; reader < model.node_count(); ++reader) {
-    for (const std::int32_t input : node_of(model, reader).inputs) {
-      if (input >= 0) {
-        readers[static_cast<std::size_t>(input)].push_back(reader);
-      }
-    }
-  }
-  return readers;
-}
-
-std::int64_t units_of(const ModelOutline& model, const Block& block) {
-  return node_of(model, block.front()).shards.outputs.units;
-}
-
-/// The block that begins with a node, or why there is none.
-struct Attempt {
-  Block block{};
-  std::string why{};
-};
-
-Attempt block_from(const ModelOutline& model, const std::vector<std::vector<std::int32_t>>& readers,
-                   std::int32_t first, std::int64_t lanes) {
-  Attempt attempt{{first}, {}};
-  const std::int64_t units = units_of(model, attempt.block);
-  if (units == 0) {
-    return {{}, "can't be cut by columns"};
-  }
-  if (units < lanes) {
-    return {{}, "has " + std::to_string(units) + " units for " + std::to_string(lanes) + " lanes"};
-  }
-  while (attempt.block.size() == 1 ||
-         node_of(model, attempt.block.back()).shards.inputs.units == 0) {
-    const auto& next = readers[static_cast<std::size_t>(attempt.block.back())];
-    if (next.size() != 1) {
-      return {{},
-              "is not followed by one layer that is cut by rows: '" +
-                  node_of(model, attempt.block.back()).name + "' is read by " +
-                  std::to_string(next.size()) + " layers"};
-    }
-    const NodeOutline& reader = node_of(model, next.front());
-    if (reader.shards.inputs.units != units && reader.shards.elements != units) {
-      return {{},
-              "is followed by '" + reader.name +
-                  "', which can neither be cut by rows nor by elements, as what it reads is"};
-    }
-    attempt.block.push_back(next.front());
-  }
-  return attempt;
-}
-
-std::vector<Block> blocks_of(const ModelOutline& model, std::int64_t lanes) {
-  const auto readers = readers_of(model);
-  std::vector<Block> blocks;
-  std::string reasons;
-  std::vector<bool> taken(model.nodes.size(), false);
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
-    if (taken[static_cast<std::size_t>(node)] || node_of(model, node).parameters.count() == 0) {
-      continue;
-    }
-    Attempt attempt = block_from(model, readers, node, lanes);
-    for (const std::int32_t part : attempt.block) {
-      taken[static_cast<std::size_t>(part)] = true;
-    }
-    if (!attempt.block.empty()) {
-      blocks.push_back(std::move(attempt.block));
-    } else {
-      reasons += "\n  layer '" + node_of(model, node).name + "' " + attempt.why;
-    }
-  }
-  if (blocks.empty()) {
-    refuse(
-        "no two layers can be cut together; a block is a dense layer, element-wise layers such "
-        "as gelu if any, and another dense layer, each read by the next alone" +
-        (reasons.empty() ? ". No layer of the model has parameters" : ":" + reasons));
-  }
-  return blocks;
-}
-
-/// What a lane does without a word to others: a range of nodes of the sharded model.
-struct Stage {
-  std::size_t lane = 0;  ///< in the order of slices
-  NodeRange nodes;
-};
-
-/// The sharded model, stage by stage.
-class Layout {
- public:
-  Layout(const ModelOutline& model, std::vector<Block> blocks,
-         std::vector<std::vector<std::int64_t>> bounds)
-      : model_(model), blocks_(std::move(blocks)), bounds_(std::move(bounds)) {
-    std::int32_t done = 0;
-    for (std::size_t block = 0; block < blocks_.size(); ++block) {
-      done = add_whole(block, done);
-      add_block(block);
-    }
-    add_whole(blocks_.size(), done);
-  }
-
-  std::vector<ModelSlice>& slices() { return slices_; }
-  const std::vector<Stage>& stages() const { return stages_; }
-
- private:
-  std::size_t lanes() const { return bounds_.front().size() - 1; }
-  bool in_block(std::int32_t node) const {
-    return std::ranges::any_of(
-        blocks_, [&](const Block& block) { return std::ranges::find(block, node) != block.end(); });
-  }
-
-  void end_stage(std::size_t lane, std::size_t begin) {
-    if (begin < slices_.size()) {
-      stages_.push_back(
-          {lane, {static_cast<std::int32_t>(begin), static_cast<std::int32_t>(slices_.size())}});
-    }
-  }
-
-  /// What the first lane does between two blocks: the sum of the one before, then whole layers up
-  /// to the block, and copies of what its slices read. `from`: the first node that may be left to
-  /// do.
-  std::int32_t add_whole(std::size_t block, std::int32_t from) {
-    const std::size_t begin = slices_.size();
-    if (block > 0) {
-      add_sum(blocks_[block - 1].back());
-    }
-    const std::int32_t end = block < blocks_.size() ? blocks_[block].front() : model_.node_count();
-    for (std::int32_t node = from; node < end; ++node) {
-      if (!in_block(node)) {
-        slices_.push_back({node_of(model_, node).name, node, SliceKind::whole, 0, 0, 0});
-      }
-    }
-    if (block < blocks_.size()) {
-      add_copies(block);
-    }
-    end_stage(0, begin);
-    return std::max(from, end);
-  }
-
-  void add_sum(std::int32_t second) {
-    const NodeOutline& node = node_of(model_, second);
-    const bool fused = node.shards.has_epilogue;
-    slices_.push_back({node.name + (fused ? ".sum" : ""), second, SliceKind::sum, 0, 0, 0});
-    if (fused) {
-      slices_.push_back({node.name, second, SliceKind::epilogue, 0, 0, 0});
-    }
-  }
-
-  /// The other lanes' gradients of what they read come back by themselves, in no order.
-  void add_copies(std::size_t block) {
-    const std::int32_t first = blocks_[block].front();
-    const std::int32_t source = node_of(model_, first).inputs.front();
-    const bool wanted = source >= 0 && node_of(model_, source).has_backward;
-    for (std::size_t lane = 1; wanted && lane < lanes(); ++lane) {
-      slices_.push_back({node_of(model_, first).name + ".in." + std::to_string(lane), source,
-                         SliceKind::copy, bounds_[block][lane], bounds_[block][lane + 1],
-                         bounds_[block].back()});
-    }
-  }
-
-  void add_block(std::size_t block) {
-    for (std::size_t turn = 1; turn <= lanes(); ++turn) {
-      const std::size_t lane = turn % lanes();  // the first one comes last
-      const std::size_t begin = slices_.size();
-      for (const std::int32_t node : blocks_[block]) {
-        const SliceKind kind = node == blocks_[block].front()  ? SliceKind::outputs
-                               : node == blocks_[block].back() ? SliceKind::inputs
-                                                               : SliceKind::elements;
-        slices_.push_back({node_of(model_, node).name + "." + std::to_string(lane), node, kind,
-                           bounds_[block][lane], bounds_[block][lane + 1], bounds_[block].back()});
-      }
-      end_stage(lane, begin);
-    }
-  }
-
-  const ModelOutline& model_;
-  std::vector<Block> blocks_;
-  std::vector<std::vector<std::int64_t>> bounds_;  ///< of units, by block
-  std::vector<ModelSlice> slices_;
-  std::vector<Stage> stages_;
-};
-
 /// The place of each stage: the lane's own for its first one, a further one for each that follows.
-std::vector<Place> places_for(const std::vector<Stage>& stages, const std::vector<Place>& lanes,
-                              schedule::Outline& outline) {
+std::vector<Place> places_for(const std::vector<TensorStage>& stages,
+                              const std::vector<Place>& lanes, schedule::Outline& outline) {
   std::vector<Place> places;
   std::vector<int> used(lanes.size(), 0);
-  for (const Stage& stage : stages) {
+  for (const TensorStage& stage : stages) {
     const Place lane = lanes[stage.lane];
     const int number = ++used[stage.lane];
     Place place = lane;
@@ -257,25 +68,120 @@ class TensorParallel final : public train::Policy {
 
   std::string_view keyword() const override { return keyword_text; }
 
-  schedule::Schedule schedule(const plan::Problem& problem, const plan::Profile*) const override {
+  bool needs_profile() const override { return options_.by_profile; }
+
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* profile) const override {
     if (problem.chunk > 0) {
       refuse("a sum over lanes has another order than train.strict promises; switch strict off");
     }
     const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
-    std::vector<Block> blocks = blocks_of(problem.model, static_cast<std::int64_t>(lanes.size()));
-    std::vector<std::vector<std::int64_t>> bounds;
-    for (const Block& block : blocks) {
-      bounds.push_back(bounds_of(node_of(problem.model, block.front()), lanes.size()));
+    if (options_.by_profile) {
+      ZYGOS_REQUIRE(profile != nullptr, "automatic shares need a profile");
+      return cut_at(problem, lanes, best_shares(problem, lanes, *profile));
     }
-    return scheduled(problem, lanes, Layout(problem.model, std::move(blocks), std::move(bounds)));
+    return cut_at(
+        problem, lanes,
+        options_.shares.empty() ? std::vector<double>(lanes.size(), 1.0) : options_.shares);
+  }
+
+  train::PolicyOptions decisions(const plan::Problem&,
+                                 const schedule::Schedule& made) const override {
+    return options_.by_profile ? train::PolicyOptions{{"shares", shares_text(made)}}
+                               : train::PolicyOptions{};
+  }
+
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* profile) const override {
+    const auto count = static_cast<std::int64_t>(problem.places.size());
+    if (profile == nullptr || count < 2 || problem.chunk > 0 ||
+        tensor_blocks(problem.model, count).blocks.empty()) {
+      return {{}};
+    }
+    const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
+    const auto equal = cut_at(problem, lanes, std::vector<double>(lanes.size(), 1.0));
+    if (!plan::can_predict(*profile, equal)) {
+      return {{}};
+    }
+    return {
+        {{"shares", shares_text(cut_at(problem, lanes, best_shares(problem, lanes, *profile)))}}};
   }
 
  private:
+  static schedule::Schedule cut_at(const plan::Problem& problem, const std::vector<Place>& lanes,
+                                   const std::vector<double>& shares) {
+    TensorBlocks found = tensor_blocks(problem.model, static_cast<std::int64_t>(lanes.size()));
+    if (found.blocks.empty()) {
+      refuse(
+          "no two layers can be cut together; a block is a dense layer, element-wise layers such "
+          "as gelu if any, and another dense layer, each read by the next alone" +
+          (found.reasons.empty() ? ". No layer of the model has parameters" : ":" + found.reasons));
+    }
+    std::vector<std::vector<std::int64_t>> bounds;
+    for (const TensorBlock& block : found.blocks) {
+      const auto& first = problem.model.nodes[static_cast<std::size_t>(block.front())];
+      bounds.push_back(bounds_of(first, lanes.size(), shares));
+    }
+    return scheduled(problem, lanes,
+                     TensorLayout(problem.model, std::move(found.blocks), std::move(bounds)));
+  }
+
+  /// Shifts units from lane to lane, in steps that halve, as long as the predicted step gets
+  /// shorter.
+  static std::vector<double> best_shares(const plan::Problem& problem,
+                                         const std::vector<Place>& lanes,
+                                         const plan::Profile& profile) {
+    constexpr double finest = 1.0 / 64.0;
+    std::vector<double> best(lanes.size(), 1.0 / static_cast<double>(lanes.size()));
+    const auto step_s = [&](const std::vector<double>& shares) {
+      return plan::simulate(cut_at(problem, lanes, shares), profile).makespan_s;
+    };
+    double best_s = step_s(best);
+    for (double shift = 0.25; shift >= finest; shift /= 2.0) {
+      for (bool better = true; better;) {
+        better = false;
+        for (std::size_t from = 0; from < lanes.size(); ++from) {
+          for (std::size_t to = 0; to < lanes.size(); ++to) {
+            std::vector<double> tried = best;
+            tried[from] -= shift;
+            tried[to] += shift;
+            if (from == to || tried[from] < finest) {
+              continue;
+            }
+            const double tried_s = step_s(tried);
+            if (tried_s < best_s) {
+              best_s = tried_s;
+              best = std::move(tried);
+              better = true;
+            }
+          }
+        }
+      }
+    }
+    return best;
+  }
+
+  /// "[12, 20]": units of the first block by lane, in the order of slices.
+  static std::string shares_text(const schedule::Schedule& made) {
+    std::vector<const ModelSlice*> slices;
+    for (const ModelSlice& slice : made.slices) {
+      const bool of_first = slices.empty() || slice.node == slices.front()->node;
+      if (slice.kind == SliceKind::outputs && of_first) {
+        slices.push_back(&slice);
+      }
+    }
+    std::ranges::sort(slices, {}, &ModelSlice::begin);
+    std::string text;
+    for (const ModelSlice* const slice : slices) {
+      text += (text.empty() ? "" : ", ") + std::to_string(slice->end - slice->begin);
+    }
+    return "[" + text + "]";
+  }
+
   /// Where the lanes' ranges of a block's units begin, and where the last one ends.
-  std::vector<std::int64_t> bounds_of(const NodeOutline& first, std::size_t lanes) const {
+  static std::vector<std::int64_t> bounds_of(const NodeOutline& first, std::size_t lanes,
+                                             const std::vector<double>& shares) {
     const std::int64_t units = first.shards.outputs.units;
-    const std::vector<double> shares =
-        options_.shares.empty() ? std::vector<double>(lanes, 1.0) : options_.shares;
     if (shares.size() != lanes) {
       refuse("shares has " + std::to_string(shares.size()) + " numbers for " +
              std::to_string(lanes) + " lanes; give one per lane");
@@ -296,7 +202,7 @@ class TensorParallel final : public train::Policy {
   }
 
   static schedule::Schedule scheduled(const plan::Problem& problem, const std::vector<Place>& lanes,
-                                      Layout layout) {
+                                      TensorLayout layout) {
     schedule::Outline outline = outline_of(keyword_text, problem);
     outline.model = plan::sharded_outline(problem.model, layout.slices());
     outline.slices = std::move(layout.slices());
@@ -353,10 +259,11 @@ train::PolicyEntry tensor_parallel_entry() {
   schema
       .reals("shares",
              "What each lane gets of the units between two layers, in proportion; equal: the same "
-             "for all.")
+             "for all; auto: measured, so that a step is as short as can be.")
       .above(0.0)
+      .or_word("auto")
       .or_word("equal")
-      .fallback("equal")
+      .fallback("auto")
       .example("[3, 1]");
   schema.texts("lanes", "The lanes, in the order of the slices; all of the run's if not given.")
       .length(2)
@@ -364,7 +271,8 @@ train::PolicyEntry tensor_parallel_entry() {
       .example("[device, host]");
   return {schema, [](const deck::Section& section) {
             TensorParallelOptions options;
-            if (!section.is_word("shares", "equal")) {
+            options.by_profile = section.is_word("shares", "auto");
+            if (!options.by_profile && !section.is_word("shares", "equal")) {
               options.shares = section.reals("shares");
             }
             if (section.has("lanes")) {

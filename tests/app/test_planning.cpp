@@ -71,6 +71,24 @@ TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
   CHECK(plan["remarks"].dump().find("M/D") != std::string::npos);
 }
 
+TEST_CASE("plan refuses a policy that can't run on these lanes, and ranks the others") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const nlohmann::json plan =
+      json_of({"plan", "tiny.yaml", "--json",
+               "lanes={first: {kind: emulated, threads: 1}, second: {kind: emulated, threads: 1}}",
+               "policy=single"},
+              scratch.path());
+
+  CHECK(keywords_of(plan["rows"]).contains("tensor_parallel"));
+  std::map<std::string, std::string> refused;
+  for (const auto& refusal : plan["refusals"]) {
+    refused[refusal["policy"]] = refusal["reason"];
+  }
+  CHECK_THAT(refused["cotrain"], ContainsSubstring("no lane reads host memory itself"));
+}
+
 TEST_CASE("plan says what can't be done, and why") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

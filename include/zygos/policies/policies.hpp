@@ -93,6 +93,7 @@ train::PolicyPtr one_bit_adam(OneBitAdamOptions options);
 struct TensorParallelOptions {
   std::vector<double> shares;      ///< of the units between them, by lane, in proportion; empty:
                                    ///< equal
+  bool by_profile = false;         ///< in place of these: so that a step is as short as can be
   std::vector<std::string> lanes;  ///< in the order of the slices; empty: all of the run's
 };
 train::PolicyPtr tensor_parallel(TensorParallelOptions options);

@@ -47,7 +47,7 @@ class WayFinder {
   void add_policy(const std::string& keyword) {
     const bool own = keyword == setup_.policy->keyword();
     const auto policy = policy_of(setup_, {keyword, {}});
-    auto choices = policy->candidates(problem_, &profile_);
+    auto choices = candidates_of(*policy);
     if (own) {
       choices.insert(choices.begin(), train::PolicyOptions{});  // as the deck has it
     }
@@ -64,6 +64,15 @@ class WayFinder {
       }
     }
     keep_refusals(keyword, std::move(refused), candidates_.size() == known);
+  }
+
+  /// One that can't run here may not even say how it would: making its schedule says why.
+  std::vector<train::PolicyOptions> candidates_of(const train::Policy& policy) const {
+    try {
+      return policy.candidates(problem_, &profile_);
+    } catch (const UsageError&) {
+      return {{}};
+    }
   }
 
   /// A policy that is refused whatever its options is named once.

@@ -74,7 +74,10 @@ void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profi
       }
       for (const auto& options : policy->candidates(setup.problem(), &profile)) {
         const auto choice = policy_of(setup, {entry.schema.name(), options});
-        measure::refine_profile(request, choice->schedule(setup.problem(), &profile), profile);
+        const schedule::Schedule made = choice->schedule(setup.problem(), &profile);
+        if (made.slices.empty()) {  // which say nothing of whole layers
+          measure::refine_profile(request, made, profile);
+        }
       }
     } catch (const UsageError&) {
       // It can't run here, as a plan will say where one is asked for.
