@@ -160,6 +160,14 @@ inline constexpr List<Operand, 1> held_states{
     {{BufferKind::optimizer_state, Extent::parameters_of_task}}};
 inline constexpr List<Operand, 1> filed_states{
     {{BufferKind::spilled_state, Extent::parameters_of_task}}};
+inline constexpr List<Operand, 2> version_to_write{
+    {{BufferKind::weights, Extent::parameters_of_task, 0, facts({host_accessible})},
+     {BufferKind::stashed_weights, Extent::parameters_of_task, 1, facts({staged})}}};
+inline constexpr List<Operand, 1> version_in_file{
+    {{BufferKind::spilled_weights, Extent::parameters_of_task, slot_of_task}}};
+inline constexpr List<Operand, 2> version_read{
+    {{BufferKind::weights, Extent::parameters_of_task, 1, facts({host_accessible})},
+     {BufferKind::stashed_weights, Extent::parameters_of_task, 1, facts({staged})}}};
 inline constexpr List<Operand, 1> segment_fetched{{{BufferKind::activations, Extent::segment, 1}}};
 inline constexpr List<Operand, 2> average_reads{{{BufferKind::weights, Extent::parameters_of_task},
                                                  {BufferKind::weights, Extent::kept_versions}}};

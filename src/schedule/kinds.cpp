@@ -28,6 +28,10 @@ constexpr List<TaskKind, 1> like_write{read_activations};
 constexpr List<TaskKind, 1> like_read{write_activations};
 constexpr List<TaskKind, 3> like_write_states{write_activations, read_states, read_activations};
 constexpr List<TaskKind, 3> like_read_states{read_activations, write_states, write_activations};
+constexpr List<TaskKind, 4> like_write_weights{write_states, write_activations, read_weights,
+                                               read_activations};
+constexpr List<TaskKind, 4> like_read_weights{read_states, read_activations, write_weights,
+                                              write_activations};
 constexpr List<TaskKind, 1> like_reduce{all_reduce};
 constexpr List<TaskKind, 1> like_all_reduce{reduce};
 constexpr List<TaskKind, 1> like_update{update};
@@ -280,6 +284,24 @@ constexpr List<TaskTraits, task_kind_count> task_rows{{
      .priced_as = like_read_states,
      .reads = filed_states,
      .writes = held_states},
+    {.kind = write_weights,
+     .name = "write_weights",
+     .queue = Queue::file,
+     .cost = CostFamily::transfer,
+     .shows_version = true,
+     .elements = Elements::whole_stage,
+     .priced_as = like_write_weights,
+     .reads = version_to_write,
+     .writes = version_in_file},
+    {.kind = read_weights,
+     .name = "read_weights",
+     .queue = Queue::file,
+     .cost = CostFamily::transfer,
+     .shows_version = true,
+     .elements = Elements::whole_stage,
+     .priced_as = like_read_weights,
+     .reads = version_in_file,
+     .writes = version_read},
     {.kind = average,
      .name = "average",
      .cost = CostFamily::elements,
