@@ -183,16 +183,20 @@ TEST_CASE("Every PipeDream is valid, trains and evaluates") {
 TEST_CASE("Stages of several lanes are valid, train and evaluate") {
   using Replicas = std::vector<std::int64_t>;
   for (const auto& model : {test::chain_of(5), test::with_skips()}) {
-    for (const Replicas& replicas : {Replicas{2, 1}, {1, 2}, {2, 2}, {3, 2, 1}, {1, 3, 2}}) {
+    for (const Replicas& replicas :
+         {Replicas{2, 1}, {1, 2}, {2, 2}, {3, 2, 1}, {1, 3, 2}, {2, 1, 1, 1}}) {
       for (const std::int64_t rounds : {1, 2, 5}) {
         for (const std::int64_t average_every : {0, 3}) {
-          CAPTURE(replicas.size(), replicas[0], rounds, average_every);
-          PipeDreamOptions options = with(6 * rounds, replicas);
-          options.average_every = average_every;
-          const auto schedule = piped(test::lanes_problem(6, 48, model), options);
+          for (const bool in_file : {false, average_every == 0}) {
+            CAPTURE(replicas.size(), replicas[0], rounds, average_every, in_file);
+            PipeDreamOptions options = with(6 * rounds, replicas);
+            options.average_every = average_every;
+            options.stash = in_file ? schedule::Tier::file : schedule::Tier::lane;
+            const auto schedule = piped(test::lanes_problem(6, 48, model), options);
 
-          CHECK(schedule::validate(schedule).empty());
-          CHECK(schedule::validate(schedule.for_evaluation()).empty());
+            CHECK(schedule::validate(schedule).empty());
+            CHECK(schedule::validate(schedule.for_evaluation()).empty());
+          }
         }
       }
     }

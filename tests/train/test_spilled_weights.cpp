@@ -27,14 +27,15 @@ using test::SmallRun;
 constexpr std::uint64_t steps = 4;
 
 /// Lanes that read host memory themselves, and lanes that do not, in turn.
-std::vector<lane::LaneSpec> four_lanes(int threads) {
+std::vector<lane::LaneSpec> lanes_of(std::size_t count, int threads) {
   std::vector<lane::LaneSpec> specs{test::host_lane(threads)};
-  for (const std::string name : {"second", "third", "fourth"}) {
-    specs.push_back(test::emulated_lane());
-    specs.back().name = name;
-    specs.back().threads = threads;
-    specs.back().space = test::space_for(threads);
-    specs.back().unified = name == "third";
+  while (specs.size() < count) {
+    lane::LaneSpec spec = test::emulated_lane();
+    spec.name = "lane" + std::to_string(specs.size());
+    spec.threads = threads;
+    spec.space = test::space_for(threads);
+    spec.unified = specs.size() % 2 == 0;
+    specs.push_back(spec);
   }
   return specs;
 }
@@ -53,17 +54,18 @@ struct Variant {
   int threads = 1;
   bool vertical_sync = false;
   DType dtype = DType::f64;
+  std::vector<std::int64_t> replicas{};
 };
 
 /// A run and the engine that works on it.
 struct Piped {
   Piped(Tier stash, const Variant& variant, const std::filesystem::path& folder = {})
-      : run(four_lanes(variant.threads), variant.dtype) {
+      : run(lanes_of(variant.replicas.empty() ? 4 : 5, variant.threads), variant.dtype) {
     run.use(four_layers());
     run.options.spill_folder = folder;
     engine = run.engine(
         run.schedule_of(policies::pipedream({.micro_batches = 10,
-                                             .replicas = {},
+                                             .replicas = variant.replicas,
                                              .vertical_sync = variant.vertical_sync,
                                              .stages = {.cuts = {"fc2", "fc3", "fc4"}, .lanes = {}},
                                              .stash = stash})));
@@ -117,10 +119,14 @@ class NoRoom {
 
 TEST_CASE("Versions in files give the bits of versions in memory, for all threads and precisions",
           "[train][memory]") {
-  for (const Variant& variant :
-       {Variant{"plain"}, Variant{"two threads", 2}, Variant{"vertical sync", 1, true},
-        Variant{"bf16", 1, false, DType::bf16},
-        Variant{"bf16, vertical sync", 2, true, DType::bf16}}) {
+  const std::vector<Variant> variants{
+      {"plain"},
+      {"two threads", 2},
+      {"vertical sync", 1, true},
+      {"bf16", 1, false, DType::bf16},
+      {"bf16, vertical sync", 2, true, DType::bf16},
+      {"first stage on two lanes", 1, false, DType::f64, {2, 1, 1, 1}}};
+  for (const Variant& variant : variants) {
     CAPTURE(variant.name);
     const io::Checkpoint expected = trained(Tier::host, variant);
     check_same(trained(Tier::lane, variant), expected);
