@@ -30,8 +30,8 @@ bool moves_version(TaskKind kind) {
 
 }  // namespace
 
-// A lane that goes on without a file holds `versions` of them, one with a file two: the current
-// one, and the one that a pass works with.
+// Where versions rest elsewhere, the lane holds two: the current one, and the one that a pass works
+// with. So a file frees nothing where there are no more.
 void ScheduleBuilder::keep_versions(Place place, std::int32_t versions, Tier tier) {
   PlaceState& here = state(place);
   ZYGOS_REQUIRE(versions >= 1 && here.stashes == 0, "versions are counted before any stash");
