@@ -13,8 +13,9 @@
 // The lanes of a stage take micro-batches in turn and update once for each round of them, with the
 // sum of their gradients: it is made on the first, which hands out its weights.
 //
-// With `stash: host` stashed versions rest in host memory: the lane holds two versions, the current
-// one and the one that a backward pass works with, however deep the pipeline is.
+// With `stash: host` stashed versions rest in host memory, with `stash: file` in the lane's file:
+// the lane holds two versions, the current one and the one that a backward pass works with, however
+// deep the pipeline is.
 //
 // A step is `micro_batches` updates and ends with an empty pipeline, so that it can be saved,
 // evaluated and resumed; the more of them, the less idle time at its ends.
@@ -46,9 +47,9 @@ class PipeDream final : public train::Policy {
              " steps; it is 1 or more, or 0 for never");
     }
     if (options_.average_every > 0 && options_.stash != schedule::Tier::lane) {
-      refuse(
-          "average needs all kept versions on the lane, and stash is host; choose stash lane, or "
-          "average never");
+      refuse("average needs all kept versions on the lane, and stash is " +
+             std::string(options_.stash == schedule::Tier::host ? "host" : "file") +
+             "; choose stash lane, or average never");
     }
   }
 
@@ -64,7 +65,7 @@ class PipeDream final : public train::Policy {
     const PipelineLayout layout =
         layout_for(keyword_text, problem, profile, options_.stages,
                    {.micro_batches = options_.micro_batches,
-                    .in_flight = plan::for_pipedream(options_.micro_batches)},
+                    .in_flight = plan::for_pipedream(options_.micro_batches, options_.stash)},
                    options_.replicas);
     const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
     check_replicas(layout);
@@ -203,7 +204,12 @@ deck::Schema schema_of_pipedream() {
       .or_word("never")
       .fallback("never")
       .example("10 steps");
-  add_stash_key(schema);
+  add_stash_key(
+      schema, {"lane", "host", "file"},
+      "Where stashed weights rest: on the lane; in host memory, from which a backward "
+      "pass fetches the version it needs; or, of a lane with more than two versions, in "
+      "its file (in memory_plan.folder), written when a version is made and read ahead of "
+      "the pass.");
   add_stage_keys(schema);
   return schema;
 }

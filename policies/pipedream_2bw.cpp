@@ -31,6 +31,12 @@ class PipeDream2bw final : public train::Policy {
       refuse("accumulate is " + std::to_string(options_.accumulate) +
              "; it is 1 or more, or 0 for as many as there are stages");
     }
+    if (options_.stash == schedule::Tier::file) {
+      refuse(
+          "stash is file, but a lane needs the two versions that there are, the one that is "
+          "updated "
+          "and the one that passes use; choose stash lane, or policy 'pipedream'");
+    }
   }
 
   std::string_view keyword() const override { return keyword_text; }
@@ -130,7 +136,10 @@ train::PolicyEntry pipedream_2bw_entry() {
       .at_least(1)
       .or_word("auto")
       .fallback("auto");
-  add_stash_key(schema);
+  add_stash_key(
+      schema, {"lane", "host"},
+      "Where the older version rests: on the lane, or in host memory, from which a pass "
+      "fetches it. A file would free nothing: a lane needs the two versions that there are.");
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {
             PipeDream2bwOptions options;

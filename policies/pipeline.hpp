@@ -87,8 +87,8 @@ std::int32_t mark_stashes(Program& program, std::int32_t last = 0);
 void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
                   const std::vector<Program>& programs);
 
-/// The deck's key for where stashed weights rest.
-void add_stash_key(deck::Schema& schema);
+/// The deck's key for where stashed weights rest: one of `tiers`, the lane if not given.
+void add_stash_key(deck::Schema& schema, std::vector<std::string> tiers, const std::string& doc);
 schedule::Tier stash_tier(const deck::Section& section);
 
 /// The deck's keys of StageOptions.

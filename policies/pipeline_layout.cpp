@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace zygos::policies {
 namespace {
@@ -147,16 +148,15 @@ std::vector<train::PolicyOptions> micro_batches_to_try(const plan::Problem& prob
   return found;
 }
 
-void add_stash_key(deck::Schema& schema) {
-  schema
-      .choice("stash", {"lane", "host"},
-              "Where stashed weights rest: on the lane, or in host memory, from which a backward "
-              "pass fetches the version it needs.")
-      .fallback("lane");
+void add_stash_key(deck::Schema& schema, std::vector<std::string> tiers, const std::string& doc) {
+  schema.choice("stash", std::move(tiers), doc).fallback("lane");
 }
 
 schedule::Tier stash_tier(const deck::Section& section) {
-  return section.text("stash") == "host" ? schedule::Tier::host : schedule::Tier::lane;
+  const std::string stash = section.text("stash");
+  return stash == "file"   ? schedule::Tier::file
+         : stash == "host" ? schedule::Tier::host
+                           : schedule::Tier::lane;
 }
 
 void add_stage_keys(deck::Schema& schema) {

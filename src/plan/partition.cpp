@@ -173,10 +173,10 @@ StagePlan plan_of(const PartitionCosts& costs, const StageChoice& choice,
 }
 
 std::function<InFlight(const StageChoice&)> one_forward_one_backward(std::int64_t micro_batches,
-                                                                     bool versions) {
+                                                                     std::int64_t max_versions) {
   return [=](const StageChoice& choice) {
     const std::int64_t warm_ups = (choice.places_behind + choice.replicas - 1) / choice.replicas;
-    return InFlight{std::min(micro_batches, warm_ups + 1), versions ? warm_ups + 1 : 1};
+    return InFlight{std::min(micro_batches, warm_ups + 1), std::min(max_versions, warm_ups + 1)};
   };
 }
 
@@ -187,11 +187,14 @@ std::function<InFlight(const StageChoice&)> for_gpipe(std::int64_t micro_batches
 }
 
 std::function<InFlight(const StageChoice&)> for_one_f_one_b(std::int64_t micro_batches) {
-  return one_forward_one_backward(micro_batches, false);
+  return one_forward_one_backward(micro_batches, 1);
 }
 
-std::function<InFlight(const StageChoice&)> for_pipedream(std::int64_t micro_batches) {
-  return one_forward_one_backward(micro_batches, true);
+std::function<InFlight(const StageChoice&)> for_pipedream(std::int64_t micro_batches,
+                                                          schedule::Tier stash) {
+  const bool in_file = stash == schedule::Tier::file;
+  return one_forward_one_backward(micro_batches,
+                                  in_file ? 2 : std::numeric_limits<std::int64_t>::max());
 }
 
 std::vector<schedule::NodeRange> Partition::ranges() const {

@@ -75,6 +75,8 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
         {&B::of_elements, &B::by_part, &B::exists_before}),
     row(BufferKind::stashed_weights, "stashed_weights", per_run, on_host, Category::stash,
         {&B::of_elements, &B::by_owner}),
+    row(BufferKind::spilled_weights, "spilled_weights", per_run, in_file, Category::stash,
+        {&B::of_elements, &B::by_owner}),
     row(BufferKind::constants, "constants", per_run, on_lane, Category::weights,
         {&B::for_node, &B::exists_before}),
     row(BufferKind::decay_mask, "decay_mask", per_run, on_lane, Category::optimizer_state,

@@ -26,6 +26,19 @@ const std::string deep_model =
 const std::string states_in_file =
     "policy={type: zero_offload, owner: host, bucket: 1 kB, states: file}";
 
+/// Four lanes that a deep pipeline goes through, the second one with memory of its own.
+std::string four_lanes(const std::string& memory = "1 GiB") {
+  const std::string unified = "{kind: emulated, unified: true, threads: 1, memory: " + memory + "}";
+  return "lanes={first: " + unified + ", second: {kind: emulated, threads: 1, memory: " + memory +
+         "}, third: " + unified + ", fourth: " + unified + "}";
+}
+
+std::string piped(const std::string& stash, const std::string& more = {}) {
+  return "policy={type: pipedream, micro_batches: 8, cuts: [block.2.dense1, block.4.dense1, "
+         "block.6.dense1], stash: " +
+         stash + more + "}";
+}
+
 std::vector<std::string> deep_run(const std::vector<std::string>& more) {
   std::vector<std::string> words{deep_model, "policy={type: single, lane: device}",
                                  "train={batch: 32, steps: 12, report_every: 4 steps}"};
@@ -156,6 +169,84 @@ TEST_CASE("A run goes on with its states in a file, or in memory again, to the s
   }
 }
 
+TEST_CASE("Versions in files leave the lanes' memory, and check and summary show where they are") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto expected = train_to_the_end(
+      scratch.path(), deep_run({"--run-dir", "memory", four_lanes(), piped("host")}));
+
+  const auto spilled = train_to_the_end(
+      scratch.path(), deep_run({"--run-dir", "file", four_lanes(), piped("file")}));
+
+  CHECK(spilled["weights_xxh64"] == expected["weights_xxh64"]);
+  CHECK(spilled["peak_bytes"] == spilled["planned_bytes"]);
+  const auto stash = [](const nlohmann::json& summary, const char* lane) {
+    return summary["peak_bytes"][lane]["stash"].get<std::int64_t>();
+  };
+  // Of the first stage four versions, of which the lane has the current one and one more.
+  CHECK(stash(expected, "first") == 4 * stash(spilled, "first"));
+  CHECK(stash(spilled, "first/file") == 3 * stash(spilled, "first"));
+  CHECK(stash(expected, "second/staging") == 2 * stash(spilled, "second/staging"));
+  CHECK(stash(spilled, "second/file") == 2 * stash(spilled, "second"));
+  CHECK_FALSE(spilled["peak_bytes"].contains("third/file"));
+  CHECK_FALSE(has_spill_file(scratch.path() / "file"));
+  std::vector<std::string> words{"check", "tiny.yaml", "--json"};
+  for (const std::string& word : deep_run({four_lanes(), piped("file")})) {
+    words.push_back(word);
+  }
+  CHECK(json_of(words, scratch.path())["peak_bytes"]["first/file"] ==
+        spilled["peak_bytes"]["first/file"]);
+}
+
+TEST_CASE("A lane's budget that versions in memory exceed is kept with versions in files") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto checked = [&](const std::string& stash) {
+    std::vector<std::string> words{"check", "tiny.yaml"};
+    for (const std::string& word : deep_run({four_lanes("1180 KiB"), piped(stash)})) {
+      words.push_back(word);
+    }
+    return zygos_run(words, scratch.path());
+  };
+  CHECK(checked("file").code == 0);
+  for (const char* stash : {"lane", "host"}) {
+    const Outcome refused = checked(stash);
+    CHECK(refused.code == 6);
+    CHECK_THAT(refused.err, ContainsSubstring("'first'"));
+  }
+  train_to_the_end(scratch.path(), deep_run({four_lanes("1180 KiB"), piped("file")}));
+}
+
+TEST_CASE("A pipeline goes on with its versions in files, or in memory again, to the same bits") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto expected = train_to_the_end(
+      scratch.path(), deep_run({"--run-dir", "whole", four_lanes(), piped("lane")}));
+  for (const auto& [before, after] : {std::pair("lane", "file"), {"file", "host"}}) {
+    CAPTURE(before, after);
+    const std::string run = std::string("to-") + after;
+    train_to_the_end(scratch.path(),
+                     deep_run({"--run-dir", run, four_lanes(), piped(before), "train.steps=5"}));
+    const auto resumed =
+        json_of({"resume", run, std::string("policy.stash=") + after, "train.steps=12", "--json"},
+                scratch.path());
+    CHECK(resumed["weights_xxh64"] == expected["weights_xxh64"]);
+    CHECK(resumed["peak_bytes"].contains("first/file") == (run == "to-file"));
+  }
+}
+
+TEST_CASE("Averages of versions that rest in files are refused") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  std::vector<std::string> words{"check", "tiny.yaml"};
+  for (const std::string& word : deep_run({four_lanes(), piped("file", ", average: 2 steps")})) {
+    words.push_back(word);
+  }
+  const Outcome refused = zygos_run(words, scratch.path());
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("stash is file; choose stash lane"));
+}
+
 TEST_CASE("States in a file are refused where they are in the way") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
@@ -206,6 +297,7 @@ void check_killed(const std::vector<std::string>& where) {
 TEST_CASE("Killed while its file is open, a run leaves nothing and loses nothing") {
   check_killed({"policy={type: single, lane: device}", "memory_plan={activations: spill}"});
   check_killed({states_in_file});
+  check_killed({four_lanes(), piped("file"), "train.epochs=15"});
 }
 
 TEST_CASE("A folder that cannot hold the file ends the run with 5 before its first step") {

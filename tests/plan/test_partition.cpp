@@ -355,6 +355,8 @@ TEST_CASE("Early stages of 1F1B keep more micro-batches, PipeDream's more versio
 
   for (std::int32_t stage = 0; stage < 4; ++stage) {
     CHECK(kept(for_pipedream(8), 1, 3 - stage) == Pair{4 - stage, 4 - stage});
+    CHECK(kept(for_pipedream(8, schedule::Tier::file), 1, 3 - stage) ==
+          Pair{4 - stage, std::min(2, 4 - stage)});
     CHECK(kept(for_one_f_one_b(8), 1, 3 - stage) == Pair{4 - stage, 1});
     CHECK(kept(for_one_f_one_b(2), 1, 3 - stage) == Pair{std::min(2, 4 - stage), 1});
     CHECK(kept(for_gpipe(8), 1, 3 - stage) == Pair{8, 1});

@@ -10,6 +10,9 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
+#include <set>
+
 namespace zygos::policies {
 namespace {
 
@@ -61,6 +64,76 @@ TEST_CASE("PipeDream that stashes in host memory makes the golden schedule") {
   options.average_every = 2;
   CHECK_THROWS_MATCHES(pipedream(options), UsageError,
                        MessageMatches(ContainsSubstring("stash is host")));
+  options.stash = schedule::Tier::file;
+  CHECK_THROWS_MATCHES(pipedream(options), UsageError,
+                       MessageMatches(ContainsSubstring("stash is file")));
+}
+
+TEST_CASE("PipeDream that stashes in files makes the golden schedule") {
+  PipeDreamOptions options = with(5);
+  options.stash = schedule::Tier::file;
+  // The first lane has four versions and reads host memory, the second three and does not.
+  CHECK(piped(test::lanes_problem(4, 10, test::chain_of(4)), options).text() ==
+        test::golden("pipedream_stash_file"));
+}
+
+TEST_CASE("Stashes in files leave a lane two versions, and move as many bytes as it stashes") {
+  for (std::size_t stages = 2; stages <= 5; ++stages) {
+    for (const bool vertical_sync : {false, true}) {
+      const auto problem = test::lanes_problem(stages, 64, test::with_skips());
+      PipeDreamOptions options = with(12);
+      options.vertical_sync = vertical_sync;
+      const auto on_lane = piped(problem, options);
+      options.stash = schedule::Tier::file;
+      const auto in_file = piped(problem, options);
+
+      CHECK(schedule::validate(in_file.for_evaluation()).empty());
+      for (const schedule::Place place : in_file.active_places()) {
+        CAPTURE(stages, vertical_sync, place);
+        const std::size_t versions = test::versions_of(on_lane, place);
+        std::set<std::int32_t> on_place;
+        std::set<std::int32_t> filed;
+        for (const Task& task : in_file.tasks) {
+          for (const schedule::Buffer& buffer : task.writes) {
+            if (buffer.place == place && buffer.kind == schedule::BufferKind::weights) {
+              on_place.insert(buffer.slot);
+            }
+            if (buffer.place == place && buffer.kind == schedule::BufferKind::spilled_weights) {
+              filed.insert(buffer.slot);
+            }
+          }
+        }
+        CHECK(on_place.size() == std::min<std::size_t>(versions, 2));
+        CHECK(filed.size() == (versions > 2 ? versions - 1 : 0));
+        CHECK(test::count_of(in_file, TaskKind::write_weights, place) ==
+              (versions > 2 ? test::count_of(on_lane, TaskKind::stash, place) : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("A step waits for a slow disk under stashes in files, and not for one that keeps up") {
+  PipeDreamOptions options = with(40);
+  const auto problem = test::lanes_problem(4, 80, test::chain_of(4));
+  const double on_lane = test::unit_times(piped(problem, options)).makespan_s;
+  options.stash = schedule::Tier::file;
+  const auto made = piped(problem, options);
+  const auto with_disk = [&](double seconds) {
+    return plan::simulate(made,
+                          [&](const Task& task) {
+                            return task.kind == TaskKind::forward        ? 1.0
+                                   : task.kind == TaskKind::backward     ? 2.0
+                                   : task.queue == schedule::Queue::file ? seconds
+                                                                         : 0.0;
+                          })
+        .makespan_s;
+  };
+  // A version is read while the next forward pass runs, and written during that and a backward one.
+  CHECK(with_disk(1.0) == on_lane);
+  const auto moves = static_cast<double>(test::count_of(made, TaskKind::write_weights, 0) +
+                                         test::count_of(made, TaskKind::read_weights, 0));
+  CHECK(with_disk(3.0) >= 3.0 * moves);
+  CHECK(3.0 * moves > 1.5 * on_lane);
 }
 
 TEST_CASE("PipeDream with a first stage on two lanes makes the golden schedule") {
@@ -110,16 +183,20 @@ TEST_CASE("Every PipeDream is valid, trains and evaluates") {
 TEST_CASE("Stages of several lanes are valid, train and evaluate") {
   using Replicas = std::vector<std::int64_t>;
   for (const auto& model : {test::chain_of(5), test::with_skips()}) {
-    for (const Replicas& replicas : {Replicas{2, 1}, {1, 2}, {2, 2}, {3, 2, 1}, {1, 3, 2}}) {
+    for (const Replicas& replicas :
+         {Replicas{2, 1}, {1, 2}, {2, 2}, {3, 2, 1}, {1, 3, 2}, {2, 1, 1, 1}}) {
       for (const std::int64_t rounds : {1, 2, 5}) {
         for (const std::int64_t average_every : {0, 3}) {
-          CAPTURE(replicas.size(), replicas[0], rounds, average_every);
-          PipeDreamOptions options = with(6 * rounds, replicas);
-          options.average_every = average_every;
-          const auto schedule = piped(test::lanes_problem(6, 48, model), options);
+          for (const bool in_file : {false, average_every == 0}) {
+            CAPTURE(replicas.size(), replicas[0], rounds, average_every, in_file);
+            PipeDreamOptions options = with(6 * rounds, replicas);
+            options.average_every = average_every;
+            options.stash = in_file ? schedule::Tier::file : schedule::Tier::lane;
+            const auto schedule = piped(test::lanes_problem(6, 48, model), options);
 
-          CHECK(schedule::validate(schedule).empty());
-          CHECK(schedule::validate(schedule.for_evaluation()).empty());
+            CHECK(schedule::validate(schedule).empty());
+            CHECK(schedule::validate(schedule.for_evaluation()).empty());
+          }
         }
       }
     }

@@ -28,6 +28,12 @@ TEST_CASE("PipeDream-2BW with two stages and three updates of two makes the gold
   CHECK(piped(test::host_and_device(), 3).text() == test::golden("pipedream_2bw"));
 }
 
+TEST_CASE("PipeDream-2BW refuses a file, which would free nothing, and says so") {
+  CHECK_THROWS_MATCHES(
+      pipedream_2bw({.updates = 2, .stages = {}, .stash = schedule::Tier::file}), UsageError,
+      MessageMatches(ContainsSubstring("stash is file") && ContainsSubstring("two versions")));
+}
+
 TEST_CASE("Every PipeDream-2BW is valid, trains and evaluates") {
   for (const auto& model : {test::chain_of(5), test::with_skips(), test::with_fixed_head()}) {
     for (std::int64_t stages = 2; stages <= 5; ++stages) {

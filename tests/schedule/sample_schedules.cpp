@@ -227,8 +227,9 @@ Schedule gpipe_with_statistics(std::int32_t micro_batches) {
 }
 
 Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages,
-                   schedule::Tier tier) {
+                   schedule::Tier tier, bool staged) {
   Outline outline = pipeline_outline("pipedream", stages, micro_batches);
+  outline.places[0].host_accessible = !staged;
   outline.updates = outline.micro_batches;
   ScheduleBuilder builder(std::move(outline));
   std::vector<Progress> progress(static_cast<std::size_t>(stages));
@@ -454,6 +455,10 @@ std::vector<Sample> all_samples() {
           {"PipeDream of three stages, averaged", pipedream(3, 4, true)},
           {"PipeDream of three stages, stashed in host memory",
            pipedream(3, 4, false, schedule::Tier::host)},
+          {"PipeDream of three stages, stashed in a file",
+           pipedream(3, 5, false, schedule::Tier::file)},
+          {"PipeDream of three stages, stashed in a file over host memory",
+           pipedream(3, 5, false, schedule::Tier::file, true)},
           {"ring of four", ring(4)},
           {"one bit an element", one_bit_hub(3)},
           {"gradients as bf16", rounded_hub(3)},

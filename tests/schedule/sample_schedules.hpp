@@ -46,8 +46,9 @@ schedule::Schedule statistics();
 schedule::Schedule gpipe_with_statistics(std::int32_t micro_batches);
 
 /// One forward, one backward, an update after each, versions stashed: stage s of K keeps K - s.
+/// `staged`: the first place does not read host memory.
 schedule::Schedule pipedream(std::int32_t stages, std::int32_t micro_batches, bool averages = false,
-                             schedule::Tier tier = schedule::Tier::lane);
+                             schedule::Tier tier = schedule::Tier::lane, bool staged = false);
 
 /// GPipe of two stages of four nodes whose activations are kept, recomputed and offloaded, with a
 /// skip from an offloaded node over a recomputed one.

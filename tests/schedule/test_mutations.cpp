@@ -168,7 +168,8 @@ TEST_CASE("Every task that is done twice is found where that does harm") {
                                [](const Buffer& read) { return read.kind == BufferKind::message; });
       const bool only_slow = kind == load || kind == copy || kind == stash || kind == squares ||
                              kind == offload || kind == fetch || kind == write_states ||
-                             kind == read_states || (kind == norm && alone);
+                             kind == read_states || kind == write_weights || kind == read_weights ||
+                             (kind == norm && alone);
       if (only_slow) {
         CHECK(findings.empty());
       } else {

@@ -91,5 +91,27 @@ TEST_CASE("A version that rests in host memory is fetched before the pass that n
   CHECK_THAT(test::findings_of(wrong), ContainsSubstring(test::name_start(id)));
 }
 
+TEST_CASE("A version that rests in a file is read before the pass that needs it") {
+  for (const bool staged : {false, true}) {
+    CAPTURE(staged);
+    const Schedule sound = test::pipedream(3, 5, false, Tier::file, staged);
+    REQUIRE(validate(sound).empty());
+    CHECK(validate(sound.for_evaluation()).empty());
+
+    // Without its last read, the pass behind it finds the version of the one before.
+    Schedule lacking = test::without_task(sound, test::find_task(sound, read_weights, 0, 2));
+    derive_order(lacking);
+    CHECK_THAT(test::findings_of(lacking), ContainsSubstring("needs weights v2; "));
+
+    // A read of another slot brings another version.
+    Schedule wrong = sound;
+    Task& read = wrong.tasks[test::find_task(wrong, read_weights, 0, 2)];
+    read.slot = read.reads[0].slot = 3 - read.slot;
+    derive_order(wrong);
+    CHECK_THAT(test::findings_of(wrong),
+               ContainsSubstring("needs weights v2; spilled_weights@a slot 2 holds v1"));
+  }
+}
+
 }  // namespace
 }  // namespace zygos::schedule

@@ -34,8 +34,8 @@ bool for_updates(const Schedule& /*schedule*/, const Task& task) {
 }
 bool for_weights(const Schedule& schedule, const Task& task) {
   return for_passes(schedule, task) || for_updates(schedule, task) || task.kind == stash ||
-         task.kind == offload || task.kind == fetch || task.kind == average ||
-         task.payload == Payload::weights;
+         task.kind == offload || task.kind == fetch || task.kind == write_weights ||
+         task.kind == read_weights || task.kind == average || task.payload == Payload::weights;
 }
 bool for_transfers(const Schedule& /*schedule*/, const Task& task) {
   return writes_messages(task.kind) || reads_messages(task.kind);
@@ -68,7 +68,7 @@ const std::vector<Change>& changes() {
       {"slot",
        [](const Schedule& schedule, const Task& task) {
          return for_passes(schedule, task) || task.kind == stash || task.kind == offload ||
-                task.kind == fetch;
+                task.kind == fetch || task.kind == write_weights || task.kind == read_weights;
        },
        [](const Schedule&, Task& task) { ++task.slot; }},
       {"negative slot", always, [](const Schedule&, Task& task) { task.slot = -1; }},

@@ -241,6 +241,20 @@ std::vector<Rule> rules(const StagedModel& model) {
        [](std::int64_t, std::int64_t stages, std::int64_t update) {
          return stashed(0, stages, update);
        }},
+      {"PipeDream, stashed in files",
+       policies::pipedream(
+           {.micro_batches = 12, .replicas = {}, .stages = in_four, .stash = schedule::Tier::file}),
+       4, four, 12, 1, stashed},
+      {"PipeDream, vertical sync, stashed in files",
+       policies::pipedream({.micro_batches = 12,
+                            .replicas = {},
+                            .vertical_sync = true,
+                            .stages = in_four,
+                            .stash = schedule::Tier::file}),
+       4, four, 12, 1,
+       [](std::int64_t, std::int64_t stages, std::int64_t update) {
+         return stashed(0, stages, update);
+       }},
       {"PipeDream-2BW, stashed in host memory",
        policies::pipedream_2bw(
            {.updates = 4, .accumulate = 4, .stages = in_four, .stash = schedule::Tier::host}),

@@ -54,6 +54,10 @@ const std::vector<Row>& rows() {
       {"{type: cotrain, device_layers: 0.5, bucket: 64 B, states: file}"},
       {"{type: pipedream, micro_batches: 4, cuts: [fc2]}", 2, false},
       {"{type: pipedream, micro_batches: 4, cuts: [fc2], stash: host}", 2, false},
+      // The first stage, on the host, has three versions; with vertical sync each has.
+      {"{type: pipedream, micro_batches: 4, cuts: [drop, fc2], stash: file}", 3, false},
+      {"{type: pipedream, micro_batches: 4, cuts: [drop, fc2], vertical_sync: true, stash: file}",
+       3, false},
       {"{type: pipedream_2bw, updates: 2, cuts: [fc2]}", 2, false},
       {.policy = "{type: single}", .lanes = 1, .spills = true},
       {.policy = "{type: gpipe, micro_batches: 4, cuts: [fc2]}", .spills = true},

@@ -7,9 +7,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -47,8 +49,12 @@ std::vector<lane::LaneSpec> emulated(int count) {
 }
 
 /// Memory after a step of PipeDream in four stages.
-std::map<std::string, train::LaneUsage> piped(schedule::Tier stash) {
-  SmallRun run(emulated(4));
+std::map<std::string, train::LaneUsage> piped(schedule::Tier stash, bool unified = false) {
+  auto specs = emulated(4);
+  for (lane::LaneSpec& spec : specs) {
+    spec.unified = unified;
+  }
+  SmallRun run(std::move(specs));
   run.use(four_layers());
   const auto engine = run.engine(
       run.schedule_of(policies::pipedream({.micro_batches = 8,
@@ -154,6 +160,30 @@ TEST_CASE("Weights stashed in host memory leave a lane one version beside the cu
     CHECK(versions(on_host.at(lane)) == (stashed > 0 ? 1U : 0U));
     CHECK(versions(on_host.at(lane + "/staging")) == stashed);
     CHECK(on_host.at(lane).used[Category::stash] == on_host.at(lane).usage[Category::stash]);
+  }
+}
+
+TEST_CASE("Weights stashed in a file leave lane and host memory one version beside the current one",
+          "[train][memory]") {
+  for (const bool unified : {false, true}) {
+    const auto on_lane = piped(schedule::Tier::lane, unified);
+    auto in_file = piped(schedule::Tier::file, unified);
+    for (int stage = 0; stage < 4; ++stage) {
+      const std::string lane = "lane" + std::to_string(stage);
+      const std::size_t weights = on_lane.at(lane).usage[Category::weights];
+      const auto versions = [&](const std::string& tier) {
+        const train::LaneUsage& usage = in_file[lane + tier];
+        CHECK(usage.used[Category::stash] == usage.usage[Category::stash]);
+        return (usage.usage[Category::stash] + alignment) / weights;
+      };
+      CAPTURE(unified, lane, weights);
+      // Of stage s, 3 - s versions; one is no less on the lane with a file.
+      const auto stashed = static_cast<std::size_t>(3 - stage);
+      const bool files = stashed > 1;
+      CHECK(versions("") == std::min<std::size_t>(stashed, 1));
+      CHECK(versions("/staging") == (files && !unified ? 1U : 0U));
+      CHECK(versions("/file") == (files ? stashed : 0U));
+    }
   }
 }
 

@@ -49,10 +49,12 @@ struct PartitionRequest {
 };
 
 /// In-flight rules of policies. PipeDream's warm-ups of a stage: places behind it by its replicas,
-/// rounded up; one more micro-batch is at work.
+/// rounded up; one more micro-batch is at work. Where earlier versions rest in a file, two of them
+/// are in memory at most.
 std::function<InFlight(const StageChoice&)> for_gpipe(std::int64_t micro_batches);
 std::function<InFlight(const StageChoice&)> for_one_f_one_b(std::int64_t micro_batches);
-std::function<InFlight(const StageChoice&)> for_pipedream(std::int64_t micro_batches);
+std::function<InFlight(const StageChoice&)> for_pipedream(
+    std::int64_t micro_batches, schedule::Tier stash = schedule::Tier::lane);
 
 /// One stage as predicted. Times are of one micro-batch; without a profile they are FLOPs (or
 /// parameters, where no node says its FLOPs) and transfers are free.

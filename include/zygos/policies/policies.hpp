@@ -106,7 +106,8 @@ struct PipeDreamOptions {
   std::int64_t average_every = 0;      ///< steps between means of the kept versions; 0: never
   StageOptions stages;
   schedule::Tier stash =
-      schedule::Tier::lane;  ///< where versions rest that are not the current one
+      schedule::Tier::lane;  ///< where versions rest that are not the current one; file: of lanes
+                             ///< that would hold more than two
 };
 train::PolicyPtr pipedream(PipeDreamOptions options);
 
@@ -115,7 +116,7 @@ struct PipeDream2bwOptions {
   std::int64_t updates = 4;
   std::int64_t accumulate = 0;  ///< micro-batches of an update; 0: as many as stages
   StageOptions stages;
-  schedule::Tier stash = schedule::Tier::lane;  ///< where the older version rests
+  schedule::Tier stash = schedule::Tier::lane;  ///< where the older version rests; not in a file
 };
 train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options);
 

@@ -145,6 +145,8 @@ class ScheduleBuilder {
   TaskId confirm(Place place, std::int32_t part);
   /// Room for stashed versions beside the current one; before any stash() of the place. Those in
   /// host memory are offloaded, and a pass that needs one fetches it into the lane's slot 1 first.
+  /// Those in a file are written as soon as they are made, and read as soon as slot 1 is free; no
+  /// more than two versions stay on the lane, whose memory a file would not reduce.
   void keep_versions(Place place, std::int32_t versions, Tier tier = Tier::lane);
   /// Keeps the current version. The oldest kept one gives way.
   TaskId stash(Place place);
@@ -172,7 +174,8 @@ class ScheduleBuilder {
     std::int32_t stash_slots = 0;
     std::int32_t stashes = 0;
     std::vector<Version> kept;     ///< by slot; 0 is the current one
-    std::vector<Version> resting;  ///< by slot, in host memory
+    std::vector<Version> resting;  ///< by slot, in host memory or the file
+    Tier stash_tier = Tier::lane;  ///< where stashed versions rest
     bool fresh = true;             ///< no backward since the last update
     bool reduced = false;          ///< the reduced gradient is what update takes
     bool normed = false;           ///< the norm of that gradient is here
@@ -243,6 +246,13 @@ class ScheduleBuilder {
   void bring_weights(Place place, TaskKind kind, NodeRange nodes);
   void visit(Place place, std::int32_t part, std::int32_t slot);
 
+  // builder_versions.cpp
+  Task on_version(TaskKind kind, Place place, std::int32_t slot, Version version) const;
+  /// Brings the version if it rests elsewhere and is not on the lane.
+  void bring(Place place, Version version);
+  /// Puts writes of versions to a file, and reads, as early in the list as they can be.
+  void advance_versions();
+
   ElementRange elements_of(Place place, std::optional<std::int32_t> part) const;
   /// What the place's weights of a part are.
   Version version_of(Place place, std::optional<std::int32_t> part) const;
@@ -251,8 +261,6 @@ class ScheduleBuilder {
   /// The task reads the weights in the slot, all of the stage's.
   void read_version(Task& task, std::int32_t slot) const;
   std::int32_t slot_of(Place place, Version version) const;
-  /// Fetches the version if it rests in host memory and is not on the lane.
-  void bring(Place place, Version version);
   Buffer new_message(Place from);
   /// The message that `sender` writes, and what that reads if the message is no copy of it.
   void read_message_of(Task& task, TaskId sender) const;

@@ -48,7 +48,8 @@ enum class TaskKind : std::uint8_t {
   confirm,     ///< once the norm is known: an update that was speculated stands, or is undone and
                ///< made again with the clipped gradient
   stash,       ///< keeps a copy of the current weights for backward passes still to come
-  offload,     ///< copies the current weights to host memory, where they rest
+  offload,     ///< copies the current weights to host memory, where they rest, or on the way to the
+               ///< file
   fetch,       ///< copies weights from where they rest into slot 1 of the lane
   offload_activations,  ///< copies activations of a segment to host memory
   fetch_activations,    ///< copies them back into slot 1 of the lane
@@ -56,6 +57,8 @@ enum class TaskKind : std::uint8_t {
   read_activations,     ///< and back: into slot 1 of the lane, or of host memory in front of it
   write_states,         ///< optimizer states of a part -> the place's file
   read_states,          ///< and back, for the part's update
+  write_weights,        ///< the current weights -> the place's file
+  read_weights,         ///< and back: into slot 1 of the lane, or to host memory in front of it
   average,              ///< current weights become the mean of all versions that are kept
 };
 inline constexpr std::size_t task_kind_count = static_cast<std::size_t>(TaskKind::average) + 1;
@@ -88,7 +91,9 @@ enum class BufferKind : std::uint8_t {
   spilled_state,        ///< optimizer states in the place's file, by part
   compression_error,    ///< what compressing a worker's part has left out, by part
   sum_error,            ///< what compressing the sum of a part has left out, of its owner
-  stashed_weights,      ///< a version of the weights that rests in host memory, by slot
+  stashed_weights,      ///< a version of the weights that rests in host memory, by slot; slot 1: or
+                        ///< one on its way to the file or back
+  spilled_weights,      ///< a version of the weights in the place's file, by slot
   constants,            ///< what layers read, not trained; part: the node
   decay_mask,           ///< which parameters decay
   landing,              ///< where a peer's part of the gradient arrives before it is added

@@ -20,12 +20,13 @@ const std::vector<std::string>& binding_keys() {
   return keys;
 }
 
-/// Within them, what only says how samples come into memory; and in checkpoints from before there
-/// was `link_precision`, messages were exact.
+/// Within them, what only says how samples come into memory, or where weights rest; and in
+/// checkpoints from before there was `link_precision`, messages were exact.
 bool is_free(const deck::Difference& change) {
   const bool was_exact = change.key.starts_with("link_precision.") && change.after == "exact" &&
                          change.before == "(absent)";
-  return was_exact || change.key == "data.in_memory" || change.key == "data.prefetch";
+  return was_exact || change.key == "data.in_memory" || change.key == "data.prefetch" ||
+         change.key == "policy.stash";
 }
 
 }  // namespace

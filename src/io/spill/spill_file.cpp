@@ -52,7 +52,8 @@ void require_room(const fs::path& folder, const std::vector<SpillDataset>& datas
   if (available < needed) {
     throw IoError(fmt::format(
         "no space for spilled data in {}: {} bytes needed, {} available; free {} bytes, choose "
-        "another folder (memory_plan.folder), or spill less (memory_plan, policy.states)",
+        "another folder (memory_plan.folder), or spill less (memory_plan, policy.states, "
+        "policy.stash)",
         folder.string(), needed, available, needed - available));
   }
 }

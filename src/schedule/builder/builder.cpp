@@ -338,6 +338,7 @@ void ScheduleBuilder::count_partial_gradients() {
 
 Schedule ScheduleBuilder::build() && {
   gather_statistics();
+  advance_versions();
   limit_copies();
   if (schedule_.chunk > 0) {
     count_partial_gradients();

@@ -119,44 +119,6 @@ TaskId ScheduleBuilder::confirm(Place place, std::int32_t part) {
   return id;
 }
 
-void ScheduleBuilder::keep_versions(Place place, std::int32_t versions, Tier tier) {
-  PlaceState& here = state(place);
-  ZYGOS_REQUIRE(versions >= 1 && here.stashes == 0, "versions are counted before any stash");
-  here.stash_slots = versions - 1;
-  const auto count = static_cast<std::size_t>(versions);
-  const bool rests = tier == Tier::host && versions > 1;
-  here.kept.resize(rests ? 2 : count, -1);
-  here.resting.resize(rests ? count : 0, -1);
-}
-
-void ScheduleBuilder::bring(Place place, Version version) {
-  PlaceState& here = state(place);
-  const auto resting = std::ranges::find(here.resting, version);
-  if (resting == here.resting.end() || std::ranges::find(here.kept, version) != here.kept.end()) {
-    return;
-  }
-  Task task = on(TaskKind::fetch, place);
-  task.slot = static_cast<std::int32_t>(resting - here.resting.begin());
-  task.version = version;
-  task.elements = outline_.model.parameters_of(nodes_of(place));
-  task.bytes = task.elements.count() * outline_.model.element_bytes;
-  here.kept[1] = version;
-  add(std::move(task));
-}
-
-TaskId ScheduleBuilder::stash(Place place) {
-  PlaceState& here = state(place);
-  ZYGOS_REQUIRE(here.stash_slots > 0, "a stash needs room: keep_versions() comes first");
-  Task task = on(here.resting.empty() ? TaskKind::stash : TaskKind::offload, place);
-  task.slot = 1 + here.stashes++ % here.stash_slots;
-  task.version = here.version;
-  task.elements = outline_.model.parameters_of(nodes_of(place));
-  task.bytes = task.elements.count() * outline_.model.element_bytes;
-  auto& kept = here.resting.empty() ? here.kept : here.resting;
-  kept[static_cast<std::size_t>(task.slot)] = here.version;
-  return add(std::move(task));
-}
-
 TaskId ScheduleBuilder::average(Place place, std::int32_t every) {
   const PlaceState& here = state(place);
   Task task = on(TaskKind::average, place);

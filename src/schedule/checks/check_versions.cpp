@@ -24,6 +24,7 @@ class VersionCheck {
         parts_(std::max<std::size_t>(1, schedule.part_owners.size())),
         slots_(schedule.places.size(), std::vector<Weights>(parts_)),
         resting_(schedule.places.size()),
+        filed_(schedule.places.size()),
         averaged_(schedule.places.size(), nobody) {
     for (std::size_t part = 0; part < schedule.part_owners.size(); ++part) {
       for (Place place = 0; place < std::ssize(slots_); ++place) {
@@ -59,7 +60,12 @@ class VersionCheck {
         set_version(task);
         break;
       case TaskKind::fetch:
+      case TaskKind::read_weights:
         require_version(task, task.slot, task.version);
+        set_version(task);
+        break;
+      case TaskKind::write_weights:
+        require_version(task, task.reads.front().slot, task.version);
         set_version(task);
         break;
       case TaskKind::average:
@@ -105,7 +111,9 @@ class VersionCheck {
   static std::size_t index_of(Place place) { return static_cast<std::size_t>(place); }
 
   Weights& held_in(const Buffer& buffer) {
-    auto& held = (buffer.kind == BufferKind::weights ? slots_ : resting_)[index_of(buffer.place)];
+    auto& held = (buffer.kind == BufferKind::weights           ? slots_
+                  : buffer.kind == BufferKind::stashed_weights ? resting_
+                                                               : filed_)[index_of(buffer.place)];
     const std::size_t index =
         static_cast<std::size_t>(buffer.slot) * parts_ + static_cast<std::size_t>(buffer.part);
     if (index >= held.size()) {
@@ -115,8 +123,10 @@ class VersionCheck {
   }
 
   static bool is_weights(const Buffer& buffer, Place place, std::int32_t slot) {
-    return (buffer.kind == BufferKind::weights || buffer.kind == BufferKind::stashed_weights) &&
-           buffer.place == place && buffer.slot == slot;
+    const bool of_weights = buffer.kind == BufferKind::weights ||
+                            buffer.kind == BufferKind::stashed_weights ||
+                            buffer.kind == BufferKind::spilled_weights;
+    return of_weights && buffer.place == place && buffer.slot == slot;
   }
 
   /// The weights of the slot that the task reads must be `version`.
@@ -236,6 +246,7 @@ class VersionCheck {
   std::size_t parts_;                          ///< of a slot
   std::vector<std::vector<Weights>> slots_;    ///< by place, then slot and part
   std::vector<std::vector<Weights>> resting_;  ///< likewise, in host memory
+  std::vector<std::vector<Weights>> filed_;    ///< likewise, in the place's file
   std::vector<TaskId> averaged_;               ///< by place: since which the weights are a mean
   TaskId id_ = 0;
   Findings findings_;

@@ -53,9 +53,11 @@ void run_task(PlaceState& state, schedule::TaskId id, const MessageBoard& board)
       return run_copy_activations(state, id);
     case TaskKind::write_activations:
     case TaskKind::write_states:
+    case TaskKind::write_weights:
       return run_write(state, id);
     case TaskKind::read_activations:
     case TaskKind::read_states:
+    case TaskKind::read_weights:
       return run_read(state, id);
     case TaskKind::send:
     case TaskKind::broadcast:

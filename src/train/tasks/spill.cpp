@@ -36,18 +36,21 @@ Spills::Move move_of(const PlaceState& state, const Buffer& in_memory, std::size
   return move;
 }
 
-/// Of a task between one buffer in memory and one in the file; a name may stand for several slots.
+/// Of a task between buffers in memory and as many in the file, in the same order; a name may stand
+/// for several slots.
 std::vector<Spills::Move> moves_of(const PlaceState& state, const Task& one,
                                    const std::map<Buffer, std::size_t>& numbers) {
   const bool writes = is_in_file(one.writes.front());
-  Buffer in_file = writes ? one.writes.front() : one.reads.front();
-  Buffer in_memory = writes ? one.reads.front() : one.writes.front();
-  const std::int32_t copies =
-      traits_of(in_file.kind).slots_as_one ? state.buffers.slots_of(in_file.kind) : 1;
   std::vector<Spills::Move> moves;
-  for (std::int32_t copy = 0; copy < copies; ++copy, ++in_file.slot, ++in_memory.slot) {
-    if (const auto number = numbers.find(in_file); number != numbers.end()) {
-      moves.push_back(move_of(state, in_memory, number->second));
+  for (std::size_t i = 0; i < one.reads.size(); ++i) {
+    Buffer in_file = writes ? one.writes[i] : one.reads[i];
+    Buffer in_memory = writes ? one.reads[i] : one.writes[i];
+    const std::int32_t copies =
+        traits_of(in_file.kind).slots_as_one ? state.buffers.slots_of(in_file.kind) : 1;
+    for (std::int32_t copy = 0; copy < copies; ++copy, ++in_file.slot, ++in_memory.slot) {
+      if (const auto number = numbers.find(in_file); number != numbers.end()) {
+        moves.push_back(move_of(state, in_memory, number->second));
+      }
     }
   }
   return moves;

@@ -41,7 +41,8 @@ struct Spills {
 /// Makes the file and allocates its space. Throws IoError.
 Spills bind_spills(const PlaceState& state);
 
-/// Activations of a segment or states of a part, between memory and the file. Both throw IoError.
+/// Activations of a segment, states of a part or a version of the weights, between memory and the
+/// file. Both throw IoError.
 void run_write(PlaceState& state, schedule::TaskId id);
 void run_read(PlaceState& state, schedule::TaskId id);
 
