@@ -97,6 +97,7 @@ const std::vector<Change>& changes() {
        }},
       {"peer", for_transfers,
        [](const Schedule&, Task& task) { task.peer = task.peer < 0 ? 0 : task.place; }},
+      {"local", for_transfers, [](const Schedule&, Task& task) { task.local = !task.local; }},
       {"elements", for_elements, [](const Schedule&, Task& task) { --task.elements.end; }},
       // One of kept and not kept only wastes memory: what is kept though recompute makes it again.
       {"keeps",

@@ -109,6 +109,14 @@ class FieldCheck {
       return "carries " + std::string(name_of(task.payload)) + " as " +
              std::string(name_of(task.codec)) + "; they travel exact";
     });
+    const bool known =
+        task.peer >= 0 && static_cast<std::size_t>(task.peer) < schedule_.places.size();
+    const bool local = traits_of(task.payload).of_samples && known &&
+                       schedule_.lane_of(task.peer) == schedule_.lane_of(task.place);
+    require(task.local == local || !known, [&] {
+      return local ? "uses a link, and its peer is on the same lane"
+                   : "is local, and no place that it sends samples to is on its lane";
+    });
     require(traits.names_peer == (task.peer >= 0) && task.peer != task.place, [&] {
       return traits.names_peer ? std::string("has to name another place as its peer")
                                : std::string("names a peer, but is for all");
