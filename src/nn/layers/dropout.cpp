@@ -11,6 +11,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -73,6 +75,14 @@ class Dropout final : public Layer {
   double rate_;
 };
 
+/// The rate is an attribute before version 12 of the operators, and an input since.
+std::optional<OnnxLayer> read_dropout(OnnxSource& source, const OnnxOperator& op) {
+  const double rate = onnx_scalar(source, op.input(1)).value_or(op.real("ratio", 0.5));
+  return OnnxLayer{.inputs = {{op.input(0)}},
+                   .options = {{"rate", onnx_text(rate)}},
+                   .shape = source.value(op.input(0)).shape};
+}
+
 }  // namespace
 
 LayerPtr dropout(double rate) { return std::make_shared<Dropout>(rate); }
@@ -86,7 +96,9 @@ Entry<LayerPtr> dropout_entry() {
       .at_least(0.0)
       .below(1.0)
       .example("0.2");
-  return {schema, [](const deck::Section& options) { return dropout(options.real("rate")); }};
+  return {schema,
+          [](const deck::Section& options) { return dropout(options.real("rate")); },
+          {{"Dropout"}, read_dropout}};
 }
 
 }  // namespace zygos::nn
