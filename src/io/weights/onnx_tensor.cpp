@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/weights/onnx_tensor.hpp"
 
+#include "io/byte_source.hpp"
 #include "io/weights/half.hpp"
 
 #include "zygos/core/error.hpp"
@@ -43,8 +44,7 @@ std::vector<std::byte> elements_in(const onnx::TensorProto& tensor) {
     case onnx::TensorProto::INT32:
       return bytes_of(tensor.int32_data());
     case onnx::TensorProto::BOOL: {
-      const std::vector<std::uint8_t> flags(tensor.int32_data().begin(),
-                                            tensor.int32_data().end());
+      const std::vector<std::uint8_t> flags(tensor.int32_data().begin(), tensor.int32_data().end());
       return bytes_of(flags);
     }
     default: {  // 16 bits in each of int32_data
@@ -92,7 +92,8 @@ std::vector<std::byte> elements_beside(const onnx::TensorProto& tensor, const fs
   const std::int64_t length = where.length < 0 ? size - where.offset : where.length;
   if (!in || where.offset < 0 || length < 0 || where.offset > size - length) {
     throw DataError(file.string() + ": the elements of '" + tensor.name() + "' should be in " +
-                    beside.string() + ", which is not there or too short; keep both files together");
+                    beside.string() +
+                    ", which is not there or too short; keep both files together");
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(length));
   in.seekg(where.offset);
@@ -124,6 +125,7 @@ std::optional<DType> dtype_in(const onnx::TensorProto& tensor) {
 }  // namespace
 
 onnx::ModelProto parse_onnx(const fs::path& file) {
+  require_readable_file(file);
   std::ifstream in(file, std::ios::binary);
   onnx::ModelProto model;
   if (!in || !model.ParseFromIstream(&in) || !model.has_graph()) {

@@ -111,8 +111,8 @@ const onnx::ValueInfoProto& only_one(std::span<const onnx::ValueInfoProto* const
     for (const onnx::ValueInfoProto* value : values) {
       names.push_back("'" + value->name() + "'");
     }
-    throw UsageError(fmt::format("the model has {} {}s ({}); a model of Zygos has one", values.size(),
-                                 which, fmt::join(names, ", ")));
+    throw UsageError(fmt::format("the model has {} {}s ({}); a model of Zygos has one",
+                                 values.size(), which, fmt::join(names, ", ")));
   }
   return *values.front();
 }
@@ -126,7 +126,7 @@ Shape sample_of(const onnx::ValueInfoProto& input) {
   for (int axis = 0; axis < shape.dim_size(); ++axis) {
     const auto& dimension = shape.dim(axis);
     const bool has_value = dimension.has_dim_value();
-    texts.push_back(has_value                  ? std::to_string(dimension.dim_value())
+    texts.push_back(has_value                   ? std::to_string(dimension.dim_value())
                     : dimension.has_dim_param() ? dimension.dim_param()
                                                 : "?");
     if (axis == 0) {
@@ -139,7 +139,8 @@ Shape sample_of(const onnx::ValueInfoProto& input) {
   if (!known) {
     throw UsageError(fmt::format(
         "the model's input '{}' is ({}); its first dimension must be the batch, of any size or 1, "
-        "and the others numbers. Export the model with such an input, in PyTorch with dynamic_shapes "
+        "and the others numbers. Export the model with such an input, in PyTorch with "
+        "dynamic_shapes "
         "or dynamic_axes for dimension 0 alone",
         input.name(), fmt::join(texts, ", ")));
   }
@@ -154,15 +155,17 @@ void require_order(const OnnxFile& model, const fs::path& file) {
   for (const nn::OnnxOperator& op : model.operators) {
     for (const std::string& input : op.inputs) {
       if (!known.contains(input)) {
-        throw DataError(fmt::format("{}: operator {} '{}' reads '{}', which nothing before it "
-                                    "computes",
-                                    file.string(), op.type, op.name, input));
+        throw DataError(
+            fmt::format("{}: operator {} '{}' reads '{}', which nothing before it "
+                        "computes",
+                        file.string(), op.type, op.name, input));
       }
     }
     known.insert(op.outputs.begin(), op.outputs.end());
   }
   if (!known.contains(model.output)) {
-    throw DataError(fmt::format("{}: nothing computes the output '{}'", file.string(), model.output));
+    throw DataError(
+        fmt::format("{}: nothing computes the output '{}'", file.string(), model.output));
   }
 }
 
