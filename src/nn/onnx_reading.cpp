@@ -88,6 +88,8 @@ std::vector<double> OnnxConstant::numbers() const {
 
 std::vector<std::int64_t> OnnxConstant::integers() const {
   std::vector<std::int64_t> values(static_cast<std::size_t>(shape.size()));
+  ZYGOS_REQUIRE(bytes->size() == values.size() * size_of(dtype),
+                "a constant of ONNX has other elements than its shape says");
   if (dtype == DType::i64) {
     std::memcpy(values.data(), bytes->data(), bytes->size());
   } else if (dtype == DType::i32) {

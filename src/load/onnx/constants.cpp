@@ -109,7 +109,7 @@ OnnxConstant of_unary(Unary f, const OnnxConstant& one) {
 OnnxConstant with_moved(const OnnxConstant& input, const Movement& movement) {
   OnnxConstant out = input;
   out.shape = movement.shape;
-  if (movement.from.empty()) {
+  if (movement.keeps_order()) {
     return out;
   }
   const std::size_t size = size_of(input.dtype);

@@ -73,23 +73,19 @@ void tidy(OnnxValue& value) {
   }
 }
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 /// What a layer of another program is called, if the name of its parameter says so: "fc1" of
 /// "fc1.weight". Names that exporters count, such as "onnx::MatMul_12" or "val_3", do not.
-std::string module_in(const std::string& parameter) {
+std::string module_in(const std::string& parameter, const std::string& type) {
   const auto end = parameter.find_last_of("./");
   if (end == std::string::npos || parameter.find("::") != std::string::npos) {
     return {};
   }
   std::string name = parameter.substr(0, end);
-  std::ranges::replace(name, '/', '.');
   std::ranges::replace_if(
-      name,
-      [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        return !letter && !(c >= '0' && c <= '9') && c != '_' && c != '-' && c != '.';
-      },
-      '_');
-  return name.substr(std::min(name.find_first_not_of('.'), name.size()));
+      name, [](char c) { return !is_letter(c) && !(c >= '0' && c <= '9') && c != '-'; }, '_');
+  return name.empty() || is_letter(name.front()) ? name : type + "_" + name;
 }
 
 }  // namespace
@@ -208,8 +204,11 @@ OnnxValue ModelReading::moved_value(const OnnxOperator& op, std::size_t output) 
           return *given;
         });
     value.shape = movement.shape;
-    if (movement.from.empty()) {
+    if (movement.keeps_order()) {
       return value;
+    }
+    if (movement.from.empty()) {
+      throw UsageError("nothing is left of its input");
     }
     value.moved_by = op.type + " '" + op.name + "'";
     std::vector<std::int64_t> order = movement.from;
@@ -329,16 +328,12 @@ OnnxValue ModelReading::add(const LayerEntry& entry, const OnnxOperator& op, Onn
 std::string ModelReading::name_for(const std::string& type,
                                    const std::vector<OnnxConstant>& parameters) {
   for (const OnnxConstant& parameter : parameters) {
-    std::string name = module_in(parameter.name);
+    std::string name = module_in(parameter.name, type);
     if (!name.empty() && names_.insert(name).second) {
       return name;
     }
   }
-  std::string name;
-  do {
-    name = type + std::to_string(++counts_[type]);
-  } while (!names_.insert(name).second);
-  return name;
+  return "." + std::to_string(layers_.size());  // until those that stay are numbered
 }
 
 /// The tensor before the last operator, if that is part of a loss.

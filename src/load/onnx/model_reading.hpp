@@ -21,7 +21,7 @@ namespace zygos::load {
 
 /// A layer of the deck that is to be written.
 struct ReadLayer {
-  std::string name;
+  std::string name;  ///< beginning with a dot: it has none yet
   std::string type;
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::string> inputs;
@@ -74,7 +74,6 @@ class ModelReading final : public nn::OnnxSource {
   std::map<std::pair<std::string, std::string>, std::string> reshapes_;
   std::vector<ReadLayer> layers_;
   std::set<std::string> names_;
-  std::map<std::string, int> counts_;  ///< of layers that are named by their type
 };
 
 }  // namespace zygos::load

@@ -149,9 +149,9 @@ Integers indices_of_slice(std::int64_t extent, std::int64_t start, std::int64_t 
 
 /// `second` after `first`.
 Movement joined(const Movement& first, Movement second) {
-  if (second.from.empty()) {
+  if (second.keeps_order()) {
     second.from = first.from;
-  } else if (!first.from.empty()) {
+  } else if (!first.keeps_order()) {
     for (std::int64_t& index : second.from) {
       index = first.from[static_cast<std::size_t>(index)];
     }

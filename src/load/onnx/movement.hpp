@@ -17,8 +17,10 @@ namespace zygos::load {
 
 struct Movement {
   Shape shape;
-  /// By element of the output its index in the input; empty: all of them in order.
+  /// By element of the output its index in the input; none for all of them in order.
   std::vector<std::int64_t> from{};
+
+  bool keeps_order() const { return from.empty() && shape.size() > 0; }
 };
 
 /// Whether an operator moves elements of its first input, as its other inputs say.

@@ -39,6 +39,30 @@ bool takes_activation(const ReadLayer& layer, const std::string& activation,
                               [](const auto& option) { return option.first == "activation"; });
 }
 
+void rename(std::vector<ReadLayer>& layers, const std::string& from, const std::string& to) {
+  for (ReadLayer& layer : layers) {
+    std::ranges::replace(layer.inputs, from, to);
+    layer.name = layer.name == from ? to : layer.name;
+  }
+}
+
+void name_by_type(std::vector<ReadLayer>& layers) {
+  std::set<std::string> names;
+  for (const ReadLayer& layer : layers) {
+    names.insert(layer.name);
+  }
+  std::map<std::string, int> counts;
+  for (const ReadLayer& layer : layers) {
+    if (layer.name.starts_with(".")) {
+      std::string name;
+      do {
+        name = layer.type + std::to_string(++counts[layer.type]);
+      } while (!names.insert(name).second);
+      rename(layers, std::string(layer.name), name);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string last,
@@ -64,6 +88,7 @@ std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string las
     readers[before->name] = readers[layer->name];
     layer = layers.erase(layer);
   }
+  name_by_type(layers);
   return layers;
 }
 

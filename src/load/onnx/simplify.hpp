@@ -10,7 +10,7 @@
 namespace zygos::load {
 
 /// The layers that `last` depends on, it being the last one. An activation behind a layer that has
-/// an option for it becomes that option.
+/// an option for it becomes that option. Layers without a name get their type and a number.
 std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string last,
                                   const std::vector<nn::Entry<nn::LayerPtr>>& entries);
 
