@@ -83,6 +83,7 @@ SavedModel import_model(const std::filesystem::path& file,
                         const std::vector<std::string>& overrides, const LogSink& log) {
   io::WeightFile content = io::read_weight_file(file);
   if (file.extension() == ".onnx" && !content.metadata.contains(deck_key)) {
+    content.tensors.clear();  // they are read again, by what reads them
     ForeignModel foreign = import_onnx(file);
     for (const std::string& note : foreign.notes) {
       zygos::log(log, LogLevel::info, note);

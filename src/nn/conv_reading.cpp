@@ -96,7 +96,7 @@ Input input_of(OnnxSource& source, const OnnxOperator& conv, std::size_t axes) {
   return {pad->input(0), {pads.begin() + 2, pads.begin() + static_cast<std::ptrdiff_t>(rank)}};
 }
 
-/// Everything but the input and the output's shape. `extents`: of the input, without padding.
+/// Everything but the input and the output's shape. `dimensions`: of the input, without padding.
 OnnxLayer layer_of(const Found& found, const OnnxWindow& window) {
   const OnnxOperator& conv = *found.conv;
   const std::int64_t groups = conv.integer("group", 1);
@@ -132,12 +132,13 @@ OnnxLayer layer_of(const Found& found, const OnnxWindow& window) {
 }
 
 OnnxWindow window_of(const Found& found, const Input& input, const Shape& shape) {
-  std::vector<std::int64_t> extents(shape.dimensions().begin() + 2, shape.dimensions().end());
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    extents[axis] += 2 * input.padding[axis];
+  std::vector<std::int64_t> dimensions(shape.dimensions().begin() + 2, shape.dimensions().end());
+  for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
+    dimensions[axis] += 2 * input.padding[axis];
   }
-  OnnxWindow window = onnx_window(*found.conv, found.kernel.shape.dimensions().subspan(2), extents);
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+  OnnxWindow window =
+      onnx_window(*found.conv, found.kernel.shape.dimensions().subspan(2), dimensions);
+  for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
     window.padding[axis] += input.padding[axis];
   }
   return window;

@@ -89,58 +89,80 @@ std::optional<Options> options_of_tree(const Gathering& given) {
   return Options{{"fan_out", yaml_list(fan_out)}};
 }
 
-}  // namespace
-
-std::optional<OnnxLayer> read_graph_conv(OnnxSource& source, const OnnxOperator& op) {
-  const OnnxOperator* product = &op;
+/// (gathering matrix x) W + b.
+struct GraphProduct {
+  const OnnxConstant* matrix = nullptr;
+  const OnnxConstant* kernel = nullptr;
   const OnnxConstant* bias = nullptr;
+  std::string nodes;  ///< the tensor x
+};
+
+std::optional<GraphProduct> graph_conv_at(OnnxSource& source, const OnnxOperator& op) {
+  GraphProduct found;
+  const OnnxOperator* product = &op;
   if (op.type == "Add") {
     const auto operands = onnx_with_constant(source, op);
     product = operands ? source.inner(operands->computed, "MatMul") : nullptr;
-    bias = operands ? operands->constant : nullptr;
+    found.bias = operands ? operands->constant : nullptr;
   }
-  const OnnxConstant* kernel = product != nullptr ? source.constant(product->input(1)) : nullptr;
-  if (kernel == nullptr || kernel->shape.rank() != 2) {
+  found.kernel = product != nullptr ? source.constant(product->input(1)) : nullptr;
+  if (found.kernel == nullptr || found.kernel->shape.rank() != 2) {
     return std::nullopt;
   }
   const OnnxOperator* gather = source.maker(product->input(0));
   if (gather != nullptr && gather->type == "Reshape") {
     gather = source.maker(gather->input(0));
   }
-  const OnnxConstant* matrix =
-      gather != nullptr && gather->type == "MatMul" ? source.constant(gather->input(0)) : nullptr;
-  if (matrix == nullptr || matrix->shape.rank() != 2) {
+  if (gather == nullptr || gather->type != "MatMul") {
     return std::nullopt;
   }
-  const Shape nodes = source.value(gather->input(1)).shape.without_leading();
-  const std::int64_t units = kernel->shape[1];
-  Gathering given{matrix->numbers(), matrix->shape[0], matrix->shape[1]};
-  if (nodes.rank() != 2 || nodes[0] != given.columns || kernel->shape[0] % nodes[1] != 0) {
-    return std::nullopt;
-  }
-  given.of_node = kernel->shape[0] / nodes[1];
+  found.matrix = source.constant(gather->input(0));
+  found.nodes = gather->input(1);
+  return found.matrix != nullptr && found.matrix->shape.rank() == 2 ? std::optional(found)
+                                                                    : std::nullopt;
+}
+
+Options options_of(const Gathering& given) {
   const bool known = given.of_node <= 2 && given.rows % given.of_node == 0;
   const auto options = !known                           ? std::nullopt
                        : given.nodes() == given.columns ? options_of_graph(given)
                                                         : options_of_tree(given);
   if (!options) {
-    throw UsageError("the matrix " + matrix->shape.text() +
-                     " that it multiplies with from the left is of no graph_conv: neither a "
+    throw UsageError("the matrix [" + std::to_string(given.rows) + ", " +
+                     std::to_string(given.columns) +
+                     "] that it multiplies with from the left is of no graph_conv: neither a "
                      "graph's, as GCN or GraphSAGE have it, nor a tree's");
   }
-  OnnxLayer layer{.inputs = {{gather->input(1), nodes}},
-                  .options = {{"units", std::to_string(units)}},
-                  .parameters = {*kernel},
-                  .shape = Shape{1, given.nodes(), units}};
+  return *options;
+}
+
+}  // namespace
+
+std::optional<OnnxLayer> read_graph_conv(OnnxSource& source, const OnnxOperator& op) {
+  const auto found = graph_conv_at(source, op);
+  if (!found) {
+    return std::nullopt;
+  }
+  const Shape nodes = source.value(found->nodes).shape.without_leading();
+  const Shape& kernel = found->kernel->shape;
+  Gathering given{found->matrix->numbers(), found->matrix->shape[0], found->matrix->shape[1]};
+  if (nodes.rank() != 2 || nodes[0] != given.columns || kernel[0] % nodes[1] != 0) {
+    return std::nullopt;
+  }
+  given.of_node = kernel[0] / nodes[1];
+  OnnxLayer layer{.inputs = {{found->nodes, nodes}},
+                  .options = {{"units", std::to_string(kernel[1])}},
+                  .parameters = {*found->kernel}};
   if (given.of_node == 2) {
     layer.options.emplace_back("aggregate", "mean");
   }
-  if (bias != nullptr) {
-    layer.parameters.push_back(onnx_reshaped(*bias, Shape{units}));
+  if (found->bias != nullptr) {
+    layer.parameters.push_back(onnx_reshaped(*found->bias, Shape{kernel[1]}));
   } else {
     layer.options.emplace_back("bias", "false");
   }
-  layer.options.insert(layer.options.end(), options->begin(), options->end());
+  const Options of_graph = options_of(given);
+  layer.options.insert(layer.options.end(), of_graph.begin(), of_graph.end());
   return layer;
 }
 

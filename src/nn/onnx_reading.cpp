@@ -31,8 +31,8 @@ std::int64_t same_padding(std::int64_t extent, std::int64_t window, std::int64_t
 }
 
 std::vector<std::int64_t> padding_of(const OnnxOperator& op, const OnnxWindow& window,
-                                     std::span<const std::int64_t> extents) {
-  const std::size_t axes = extents.size();
+                                     std::span<const std::int64_t> dimensions) {
+  const std::size_t axes = dimensions.size();
   std::vector<std::int64_t> pads = op.integers("pads", std::vector<std::int64_t>(2 * axes, 0));
   const std::string automatic = op.text("auto_pad", "NOTSET");
   if (automatic == "VALID") {
@@ -41,7 +41,7 @@ std::vector<std::int64_t> padding_of(const OnnxOperator& op, const OnnxWindow& w
     pads.assign(2 * axes, 0);
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const std::int64_t reach = window.dilation[axis] * (window.kernel[axis] - 1) + 1;
-      const std::int64_t all = same_padding(extents[axis], reach, window.stride[axis]);
+      const std::int64_t all = same_padding(dimensions[axis], reach, window.stride[axis]);
       const bool more_before = automatic == "SAME_LOWER";
       pads[axis] = more_before ? all - all / 2 : all / 2;
       pads[axes + axis] = all - pads[axis];
@@ -184,6 +184,10 @@ std::optional<double> onnx_scalar(OnnxSource& source, const std::string& tensor)
   return constant->numbers().front();
 }
 
+double onnx_dropout_rate(OnnxSource& source, const OnnxOperator& op) {
+  return onnx_scalar(source, op.input(1)).value_or(op.real("ratio", 0.5));
+}
+
 std::optional<OnnxOperands> onnx_with_constant(OnnxSource& source, const OnnxOperator& op) {
   if (op.inputs.size() != 2) {
     return std::nullopt;
@@ -206,19 +210,20 @@ Shape onnx_image(const OnnxOperator& op, const Shape& shape) {
 }
 
 OnnxWindow onnx_window(const OnnxOperator& op, std::span<const std::int64_t> kernel,
-                       std::span<const std::int64_t> extents) {
-  const std::vector<std::int64_t> ones(extents.size(), 1);
+                       std::span<const std::int64_t> dimensions) {
+  const std::vector<std::int64_t> ones(dimensions.size(), 1);
   OnnxWindow window{.kernel = op.integers("kernel_shape", {kernel.begin(), kernel.end()}),
                     .stride = op.integers("strides", ones),
                     .padding = {},
                     .dilation = op.integers("dilations", ones)};
   for (const auto* values : {&window.kernel, &window.stride, &window.dilation}) {
-    if (values->size() != extents.size()) {
+    if (values->size() != dimensions.size()) {
       throw UsageError("kernel_shape, strides and dilations need " +
-                       std::to_string(extents.size()) + " numbers each, found " + list_of(*values));
+                       std::to_string(dimensions.size()) + " numbers each, found " +
+                       list_of(*values));
     }
   }
-  window.padding = padding_of(op, window, extents);
+  window.padding = padding_of(op, window, dimensions);
   return window;
 }
 

@@ -136,6 +136,10 @@ TEST_CASE("Operators of another domain, and those that nothing leads to, are ref
   onnx::ModelProto disordered = product_of({-1, 2});
   disordered.mutable_graph()->mutable_node(0)->set_input(0, "z");
   check_refused<DataError>(disordered, "operator MatMul 'y' reads 'z', which nothing before it");
+
+  onnx::ModelProto twice = product_of({-1, 2});
+  twice.mutable_graph()->mutable_node(0)->set_output(0, "x");
+  check_refused<DataError>(twice, "operator MatMul 'x' computes 'x', which is there already");
 }
 
 TEST_CASE("Weights in another file beside the model are read, and no file elsewhere") {

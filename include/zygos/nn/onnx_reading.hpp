@@ -126,6 +126,8 @@ OnnxReading onnx_elementwise(std::string type);
 
 /// The value of a constant of one element; nothing for any other tensor.
 std::optional<double> onnx_scalar(OnnxSource& source, const std::string& tensor);
+/// Of a Dropout: an attribute before version 12 of the operators, and an input since.
+double onnx_dropout_rate(OnnxSource& source, const OnnxOperator& op);
 /// The operands of a sum or product: what depends on the input, and the constant. Nothing unless
 /// there is one of each.
 struct OnnxOperands {
@@ -138,7 +140,7 @@ std::optional<OnnxOperands> onnx_with_constant(OnnxSource& source, const OnnxOpe
 /// another rank.
 Shape onnx_image(const OnnxOperator& op, const Shape& shape);
 /// Attributes of operators with windows over images or lines. Throws UsageError for padding that
-/// is not the same on both sides. `extents`: of the input, one for each axis.
+/// is not the same on both sides. `dimensions`: of the input, one for each axis.
 struct OnnxWindow {
   std::vector<std::int64_t> kernel;
   std::vector<std::int64_t> stride;
@@ -146,7 +148,7 @@ struct OnnxWindow {
   std::vector<std::int64_t> dilation;
 };
 OnnxWindow onnx_window(const OnnxOperator& op, std::span<const std::int64_t> kernel,
-                       std::span<const std::int64_t> extents);
+                       std::span<const std::int64_t> dimensions);
 /// "3" or "[3, 5]".
 std::string onnx_text(std::span<const std::int64_t> values);
 /// The shortest text of a number that was rounded to float.

@@ -151,13 +151,13 @@ OnnxConstant cast(const OnnxConstant& input, std::int64_t to) {
 OnnxConstant concatenated(const OnnxOperator& op, const Inputs& inputs) {
   const Shape& first = inputs.front()->shape;
   const std::size_t axis = axis_of(op.integer("axis", 0), first.rank());
-  std::vector<std::int64_t> extents(first.dimensions().begin(), first.dimensions().end());
-  extents[axis] = 0;
+  std::vector<std::int64_t> dimensions(first.dimensions().begin(), first.dimensions().end());
+  dimensions[axis] = 0;
   for (const OnnxConstant* input : inputs) {
     if (input->shape.rank() != first.rank()) {
       throw UsageError("its inputs are of several ranks");
     }
-    extents[axis] += input->shape[axis];
+    dimensions[axis] += input->shape[axis];
   }
   std::vector<double> values;
   std::int64_t outer = 1;
@@ -172,7 +172,7 @@ OnnxConstant concatenated(const OnnxOperator& op, const Inputs& inputs) {
                     numbers.begin() + (row + 1) * count);
     }
   }
-  return nn::onnx_constant(inputs.front()->name, inputs.front()->dtype, Shape(extents), values);
+  return nn::onnx_constant(inputs.front()->name, inputs.front()->dtype, Shape(dimensions), values);
 }
 
 /// The part of the last two axes on one side of the diagonal, zeros elsewhere.
@@ -203,11 +203,11 @@ OnnxConstant chosen(const OnnxConstant& condition, const OnnxConstant& one,
   return nn::onnx_constant(one.name, one.dtype, shape, values);
 }
 
-OnnxConstant filled(const OnnxOperator& op, const OnnxConstant& extents) {
+OnnxConstant filled(const OnnxOperator& op, const OnnxConstant& dimensions) {
   const auto found = op.attributes.find("value");
   const auto* value =
       found == op.attributes.end() ? nullptr : std::get_if<OnnxConstant>(&found->second);
-  const Shape shape(extents.integers());
+  const Shape shape(dimensions.integers());
   require_moderate(shape);
   const double number = value != nullptr ? number_in(*value) : 0.0;
   const std::vector<double> values(static_cast<std::size_t>(shape.size()), number);
@@ -271,6 +271,26 @@ OnnxConstant of_movement(const OnnxOperator& op, std::size_t output, const Input
   return out;
 }
 
+std::optional<OnnxConstant> of_two_or_three(const OnnxOperator& op, const Inputs& inputs) {
+  if (!are_given(inputs, 2)) {
+    return std::nullopt;
+  }
+  if (const auto f = found(arithmetic, op.type); f != nullptr) {
+    return of_binary(f, inputs[0]->dtype, *inputs[0], *inputs[1]);
+  }
+  if (const auto f = found(comparisons, op.type); f != nullptr) {
+    return of_binary(f, DType::i64, *inputs[0], *inputs[1]);
+  }
+  if (!are_given(inputs, 3)) {
+    return std::nullopt;
+  }
+  if (op.type == "Where") {
+    return chosen(*inputs[0], *inputs[1], *inputs[2]);
+  }
+  return op.type == "Range" ? std::optional(range(*inputs[0], *inputs[1], *inputs[2]))
+                            : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<OnnxConstant> computed(const OnnxOperator& op, std::size_t output,
@@ -298,25 +318,7 @@ std::optional<OnnxConstant> computed(const OnnxOperator& op, std::size_t output,
     return triangle(op, *inputs[0],
                     has_diagonal ? static_cast<std::int64_t>(number_in(*inputs[1])) : 0);
   }
-  if (!are_given(inputs, 2)) {
-    return std::nullopt;
-  }
-  if (const auto f = found(arithmetic, op.type); f != nullptr) {
-    return of_binary(f, inputs[0]->dtype, *inputs[0], *inputs[1]);
-  }
-  if (const auto f = found(comparisons, op.type); f != nullptr) {
-    return of_binary(f, DType::i64, *inputs[0], *inputs[1]);
-  }
-  if (!are_given(inputs, 3)) {
-    return std::nullopt;
-  }
-  if (op.type == "Where") {
-    return chosen(*inputs[0], *inputs[1], *inputs[2]);
-  }
-  if (op.type == "Range") {
-    return range(*inputs[0], *inputs[1], *inputs[2]);
-  }
-  return std::nullopt;
+  return of_two_or_three(op, inputs);
 }
 
 }  // namespace zygos::load

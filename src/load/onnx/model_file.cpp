@@ -161,7 +161,12 @@ void require_order(const OnnxFile& model, const fs::path& file) {
                         file.string(), op.type, op.name, input));
       }
     }
-    known.insert(op.outputs.begin(), op.outputs.end());
+    for (const std::string& output : op.outputs) {
+      if (!output.empty() && !known.insert(output).second) {
+        throw DataError(fmt::format("{}: operator {} '{}' computes '{}', which is there already",
+                                    file.string(), op.type, op.name, output));
+      }
+    }
   }
   if (!known.contains(model.output)) {
     throw DataError(

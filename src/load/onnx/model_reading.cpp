@@ -34,6 +34,26 @@ class OperatorRefused : public UsageError {
   using UsageError::UsageError;
 };
 
+/// The stack has room for more.
+constexpr int max_depth = 600;
+
+/// Counts one level of recursion.
+class Level {
+ public:
+  explicit Level(int& depth) : depth_(depth) {
+    if (++depth_ > max_depth) {
+      --depth_;
+      throw OperatorRefused(fmt::format("more than {} operators follow each other", max_depth));
+    }
+  }
+  ~Level() { --depth_; }
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+ private:
+  int& depth_;
+};
+
 /// Calls f(); what it refuses is said of the operator.
 template <class F>
 auto of_operator(const OnnxOperator& op, const F& f) {
@@ -117,6 +137,7 @@ const OnnxOperator* ModelReading::inner(const std::string& tensor, std::string_v
 const OnnxConstant* ModelReading::constant(const std::string& tensor) {
   auto found = constants_.find(tensor);
   if (found == constants_.end()) {
+    const Level level(depth_);
     found = constants_.emplace(tensor, constant_of(tensor)).first;
   }
   return found->second ? &*found->second : nullptr;
@@ -141,8 +162,8 @@ std::optional<OnnxConstant> ModelReading::constant_of(const std::string& tensor)
     };
     const std::size_t begin = bounded(op->integer("start", 0));
     const std::size_t end = std::max(begin, bounded(op->integer("end", rank)));
-    const auto extents = shape.dimensions().subspan(begin, end - begin);
-    return nn::onnx_integers("", Shape{std::ssize(extents)}, extents);
+    const auto dimensions = shape.dimensions().subspan(begin, end - begin);
+    return nn::onnx_integers("", Shape{std::ssize(dimensions)}, dimensions);
   }
   std::vector<const OnnxConstant*> inputs;
   for (const std::string& input : op->inputs) {
@@ -158,6 +179,7 @@ const OnnxValue& ModelReading::value(const std::string& tensor) {
   if (const auto found = values_.find(tensor); found != values_.end()) {
     return found->second;
   }
+  const Level level(depth_);
   OnnxValue value = value_of(tensor);
   if (!value.order.empty()) {
     tidy(value);
@@ -360,9 +382,26 @@ std::string ModelReading::without_loss(const std::string& output, ReadModel& mod
   return output;
 }
 
+/// What several operators read, in the order of the file, so that recursion ends there: deep models
+/// have such a tensor in every block.
+void ModelReading::read_ahead() {
+  for (const OnnxOperator& op : file_.operators) {
+    for (const std::string& output : op.outputs) {
+      try {
+        if (constant(output) == nullptr && readers_[output] > 1) {
+          value(output);
+        }
+      } catch (const UsageError&) {
+        // It may be inside of a layer that is several operators. If not, read() meets it again.
+      }
+    }
+  }
+}
+
 ReadModel ModelReading::read() {
   ReadModel model;
   model.notes = file_.notes;
+  read_ahead();
   const std::string output = without_loss(file_.output, model);
   const OnnxValue value = this->value(output);
   if (value.layer == input_word) {

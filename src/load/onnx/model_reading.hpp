@@ -51,6 +51,7 @@ class ModelReading final : public nn::OnnxSource {
  private:
   using LayerEntry = nn::Entry<nn::LayerPtr>;
 
+  void read_ahead();
   std::optional<nn::OnnxConstant> constant_of(const std::string& tensor);
   nn::OnnxValue value_of(const std::string& tensor);
   nn::OnnxValue moved_value(const nn::OnnxOperator& op, std::size_t output);
@@ -74,6 +75,7 @@ class ModelReading final : public nn::OnnxSource {
   std::map<std::pair<std::string, std::string>, std::string> reshapes_;
   std::vector<ReadLayer> layers_;
   std::set<std::string> names_;
+  int depth_ = 0;  ///< of operators that wait for those before them
 };
 
 }  // namespace zygos::load

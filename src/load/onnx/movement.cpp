@@ -23,8 +23,9 @@ Integers extents_of(const Shape& shape) {
   return {shape.dimensions().begin(), shape.dimensions().end()};
 }
 
-std::int64_t product(std::span<const std::int64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+std::int64_t product(std::span<const std::int64_t> dimensions) {
+  return std::accumulate(dimensions.begin(), dimensions.end(), std::int64_t{1},
+                         std::multiplies<>());
 }
 
 /// An attribute, or in later versions an input.
@@ -67,17 +68,17 @@ Movement reshaped(const nn::OnnxOperator& op, const Shape& input, Integers targe
 }
 
 Movement squeezed(const Shape& input, const Integers& axes) {
-  Integers extents;
+  Integers dimensions;
   std::vector<bool> leaves(input.rank(), axes.empty());
   for (const std::int64_t axis : axes) {
     leaves[axis_of(axis, input.rank())] = true;
   }
   for (std::size_t axis = 0; axis < input.rank(); ++axis) {
     if (!leaves[axis] || input[axis] != 1) {
-      extents.push_back(input[axis]);
+      dimensions.push_back(input[axis]);
     }
   }
-  return {Shape(extents)};
+  return {Shape(dimensions)};
 }
 
 Movement unsqueezed(const Shape& input, const Integers& axes) {
@@ -86,12 +87,12 @@ Movement unsqueezed(const Shape& input, const Integers& axes) {
   for (const std::int64_t axis : axes) {
     is_new[axis_of(axis, rank)] = true;
   }
-  Integers extents;
+  Integers dimensions;
   std::size_t next = 0;
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    extents.push_back(is_new[axis] || next == input.rank() ? 1 : input[next++]);
+    dimensions.push_back(is_new[axis] || next == input.rank() ? 1 : input[next++]);
   }
-  return {Shape(extents)};
+  return {Shape(dimensions)};
 }
 
 Movement transposed(const Shape& input, Integers axes) {
@@ -99,15 +100,15 @@ Movement transposed(const Shape& input, Integers axes) {
     axes.resize(input.rank());
     std::iota(axes.rbegin(), axes.rend(), std::int64_t{0});
   }
-  Integers extents;
+  Integers dimensions;
   for (const std::int64_t axis : axes) {
-    extents.push_back(input[axis_of(axis, input.rank())]);
+    dimensions.push_back(input[axis_of(axis, input.rank())]);
   }
   if (axes.size() != input.rank()) {
     throw UsageError(
         fmt::format("its perm [{}] is not one of {}", fmt::join(axes, ", "), input.text()));
   }
-  return gathered(Shape(extents), [&](const Integers& at) {
+  return gathered(Shape(dimensions), [&](const Integers& at) {
     Integers source(at.size());
     for (std::size_t i = 0; i < at.size(); ++i) {
       source[axis_of(axes[i], at.size())] = at[i];
@@ -118,9 +119,9 @@ Movement transposed(const Shape& input, Integers axes) {
 
 /// Along one axis the elements of these indices.
 Movement selected(const Shape& input, std::size_t axis, const Integers& indices) {
-  Integers extents = extents_of(input);
-  extents[axis] = std::ssize(indices);
-  return gathered(Shape(extents), [&](Integers at) {
+  Integers dimensions = extents_of(input);
+  dimensions[axis] = std::ssize(indices);
+  return gathered(Shape(dimensions), [&](Integers at) {
     at[axis] = indices[static_cast<std::size_t>(at[axis])];
     // An extent of 1 takes no part in broadcasting here: indices are within the input.
     return broadcast_index(input, at);
@@ -210,10 +211,10 @@ Movement taken(const nn::OnnxOperator& op, const Shape& input, const nn::OnnxCon
     index = static_cast<std::int64_t>(axis_of(index, static_cast<std::size_t>(input[axis])));
   }
   Movement movement = selected(input, axis, indices);
-  Integers extents = extents_of(input);
-  const auto place = extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(axis));
-  extents.insert(place, which.shape.dimensions().begin(), which.shape.dimensions().end());
-  movement.shape = Shape(extents);
+  Integers dimensions = extents_of(input);
+  const auto place = dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(axis));
+  dimensions.insert(place, which.shape.dimensions().begin(), which.shape.dimensions().end());
+  movement.shape = Shape(dimensions);
   return movement;
 }
 
@@ -242,8 +243,8 @@ Movement moved(const nn::OnnxOperator& op, std::size_t output, const Shape& inpu
   if (type == "Flatten") {
     const std::int64_t axis = op.integer("axis", 1);
     const std::size_t first = axis_of(axis, input.rank() + 1 - (axis < 0 ? 1 : 0));
-    const auto extents = input.dimensions();
-    return {Shape{product(extents.first(first)), product(extents.subspan(first))}};
+    const auto dimensions = input.dimensions();
+    return {Shape{product(dimensions.first(first)), product(dimensions.subspan(first))}};
   }
   if (type == "Squeeze") {
     return squeezed(input, given(op, "axes", 1, other));
@@ -283,10 +284,10 @@ void require_moderate(const Shape& shape) {
 
 Shape broadcast_shape(const Shape& one, const Shape& other) {
   const std::size_t rank = std::max(one.rank(), other.rank());
-  Integers extents(rank, 1);
+  Integers dimensions(rank, 1);
   for (const Shape* shape : {&one, &other}) {
     for (std::size_t axis = 0; axis < shape->rank(); ++axis) {
-      std::int64_t& extent = extents[rank - shape->rank() + axis];
+      std::int64_t& extent = dimensions[rank - shape->rank() + axis];
       const std::int64_t own = (*shape)[axis];
       if (own != extent && own != 1 && extent != 1) {
         throw UsageError("its inputs " + one.text() + " and " + other.text() +
@@ -295,7 +296,7 @@ Shape broadcast_shape(const Shape& one, const Shape& other) {
       extent = own == 1 ? extent : own;
     }
   }
-  return Shape(extents);
+  return Shape(dimensions);
 }
 
 std::size_t axis_of(std::int64_t axis, std::size_t rank) {

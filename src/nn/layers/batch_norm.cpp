@@ -204,6 +204,7 @@ class BatchNorm final : public Layer {
 /// As (1, channels, ...), in evaluation mode.
 std::optional<OnnxLayer> read_batch_norm(OnnxSource& source, const OnnxOperator& op) {
   onnx_require(op, "training_mode", 0);
+  onnx_require(op, "spatial", 1);
   const OnnxValue& x = source.value(op.input(0));
   if (x.shape.rank() < 2 || x.shape[0] != 1) {
     throw UsageError("its input is " + x.shape.text() +

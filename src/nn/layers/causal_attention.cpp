@@ -242,12 +242,20 @@ std::optional<std::string> unmasked(OnnxSource& source, const std::string& score
                                                        : std::nullopt;
 }
 
-/// (heads, length, width), whatever other extents of 1 there are.
+/// (heads, length, width), whatever other dimensions of 1 there are.
 struct Heads {
   std::int64_t heads = 0;
   std::int64_t length = 0;
   std::int64_t width = 0;
 };
+
+Heads heads_of(const Shape& shape) {
+  const std::size_t rank = shape.rank();
+  if (rank < 2 || shape.size() == 0) {
+    return {};
+  }
+  return {shape.size() / (shape[rank - 1] * shape[rank - 2]), shape[rank - 2], shape[rank - 1]};
+}
 
 /// Where element (head, position, element) is in the layer before, of which each vector holds all
 /// queries, then keys, then values: part 0, 1 or 2.
@@ -272,36 +280,70 @@ bool lies_in_part(const OnnxValue& value, const Heads& of, std::int64_t part, bo
   return true;
 }
 
-/// softmax(mask(q k^T / sqrt(width))) v, however the three come out of the layer before.
-std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOperator& op) {
-  const OnnxOperator* softmax = source.inner(op.input(0), "Softmax");
+/// softmax(mask(q k^T / sqrt(width))) v.
+struct Attention {
+  const OnnxOperator* product = nullptr;  ///< of queries and keys
+  double scale = 1.0;
+  double dropout = 0.0;
+  std::int64_t axis = -1;  ///< of the softmax
+};
+
+std::optional<Attention> attention_at(OnnxSource& source, const OnnxOperator& op) {
+  Attention found;
+  std::string weights = op.input(0);
+  if (const OnnxOperator* dropped = source.inner(weights, "Dropout")) {
+    weights = dropped->input(0);
+    found.dropout = onnx_dropout_rate(source, *dropped);
+  }
+  const OnnxOperator* softmax = source.inner(weights, "Softmax");
   if (softmax == nullptr) {
     return std::nullopt;
   }
-  double scale = 1.0;
-  const auto scores = unmasked(source, unscaled(source, softmax->input(0), scale));
-  const OnnxOperator* product =
-      scores ? source.inner(unscaled(source, *scores, scale), "MatMul") : nullptr;
-  if (product == nullptr) {
+  found.axis = softmax->integer("axis", -1);
+  const auto scores = unmasked(source, unscaled(source, softmax->input(0), found.scale));
+  found.product = scores ? source.inner(unscaled(source, *scores, found.scale), "MatMul") : nullptr;
+  if (found.product == nullptr) {
     throw UsageError(
-        "it is attention, but without a constant causal mask between scores and "
-        "softmax; causal_attention is the only layer of attention");
+        "it is attention, but without a constant causal mask between scores and softmax; "
+        "causal_attention is the only layer of attention");
   }
-  const OnnxValue query = source.value(unscaled(source, product->input(0), scale));
-  const OnnxValue key = source.value(unscaled(source, product->input(1), scale));
+  return found;
+}
+
+/// Where element (head, position, element) of the heads is in (length, heads x width).
+std::vector<std::int64_t> order_of(const Heads& heads) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t head = 0; head < heads.heads; ++head) {
+    for (std::int64_t i = 0; i < heads.length * heads.width; ++i) {
+      order.push_back((i / heads.width) * heads.heads * heads.width + head * heads.width +
+                      i % heads.width);
+    }
+  }
+  return order;
+}
+
+/// However queries, keys and values come out of the layer before.
+std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOperator& op) {
+  const auto found = attention_at(source, op);
+  if (!found) {
+    return std::nullopt;
+  }
+  double scale = found->scale;
+  const OnnxValue query = source.value(unscaled(source, found->product->input(0), scale));
+  const OnnxValue key = source.value(unscaled(source, found->product->input(1), scale));
   const OnnxValue value = source.value(op.input(1));
-  const std::size_t rank = query.shape.rank();
-  Heads heads;
-  if (rank >= 2 && query.shape.size() > 0) {
-    heads = {query.shape.size() / (query.shape[rank - 1] * query.shape[rank - 2]),
-             query.shape[rank - 2], query.shape[rank - 1]};
-  }
+  const Heads heads = heads_of(query.shape);
   if (query.layer != key.layer || query.layer != value.layer ||
       !lies_in_part(query, heads, 0, false) || !lies_in_part(key, heads, 1, true) ||
       !lies_in_part(value, heads, 2, false)) {
     throw UsageError(
-        "it is attention, but its queries, keys and values are not one layer's output "
-        "of (length, 3 x heads x width), side by side in this order");
+        "it is attention, but its queries, keys and values are not one layer's output of (length, "
+        "3 "
+        "x heads x width), side by side in this order");
+  }
+  if (found->axis != -1 && found->axis + 1 != static_cast<std::int64_t>(query.shape.rank())) {
+    throw UsageError("it is attention whose softmax is along axis " + std::to_string(found->axis) +
+                     "; it must be the last one, of the keys");
   }
   const double usual = 1.0 / std::sqrt(static_cast<double>(heads.width));
   if (std::abs(scale - usual) > 1e-5 * usual) {
@@ -309,14 +351,11 @@ std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOpe
                      "; causal_attention has one over the square root of the width, " +
                      onnx_text(usual));
   }
-  OnnxLayer layer{.inputs = {{op.input(1)}}, .shape = query.shape};
+  OnnxLayer layer{.inputs = {{op.input(1)}}, .shape = query.shape, .order = order_of(heads)};
   layer.inputs[0].any_order = true;
   onnx_add_option(layer, "heads", std::array{heads.heads}, 1);
-  for (std::int64_t head = 0; head < heads.heads; ++head) {
-    for (std::int64_t i = 0; i < heads.length * heads.width; ++i) {
-      layer.order.push_back((i / heads.width) * heads.heads * heads.width + head * heads.width +
-                            i % heads.width);
-    }
+  if (found->dropout > 0.0) {
+    layer.options.emplace_back("dropout", onnx_text(found->dropout));
   }
   return layer;
 }

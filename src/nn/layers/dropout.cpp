@@ -75,11 +75,9 @@ class Dropout final : public Layer {
   double rate_;
 };
 
-/// The rate is an attribute before version 12 of the operators, and an input since.
 std::optional<OnnxLayer> read_dropout(OnnxSource& source, const OnnxOperator& op) {
-  const double rate = onnx_scalar(source, op.input(1)).value_or(op.real("ratio", 0.5));
   return OnnxLayer{.inputs = {{op.input(0)}},
-                   .options = {{"rate", onnx_text(rate)}},
+                   .options = {{"rate", onnx_text(onnx_dropout_rate(source, op))}},
                    .shape = source.value(op.input(0)).shape};
 }
 

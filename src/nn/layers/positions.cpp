@@ -94,10 +94,10 @@ std::optional<OnnxLayer> read_positions(OnnxSource& source, const OnnxOperator& 
   const OnnxValue& x = source.value(operands->computed);
   const Shape& table = operands->constant->shape;
   const auto behind = [](const Shape& shape) {
-    const auto extents = shape.dimensions();
+    const auto dimensions = shape.dimensions();
     const auto first =
-        std::ranges::find_if(extents, [](std::int64_t extent) { return extent != 1; });
-    return std::vector<std::int64_t>(first, extents.end());
+        std::ranges::find_if(dimensions, [](std::int64_t extent) { return extent != 1; });
+    return std::vector<std::int64_t>(first, dimensions.end());
   };
   if (behind(table) != behind(x.shape)) {
     return std::nullopt;

@@ -108,16 +108,17 @@ class Upsample final : public Layer {
   ops::Between between_;
 };
 
-/// How often every row and column is repeated: of an input of factors, or of the output's extents.
+/// How often every row and column is repeated: of an input of factors, or of the output's
+/// dimensions.
 AxisPair factor_in(OnnxSource& source, const OnnxOperator& op, const Shape& shape) {
   const bool early = op.type == "Upsample" || op.inputs.size() == 2;  // no region of interest
   const std::string& scales = op.input(early ? 1 : 2);
   const auto* factors = scales.empty() ? nullptr : source.constant(scales);
-  const auto* extents = op.input(3).empty() ? nullptr : source.constant(op.input(3));
+  const auto* dimensions = op.input(3).empty() ? nullptr : source.constant(op.input(3));
   std::vector<double> numbers =
       factors != nullptr && factors->shape.size() > 0 ? factors->numbers() : std::vector<double>{};
-  if (numbers.empty() && extents != nullptr) {
-    numbers = extents->numbers();
+  if (numbers.empty() && dimensions != nullptr) {
+    numbers = dimensions->numbers();
     for (std::size_t axis = 0; axis < std::min(numbers.size(), shape.rank()); ++axis) {
       numbers[axis] /= static_cast<double>(shape[axis]);
     }
