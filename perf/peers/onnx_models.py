@@ -176,6 +176,14 @@ def torch_models():
     yield "doubles", nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 2)).double(), torch.randn(2, 5).double()
 
 
+def export_unfolded(file):
+    """Batch normalisation as its own operator, as for training on."""
+    model = Residual().eval()
+    torch.onnx.export(model, (torch.randn(2, 3, 16, 16),), str(file), dynamo=False, input_names=["x"],
+                      dynamic_axes={"x": {0: "batch"}}, training=torch.onnx.TrainingMode.PRESERVE,
+                      do_constant_folding=False)
+
+
 def export(model, example, file, dynamo):
     options = ({"dynamo": True, "dynamic_shapes": ({0: torch.export.Dim("batch")},), "verbose": False} if dynamo else
                {"dynamo": False, "input_names": ["x"], "dynamic_axes": {"x": {0: "batch"}}})
@@ -265,6 +273,10 @@ def written_models(folder, names):
             file = folder / f"{name}_{exporter}.onnx"
             export(model, example, file, exporter == "dynamo")
             yield file
+    if not names or "unfolded" in names:
+        file = folder / "unfolded_legacy.onnx"
+        export_unfolded(file)
+        yield file
     for name, written in BY_HAND.items():
         if not names or name in names:
             file = folder / f"{name}_by_hand.onnx"

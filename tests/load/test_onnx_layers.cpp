@@ -326,7 +326,10 @@ TEST_CASE("A model of blocks may be thousands of operators deep, and a chain hun
 TEST_CASE("An option that a layer does not take is refused with the operator") {
   OnnxModel model(Shape{2});
   model.add("LeakyRelu", {"x"}, {"y"}, {{"alpha", 1.5}});
-  CHECK_REFUSED(model, "operator LeakyRelu 'y_node': ");
+  CHECK_REFUSED(
+      model,
+      "operator LeakyRelu 'y_node': it would be the layer {type: leaky_relu, slope: 1.5}, "
+      "but 'layer.slope' must be in [0, 1)");
 }
 
 TEST_CASE("Layers are called as in the file where that says so, and others by type and number") {

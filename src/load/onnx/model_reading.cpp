@@ -311,10 +311,14 @@ std::string ModelReading::input_of(const OnnxOperator& op, const OnnxInput& inpu
 }
 
 nn::LayerPtr ModelReading::made(const ReadLayer& layer) const {
-  const deck::Deck deck =
-      deck::Deck::parse("layer: " + flow_text(layer.type, layer.options), "ONNX", schema_);
-  const deck::Section section = deck.root().section("layer");
-  return made_from(entries_, layer.type, section);
+  const std::string text = flow_text(layer.type, layer.options);
+  try {
+    const deck::Deck deck = deck::Deck::parse("layer: " + text, "ONNX", schema_);
+    return made_from(entries_, layer.type, deck.root().section("layer"));
+  } catch (const deck::DeckError& problem) {
+    throw UsageError(
+        fmt::format("it would be the layer {}, but {}", text, problem.findings().at(0).message));
+  }
 }
 
 OnnxValue ModelReading::add(const LayerEntry& entry, const OnnxOperator& op, OnnxLayer found) {
