@@ -6,6 +6,7 @@
 #include "zygos/tensor/convert.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
@@ -223,6 +224,12 @@ OnnxWindow onnx_window(const OnnxOperator& op, std::span<const std::int64_t> ker
                        list_of(*values));
     }
   }
+  for (const auto* values : {&window.kernel, &window.stride, &window.dilation}) {
+    if (std::ranges::any_of(*values, [](std::int64_t value) { return value < 1; })) {
+      throw UsageError("kernel_shape, strides and dilations are at least 1, found " +
+                       list_of(*values));
+    }
+  }
   window.padding = padding_of(op, window, dimensions);
   return window;
 }
@@ -238,7 +245,7 @@ std::string onnx_text(double value) {
     std::ostringstream text;
     text.precision(digits);
     text << value;
-    if (std::stof(text.str()) == static_cast<float>(value)) {
+    if (std::strtof(text.str().c_str(), nullptr) == static_cast<float>(value)) {
       return text.str();
     }
   }

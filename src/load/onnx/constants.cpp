@@ -11,7 +11,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -148,22 +150,30 @@ OnnxConstant cast(const OnnxConstant& input, std::int64_t to) {
   }
 }
 
+bool differ_along_only(std::size_t axis, const Shape& one, const Shape& other) {
+  bool same = one.rank() == other.rank();
+  for (std::size_t i = 0; same && i < one.rank(); ++i) {
+    same = i == axis || one[i] == other[i];
+  }
+  return same;
+}
+
 OnnxConstant concatenated(const OnnxOperator& op, const Inputs& inputs) {
   const Shape& first = inputs.front()->shape;
   const std::size_t axis = axis_of(op.integer("axis", 0), first.rank());
   std::vector<std::int64_t> dimensions(first.dimensions().begin(), first.dimensions().end());
   dimensions[axis] = 0;
   for (const OnnxConstant* input : inputs) {
-    if (input->shape.rank() != first.rank()) {
-      throw UsageError("its inputs are of several ranks");
+    if (!differ_along_only(axis, first, input->shape)) {
+      throw UsageError("its inputs " + first.text() + " and " + input->shape.text() +
+                       " cannot be joined along axis " + std::to_string(axis));
     }
     dimensions[axis] += input->shape[axis];
   }
+  const auto rows = std::span(dimensions).first(axis);
+  const std::int64_t outer =
+      std::accumulate(rows.begin(), rows.end(), std::int64_t{1}, std::multiplies<>());
   std::vector<double> values;
-  std::int64_t outer = 1;
-  for (std::size_t i = 0; i < axis; ++i) {
-    outer *= first[i];
-  }
   for (std::int64_t row = 0; row < outer; ++row) {
     for (const OnnxConstant* input : inputs) {
       const auto numbers = input->numbers();
@@ -177,6 +187,9 @@ OnnxConstant concatenated(const OnnxOperator& op, const Inputs& inputs) {
 
 /// The part of the last two axes on one side of the diagonal, zeros elsewhere.
 OnnxConstant triangle(const OnnxOperator& op, const OnnxConstant& input, std::int64_t diagonal) {
+  if (input.shape.rank() < 2) {
+    throw UsageError("its input " + input.shape.text() + " is no matrix");
+  }
   const bool upper = op.integer("upper", 1) != 0;
   auto values = input.numbers();
   std::size_t i = 0;
@@ -263,8 +276,12 @@ OnnxConstant of_movement(const OnnxOperator& op, std::size_t output, const Input
     return cast(*inputs[0], op.integer("to", float32));
   }
   OnnxConstant out = with_moved(
-      *inputs[0], moved(op, output, inputs[0]->shape,
-                        [&](std::size_t i) -> const OnnxConstant& { return *inputs.at(i); }));
+      *inputs[0], moved(op, output, inputs[0]->shape, [&](std::size_t i) -> const OnnxConstant& {
+        if (i >= inputs.size() || inputs[i] == nullptr) {
+          throw UsageError("its input " + std::to_string(i) + " is missing");
+        }
+        return *inputs[i];
+      }));
   if (op.type == "Identity") {  // exporters give tensors of equal elements names of their own so
     out.name = op.outputs.front();
   }

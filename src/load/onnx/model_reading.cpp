@@ -4,6 +4,7 @@
 
 #include "load/from_registry.hpp"
 #include "load/onnx/constants.hpp"
+#include "load/onnx/layer_name.hpp"
 #include "load/onnx/layer_text.hpp"
 #include "load/onnx/movement.hpp"
 #include "load/onnx/simplify.hpp"
@@ -91,21 +92,6 @@ void tidy(OnnxValue& value) {
   if (value.order == in_order) {
     value.order.clear();
   }
-}
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-/// What a layer of another program is called, if the name of its parameter says so: "fc1" of
-/// "fc1.weight". Names that exporters count, such as "onnx::MatMul_12" or "val_3", do not.
-std::string module_in(const std::string& parameter, const std::string& type) {
-  const auto end = parameter.find_last_of("./");
-  if (end == std::string::npos || parameter.find("::") != std::string::npos) {
-    return {};
-  }
-  std::string name = parameter.substr(0, end);
-  std::ranges::replace_if(
-      name, [](char c) { return !is_letter(c) && !(c >= '0' && c <= '9') && c != '-'; }, '_');
-  return name.empty() || is_letter(name.front()) ? name : type + "_" + name;
 }
 
 }  // namespace

@@ -134,6 +134,7 @@ Integers indices_of_slice(std::int64_t extent, std::int64_t start, std::int64_t 
     return std::clamp(index < 0 ? index + extent : index, least, most);
   };
   Integers indices;
+  step = std::clamp(step, -extent - 1, extent + 1);  // the same, and no overflow
   if (step > 0) {
     end = bounded(end, 0, extent);
     for (std::int64_t i = bounded(start, 0, extent); i < end; i += step) {
@@ -192,7 +193,8 @@ Movement part_of_split(const nn::OnnxOperator& op, std::size_t output, const Sha
     sizes.back() = input[axis] - (parts - 1) * sizes.front();
   }
   const std::int64_t all = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  if (sizes.size() != op.outputs.size() || all != input[axis]) {
+  const bool negative = std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; });
+  if (sizes.size() != op.outputs.size() || all != input[axis] || negative) {
     throw UsageError(fmt::format("its parts [{}] are not all of axis {} of {}",
                                  fmt::join(sizes, ", "), axis, input.text()));
   }
@@ -277,8 +279,8 @@ std::int64_t broadcast_index(const Shape& shape, const std::vector<std::int64_t>
 }
 
 void require_moderate(const Shape& shape) {
-  if (shape.size() > std::int64_t{1} << 31) {
-    throw UsageError("it would be " + shape.text() + ", more than 2^31 elements");
+  if (shape.size() > std::int64_t{1} << 28) {
+    throw UsageError("it would be " + shape.text() + ", more than 2^28 elements");
   }
 }
 

@@ -48,7 +48,7 @@ void for_each_index(const Shape& shape, const F& f) {
 
 /// Row-major index of an element; indices count from the last axis, and are 0 along an extent of 1.
 std::int64_t broadcast_index(const Shape& shape, const std::vector<std::int64_t>& at);
-/// Throws UsageError for more elements than a constant should have, about 2^31.
+/// Throws UsageError for more elements than a constant should have, 2^28.
 void require_moderate(const Shape& shape);
 /// That both broadcast to. Throws UsageError if there is none.
 Shape broadcast_shape(const Shape& one, const Shape& other);
