@@ -157,7 +157,7 @@ std::optional<OnnxLayer> read_graph_conv(OnnxSource& source, const OnnxOperator&
     layer.options.emplace_back("aggregate", "mean");
   }
   if (found->bias != nullptr) {
-    layer.parameters.push_back(onnx_reshaped(*found->bias, Shape{kernel[1]}));
+    layer.parameters.push_back(onnx_along_last(*found->bias, kernel[1]));
   } else {
     layer.options.emplace_back("bias", "false");
   }

@@ -145,6 +145,15 @@ OnnxConstant onnx_reshaped(OnnxConstant constant, const Shape& shape) {
   return constant;
 }
 
+OnnxConstant onnx_along_last(const OnnxConstant& constant, std::int64_t count) {
+  if (constant.shape.rank() == 0 || constant.shape.dimensions().back() != count) {
+    throw UsageError("the tensor '" + constant.name + "' is " + constant.shape.text() +
+                     ", but must have its " + std::to_string(count) +
+                     " elements along its last axis");
+  }
+  return onnx_reshaped(constant, Shape{count});
+}
+
 std::string OnnxOperator::input(std::size_t index) const {
   return index < inputs.size() ? inputs[index] : std::string();
 }

@@ -40,6 +40,10 @@ TEST_CASE("A Gemm without C has no bias, and a single number as C is one for eac
   single.counted("w", Shape{2, 3}).scalar("b", 4).add("Gemm", {"x", "w", "b"}, {"y"});
   CHECK(elements_of(single.read(), 0, 1) == Numbers{4, 4, 4});
 
+  OnnxModel column(Shape{2});
+  column.counted("w", Shape{2, 3}).counted("b", Shape{3, 1}).add("Gemm", {"x", "w", "b"}, {"y"});
+  CHECK_REFUSED(column, "'b' is [3, 1], but must have its 3 elements along its last axis");
+
   OnnxModel transposed(Shape{2});
   transposed.counted("w", Shape{2, 3});
   transposed.add("Gemm", {"x", "w"}, {"y"}, {{"transA", std::int64_t{1}}});

@@ -50,6 +50,9 @@ OnnxConstant onnx_integers(std::string name, const Shape& shape,
 OnnxConstant onnx_transposed(const OnnxConstant& matrix);
 /// The same elements under another shape.
 OnnxConstant onnx_reshaped(OnnxConstant constant, const Shape& shape);
+/// (count), of a constant that is broadcast along all axes but the last one: (count), (1, count)
+/// ... Throws UsageError for another shape.
+OnnxConstant onnx_along_last(const OnnxConstant& constant, std::int64_t count);
 
 struct OnnxOperator {
   using Attribute = std::variant<std::int64_t, double, std::vector<std::int64_t>,

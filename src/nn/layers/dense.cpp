@@ -248,7 +248,7 @@ OnnxLayer dense_of(OnnxSource& source, const std::string& tensor, OnnxConstant k
   }
   layer.parameters.push_back(std::move(kernel));
   if (bias) {
-    layer.parameters.push_back(onnx_reshaped(*std::move(bias), Shape{units}));
+    layer.parameters.push_back(onnx_along_last(*bias, units));
   }
   return layer;
 }

@@ -169,8 +169,8 @@ std::optional<OnnxLayer> read_steps(OnnxSource& source, const OnnxOperator& op) 
   const std::int64_t width = x.shape.dimensions().back();
   OnnxLayer layer =
       layer_norm_of(source, centred->input(0), width, variance->constant->numbers().front());
-  layer.parameters = {onnx_reshaped(*gain->constant, Shape{width}),
-                      onnx_reshaped(*shift->constant, Shape{width})};
+  layer.parameters = {onnx_along_last(*gain->constant, width),
+                      onnx_along_last(*shift->constant, width)};
   return layer;
 }
 
