@@ -22,12 +22,13 @@ def environment():
     """The Python of PyTorch's environment, made on first use."""
     folder = cache_folder() / "peers-env"
     python = folder / "bin" / "python"
-    probe = [str(python), "-c", "import torch, safetensors, yaml, onnx, onnxruntime"]
+    probe = [str(python), "-c", "import torch, safetensors, yaml, onnx, onnxruntime, onnxscript, h5py"]
     if python.exists() and subprocess.run(probe, capture_output=True).returncode == 0:
         return str(python)
     print(f"making PyTorch's environment in {folder} (once)", file=sys.stderr, flush=True)
     venv.create(folder, with_pip=True)
-    subprocess.run([str(python), "-m", "pip", "install", "-q", "torch", "numpy", "safetensors", "pyyaml", "onnx", "onnxruntime"], check=True)
+    subprocess.run([str(python), "-m", "pip", "install", "-q", "torch", "numpy", "safetensors", "pyyaml", "onnx", "onnxruntime",
+                    "onnxscript", "h5py"], check=True)
     return str(python)
 
 

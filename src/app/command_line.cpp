@@ -144,11 +144,13 @@ void add_subject(CLI::App& command, Invocation& to) {
     add_target(command, to, "DECK|RUN_DIR", "Input deck, or the folder of a run");
   } else if (name == "predict") {
     add_target(command, to, "DECK|RUN_DIR|CHECKPOINT|FILE",
-               "Input deck, the folder of a run, one of its checkpoints, or a .safetensors or "
-               ".onnx of zygos export");
+               "Input deck, the folder of a run, one of its checkpoints, a .safetensors of zygos "
+               "export, or an .onnx");
   } else if (name == "export") {
     add_target(command, to, "DECK|RUN_DIR|CHECKPOINT",
                "Input deck, the folder of a run, or one of its checkpoints");
+  } else if (name == "import") {
+    add_target(command, to, "FILE.onnx", "Model of another program, in ONNX");
   } else if (name == "inspect") {
     add_target(command, to, "CHECKPOINT|RUN_DIR", "A checkpoint, or the folder of a run");
   } else if (name == "report") {
@@ -177,6 +179,12 @@ void add_command_options(CLI::App& command, Invocation& to) {
             "FILE.safetensors (PyTorch's names and layouts), .npz (Zygos' own) or .onnx (the "
             "whole model)")
         ->required()
+        ->type_name("FILE");
+  }
+  if (name == "import") {
+    command
+        .add_option("--output", to.output,
+                    "DECK.yaml, or the folder it goes to (the model's name, in this folder)")
         ->type_name("FILE");
   }
   if (name == "bench") {

@@ -32,7 +32,7 @@ struct Invocation {
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
-  std::string output;                   ///< report, predict, export
+  std::string output;                   ///< report, predict, export, import
   std::string input;                    ///< predict; empty: the test set
   std::string dataset;                  ///< predict: in an HDF5 file; empty: as the deck
   std::optional<std::int64_t> batch{};  ///< predict

@@ -46,15 +46,18 @@ Schema pretrained_schema() {
       "starts, not when it goes on.");
   schema
       .path("file",
-            "A .safetensors, .npz or .onnx, with PyTorch's names and layouts or Zygos' own; or a run's "
+            "A .safetensors, .npz or .onnx, with PyTorch's names and layouts or Zygos' own; or a "
+            "run's "
             "folder, or one of its checkpoints.")
       .required()
       .example("resnet.safetensors");
   schema
-      .choice("match", {"names", "order"},
-              "names: the tensors fc1.weight and fc1.bias are of the layer fc1; order: the first "
-              "module of the file is the first layer with parameters, and so on, as "
-              "torch.nn.Sequential counts them.")
+      .choice(
+          "match", {"names", "order", "operators"},
+          "names: the tensors fc1.weight and fc1.bias are of the layer fc1; order: the first "
+          "module of the file is the first layer with parameters, and so on, as "
+          "torch.nn.Sequential counts them; operators: of an .onnx, each weight is of the layer "
+          "that zygos import makes of the operator which reads it.")
       .fallback("names");
   schema.texts("rename", "Modules of the file that are layers of another name: `module -> layer`.")
       .fallback("[]")

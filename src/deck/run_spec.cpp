@@ -146,6 +146,7 @@ PretrainedSpec pretrained_of(const Section& section, Findings& findings) {
   constexpr std::string_view arrow = "->";
   PretrainedSpec spec{.file = section.path("file"),
                       .in_order = section.text("match") == "order",
+                      .by_operators = section.text("match") == "operators",
                       .renamings = {},
                       .partial = section.boolean("partial"),
                       .position = section.position("file")};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/load/exchange.hpp"
 
+#include "load/onnx/import.hpp"
 #include "load/onnx_model.hpp"
 #include "load/saved_graph.hpp"
 #include "load/weight_prefix.hpp"
@@ -66,13 +67,35 @@ void export_model(const SavedModel& saved, const std::filesystem::path& file) {
   io::write_weight_file(file, refs, metadata);
 }
 
+ForeignModel import_onnx(const std::filesystem::path& file, const std::string& pretrained) {
+  if (file.extension() != ".onnx") {
+    throw UsageError(file.string() +
+                     " is no .onnx, the one kind of file that says what a model is");
+  }
+  try {
+    return foreign_model(file, pretrained);
+  } catch (const UsageError& refusal) {
+    throw UsageError(fmt::format("{}: {}", file.string(), refusal.what()));
+  }
+}
+
 SavedModel import_model(const std::filesystem::path& file,
-                        const std::vector<std::string>& overrides) {
+                        const std::vector<std::string>& overrides, const LogSink& log) {
   io::WeightFile content = io::read_weight_file(file);
+  if (file.extension() == ".onnx" && !content.metadata.contains(deck_key)) {
+    content.tensors.clear();  // they are read again, by what reads them
+    ForeignModel foreign = import_onnx(file);
+    for (const std::string& note : foreign.notes) {
+      zygos::log(log, LogLevel::info, note);
+    }
+    content.metadata = {{deck_key, std::move(foreign.deck)},
+                        {shape_key, text_of_sample_shape(foreign.sample)}};
+    content.tensors = std::move(foreign.weights);
+  }
   const auto deck_text = content.metadata.find(deck_key);
   if (deck_text == content.metadata.end()) {
     throw UsageError(fmt::format(
-        "{} holds weights and no deck, as only files that zygos export has written do; name it in "
+        "{} holds weights and no deck, which only files of zygos export have; name it in "
         "model.pretrained.file of a deck whose model it fits",
         file.string()));
   }

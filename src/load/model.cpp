@@ -106,7 +106,7 @@ io::Checkpoint load_checkpoint(const fs::path& path, bool best, const LogSink& l
 SavedModel load_saved_model(const fs::path& path, bool best,
                             const std::vector<std::string>& overrides, const LogSink& log) {
   if (!fs::is_directory(path) && io::is_weight_file(path)) {
-    return import_model(path, overrides);
+    return import_model(path, overrides, log);
   }
   io::Checkpoint checkpoint = load_checkpoint(path, best, log);
   CheckedDeck deck = parse_deck(checkpoint.fact("deck"), checkpoint.path / "deck.yaml", overrides);

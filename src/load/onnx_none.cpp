@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A build without ONNX.
+#include "load/onnx/import.hpp"
 #include "load/onnx_model.hpp"
 
 #include "zygos/core/error.hpp"
@@ -13,6 +14,12 @@ std::string onnx_model_of(const graph::Graph&, std::span<const infer::Weight>,
   throw UsageError(
       "this build has no ONNX; write .safetensors or .npz, or rebuild with libonnx-dev installed "
       "and -DZYGOS_ENABLE_ONNX=ON");
+}
+
+ForeignModel foreign_model(const std::filesystem::path&, const std::string&) {
+  throw UsageError(
+      "cannot be read: this build has no ONNX; rebuild with libonnx-dev installed and "
+      "-DZYGOS_ENABLE_ONNX=ON");
 }
 
 }  // namespace zygos::load

@@ -6,6 +6,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/weight_file.hpp"
+#include "zygos/load/exchange.hpp"
 #include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<io::StoredTensor> tensors_in(const fs::path& file) {
+std::vector<io::StoredTensor> tensors_in(const fs::path& file, bool by_operators) {
+  if (by_operators) {
+    return import_onnx(file).weights;
+  }
   if (!fs::is_directory(file)) {
     return io::read_weight_file(file).tensors;
   }
@@ -45,7 +49,8 @@ MatchedWeights load_pretrained(const deck::PretrainedSpec& spec, const graph::Gr
     if (!fs::exists(spec.file)) {
       throw UsageError(fmt::format("there is no file {}", spec.file.string()));
     }
-    return match_weights(graph, tensors_in(spec.file), spec.file.string(), options);
+    return match_weights(graph, tensors_in(spec.file, spec.by_operators), spec.file.string(),
+                         options);
   } catch (const UsageError& refusal) {
     findings.error(spec.position, refusal.what());
     findings.throw_if_any();

@@ -188,6 +188,35 @@ TEST_CASE("Models of every layer are ONNX that its own checker accepts, but for 
   CHECK_THAT(large.err, ContainsSubstring("a graph of 9000 nodes is too large for ONNX"));
 }
 
+TEST_CASE("An imported model is a deck that begins with the weights of the file") {
+  const Scratch scratch;
+  make_base(scratch);
+  const auto imported =
+      json_of({"import", "base.onnx", "--output", "tuned.yaml", "--json"}, scratch.path());
+  CHECK(imported["layers"] == 2);
+  CHECK(imported["parameters"] == 6 * 8 + 8 + 8 * 3 + 3);
+  const std::string data = "data={format: synthetic, function: invariants, samples: 64}";
+  hash_of(scratch, "tuned.yaml", {data, "optimizer={type: sgd, learning_rate: 1e-30}"});
+  CHECK(predictions(scratch, "runs/tuned", {data}) ==
+        predictions(scratch, "base.onnx", {data, "train.batch=16"}));
+
+  const Outcome again =
+      zygos_run({"import", "base.onnx", "--output", "tuned.yaml"}, scratch.path());
+  CHECK(again.code == 2);
+  CHECK_THAT(again.err, ContainsSubstring("is there already and is not overwritten"));
+  fs::create_directory(scratch.path() / "decks");
+  CHECK(zygos_run({"import", "base.onnx", "--output", "decks"}, scratch.path()).code == 0);
+  CHECK(zygos_run({"train", "decks/base.yaml", "--run-dir", "moved", data}, scratch.path()).code ==
+        0);
+  const Outcome ending = zygos_run({"import", "base.npz", "--output", "n.yaml"}, scratch.path());
+  CHECK(ending.code == 2);
+  CHECK_THAT(ending.err, ContainsSubstring("is no .onnx"));
+  const Outcome by_operators =
+      zygos_run({"check", "tuned.yaml", data, "model.pretrained.file=base.npz"}, scratch.path());
+  CHECK(by_operators.code == 2);
+  CHECK_THAT(by_operators.err, ContainsSubstring("is no .onnx"));
+}
+
 TEST_CASE("Export refuses what it cannot write") {
   const Scratch scratch;
   write_deck(scratch.path() / "base.yaml", "out");

@@ -142,6 +142,7 @@ struct PretrainedSpec {
   };
   std::filesystem::path file;  ///< or the folder of a run or checkpoint
   bool in_order = false;       ///< modules are matched by their order, not by their names
+  bool by_operators = false;   ///< a model of ONNX: names are those that zygos import gives layers
   std::vector<Renaming> renamings;
   bool partial = false;
   Position position;

@@ -36,10 +36,10 @@ struct SavedModel {
 io::Checkpoint load_checkpoint(const std::filesystem::path& path, bool best = false,
                                const LogSink& log = {});
 
-/// The same of a path to load_checkpoint(), or to a .safetensors that zygos export has written. The
-/// graph is that of the deck in there, with `overrides` "key.path=value"; data are
-/// read only where a checkpoint does not say the shape of a sample (an older one), and
-/// where samples are graphs. Throws CheckpointError, deck::DeckError.
+/// The same of a path to load_checkpoint(), to a .safetensors that zygos export has written, or to
+/// an .onnx (see import_model()). The graph is that of the deck in there, with `overrides`
+/// "key.path=value"; data are read only where a checkpoint does not say the shape of a sample (an
+/// older one), and where samples are graphs. Throws CheckpointError, deck::DeckError.
 SavedModel load_saved_model(const std::filesystem::path& path, bool best = false,
                             const std::vector<std::string>& overrides = {},
                             const LogSink& log = {});

@@ -10,6 +10,7 @@
 #include "zygos/deck/value.hpp"
 #include "zygos/nn/layer.hpp"
 #include "zygos/nn/loss.hpp"
+#include "zygos/nn/onnx_reading.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/nn/rate_schedule.hpp"
 
@@ -24,6 +25,7 @@ template <class Product>
 struct Entry {
   deck::Schema schema;  ///< name, documentation and keys
   std::function<Product(const deck::Section&)> make;
+  OnnxReading onnx{};  ///< of layers and losses; no operators: it is not found in models of ONNX
 };
 
 /// `of_data`: the graph that layers take which are not given one.

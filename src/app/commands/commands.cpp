@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 16> table{{
+  static constexpr std::array<Command, 17> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -18,6 +18,8 @@ std::span<const Command> commands() {
        "zygos predict runs/mnist_mlp --input digits.npy --output digits.csv", run_predict},
       {"export", "Write a trained model as .onnx, or its weights for PyTorch or NumPy",
        "zygos export runs/mnist_mlp --output mnist.safetensors", run_export},
+      {"import", "Write a deck from an .onnx of another program, which begins with its weights",
+       "zygos import resnet.onnx --output resnet.yaml", run_import},
       {"check", "Check a deck, its shapes and its memory without training",
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Predict every policy from a profile of the lanes and recommend one",

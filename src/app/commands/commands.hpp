@@ -20,6 +20,7 @@ ExitCode run_resume(const Invocation& invocation, Console& console, const Ranks&
 ExitCode run_eval(const Invocation& invocation, Console& console);
 ExitCode run_predict(const Invocation& invocation, Console& console);
 ExitCode run_export(const Invocation& invocation, Console& console);
+ExitCode run_import(const Invocation& invocation, Console& console);
 ExitCode run_check(const Invocation& invocation, Console& console);
 ExitCode run_plan(const Invocation& invocation, Console& console);
 ExitCode run_compare(const Invocation& invocation, Console& console);

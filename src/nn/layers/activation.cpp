@@ -12,6 +12,10 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <cmath>
+#include <numbers>
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -105,18 +109,86 @@ class ActivationLayer final : public Layer {
   Activation which_;
 };
 
-Entry<LayerPtr> entry_of(Activation which) {
+/// Factors of a product of products, the constant ones as one.
+struct Factors {
+  double scale = 1.0;
+  std::vector<std::string> tensors{};
+};
+
+void add_factors(OnnxSource& source, const OnnxOperator& product, Factors& to) {
+  for (const std::string& input : product.inputs) {
+    if (const auto scalar = onnx_scalar(source, input)) {
+      to.scale *= *scalar;
+    } else if (const OnnxOperator* inner = source.inner(input, "Mul")) {
+      add_factors(source, *inner, to);
+    } else {
+      to.tensors.push_back(input);
+    }
+  }
+}
+
+bool is_about(std::optional<double> value, double expected) {
+  return value && std::abs(*value - expected) < 1e-6;
+}
+
+/// Whether the tensor is 1 + erf(x / sqrt(2)).
+bool is_twice_normal(OnnxSource& source, const std::string& tensor, const std::string& x) {
+  const OnnxOperator* sum = source.inner(tensor, "Add");
+  const auto operands = sum != nullptr ? onnx_with_constant(source, *sum) : std::nullopt;
+  const OnnxOperator* erf = operands ? source.inner(operands->computed, "Erf") : nullptr;
+  if (erf == nullptr || operands->constant->shape.size() != 1 ||
+      operands->constant->numbers().front() != 1.0) {
+    return false;
+  }
+  if (const OnnxOperator* quotient = source.inner(erf->input(0), "Div")) {
+    return quotient->input(0) == x &&
+           is_about(onnx_scalar(source, quotient->input(1)), std::numbers::sqrt2);
+  }
+  const OnnxOperator* product = source.inner(erf->input(0), "Mul");
+  const auto scaled = product != nullptr ? onnx_with_constant(source, *product) : std::nullopt;
+  return scaled && scaled->computed == x && scaled->constant->shape.size() == 1 &&
+         is_about(scaled->constant->numbers().front(), 1.0 / std::numbers::sqrt2);
+}
+
+/// One operator since version 20; before that x (1 + erf(x / sqrt(2))) / 2 in any order.
+std::optional<OnnxLayer> read_gelu(OnnxSource& source, const OnnxOperator& op) {
+  std::string x = op.input(0);
+  if (op.type == "Gelu") {
+    if (const std::string kind = op.text("approximate", "none"); kind != "none") {
+      throw UsageError("its attribute approximate is " + kind +
+                       "; only the exact gelu, none, is a "
+                       "layer");
+    }
+  } else {
+    Factors factors;
+    add_factors(source, op, factors);
+    if (factors.tensors.size() != 2 || !is_about(factors.scale, 0.5)) {
+      return std::nullopt;
+    }
+    const auto& [one, other] = std::pair(factors.tensors[0], factors.tensors[1]);
+    const bool first = is_twice_normal(source, other, one);
+    if (!first && !is_twice_normal(source, one, other)) {
+      return std::nullopt;
+    }
+    x = first ? one : other;
+  }
+  return OnnxLayer{.inputs = {{x}}, .shape = source.value(x).shape};
+}
+
+Entry<LayerPtr> entry_of(Activation which, OnnxReading reading) {
   return {deck::Schema(std::string(name_of(which)), std::string(formula_of(which))),
-          [which](const deck::Section&) { return activation(which); }};
+          [which](const deck::Section&) { return activation(which); }, std::move(reading)};
 }
 
 }  // namespace
 
 LayerPtr activation(Activation which) { return std::make_shared<ActivationLayer>(which); }
 
-Entry<LayerPtr> relu_entry() { return entry_of(Activation::relu); }
-Entry<LayerPtr> tanh_entry() { return entry_of(Activation::tanh); }
-Entry<LayerPtr> sigmoid_entry() { return entry_of(Activation::sigmoid); }
-Entry<LayerPtr> gelu_entry() { return entry_of(Activation::gelu); }
+Entry<LayerPtr> relu_entry() { return entry_of(Activation::relu, onnx_elementwise("Relu")); }
+Entry<LayerPtr> tanh_entry() { return entry_of(Activation::tanh, onnx_elementwise("Tanh")); }
+Entry<LayerPtr> sigmoid_entry() {
+  return entry_of(Activation::sigmoid, onnx_elementwise("Sigmoid"));
+}
+Entry<LayerPtr> gelu_entry() { return entry_of(Activation::gelu, {{"Gelu", "Mul"}, read_gelu}); }
 
 }  // namespace zygos::nn

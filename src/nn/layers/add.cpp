@@ -10,6 +10,9 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -112,6 +115,26 @@ class Add final : public Layer {
   AddOptions options_;
 };
 
+/// A sum of tensors that all depend on the model's input.
+std::optional<OnnxLayer> read_add(OnnxSource& source, const OnnxOperator& op) {
+  if (op.inputs.size() < 2 || std::ranges::any_of(op.inputs, [&](const std::string& input) {
+        return source.constant(input) != nullptr;
+      })) {
+    return std::nullopt;
+  }
+  const OnnxValue first = source.value(op.input(0));
+  OnnxLayer layer{.inputs = {{op.input(0)}}, .shape = first.shape};
+  for (std::size_t i = 1; i < op.inputs.size(); ++i) {
+    const OnnxValue& other = source.value(op.input(i));
+    if (other.shape != first.shape) {
+      throw UsageError("its inputs are " + first.shape.text() + " and " + other.shape.text() +
+                       "; layers of one shape only are added");
+    }
+    layer.inputs.push_back({op.input(i), first.sample});
+  }
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr add(AddOptions options) { return std::make_shared<Add>(options); }
@@ -129,7 +152,8 @@ Entry<LayerPtr> add_entry() {
       .below(1.0)
       .fallback(0.0);
   return {schema,
-          [](const deck::Section& options) { return add({.dropout = options.real("dropout")}); }};
+          [](const deck::Section& options) { return add({.dropout = options.real("dropout")}); },
+          {{"Add", "Sum"}, read_add}};
 }
 
 }  // namespace zygos::nn

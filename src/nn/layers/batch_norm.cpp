@@ -17,6 +17,9 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <cmath>
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -198,6 +201,39 @@ class BatchNorm final : public Layer {
   BatchNormOptions options_;
 };
 
+/// As (1, channels, ...), in evaluation mode.
+std::optional<OnnxLayer> read_batch_norm(OnnxSource& source, const OnnxOperator& op) {
+  onnx_require(op, "training_mode", 0);
+  onnx_require(op, "spatial", 1);
+  const OnnxValue& x = source.value(op.input(0));
+  if (x.shape.rank() < 2 || x.shape[0] != 1) {
+    throw UsageError("its input is " + x.shape.text() +
+                     " for one sample; it must be (1, channels, ...)");
+  }
+  OnnxLayer layer{.inputs = {{op.input(0)}}, .shape = x.shape};
+  if (x.sample.rank() == 0 || x.sample[0] != x.shape[1]) {
+    layer.inputs[0].sample = x.shape.without_leading();
+  }
+  for (std::size_t i = 1; i <= 4; ++i) {
+    const OnnxConstant* parameter = source.constant(op.input(i));
+    if (parameter == nullptr) {
+      return std::nullopt;
+    }
+    layer.parameters.push_back(onnx_reshaped(*parameter, Shape{x.shape[1]}));
+  }
+  const double epsilon = op.real("epsilon", 1e-5);
+  const BatchNormOptions usual;
+  if (onnx_text(epsilon) != onnx_text(usual.epsilon)) {
+    layer.options.emplace_back("epsilon", onnx_text(epsilon));
+  }
+  // ONNX' is the share that stays.
+  const double momentum = 1.0 - op.real("momentum", 0.9);
+  if (std::abs(momentum - usual.momentum) > 1e-6 && momentum > 0.0) {
+    layer.options.emplace_back("momentum", onnx_text(momentum));
+  }
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr batch_norm(BatchNormOptions options) { return std::make_shared<BatchNorm>(options); }
@@ -225,12 +261,14 @@ Entry<LayerPtr> batch_norm_entry() {
       .above(0.0)
       .at_most(1.0);
   schema.real("epsilon", "Added to the variance.").fallback(usual.epsilon).above(0.0);
-  return {schema, [](const deck::Section& options) {
+  return {schema,
+          [](const deck::Section& options) {
             return batch_norm({.group = options.integer("group"),
                                .deferred = options.boolean("deferred"),
                                .momentum = options.real("momentum"),
                                .epsilon = options.real("epsilon")});
-          }};
+          },
+          {{"BatchNormalization"}, read_batch_norm}};
 }
 
 }  // namespace zygos::nn

@@ -10,6 +10,7 @@
 #include "zygos/tensor/views.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace zygos::nn {
 namespace {
@@ -95,6 +96,28 @@ class Concat final : public Layer {
   }
 };
 
+/// Joins along the channels: the first axis behind the batch.
+std::optional<OnnxLayer> read_concat(OnnxSource& source, const OnnxOperator& op) {
+  OnnxLayer layer{.inputs = {}};
+  std::int64_t first = 0;
+  for (const std::string& input : op.inputs) {
+    if (source.constant(input) != nullptr) {
+      return std::nullopt;
+    }
+    const Shape& shape = source.value(input).shape;
+    const std::int64_t axis = op.integer("axis", 1);
+    if (shape.rank() < 2 || shape[0] != 1 ||
+        axis != (axis < 0 ? 1 - static_cast<std::int64_t>(shape.rank()) : 1)) {
+      throw UsageError("it joins " + shape.text() + " along axis " + std::to_string(axis) +
+                       "; layers are joined along axis 1 only, the first behind the batch");
+    }
+    layer.inputs.push_back({input, shape.without_leading()});
+    first += shape[1];
+    layer.shape = shape.without_leading().without_leading().with_leading(first).with_leading(1);
+  }
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr concat() { return std::make_shared<Concat>(); }
@@ -102,7 +125,8 @@ LayerPtr concat() { return std::make_shared<Concat>(); }
 Entry<LayerPtr> concat_entry() {
   return {deck::Schema("concat",
                        "Two or more layers, named in `inputs`, joined along their first extent."),
-          [](const deck::Section&) { return concat(); }};
+          [](const deck::Section&) { return concat(); },
+          {{"Concat"}, read_concat}};
 }
 
 }  // namespace zygos::nn

@@ -5,6 +5,7 @@
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
 #include "nn/conv_layer.hpp"
+#include "nn/conv_reading.hpp"
 #include "nn/entries.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -123,7 +124,9 @@ Entry<LayerPtr> conv2d_entry() {
   deck::Schema schema("conv2d",
                       "Convolution of images (channels, height, width): y = f(x * w + b).");
   add_conv_keys(schema);
-  return {schema, [](const deck::Section& options) { return conv2d(conv_options_of(options)); }};
+  return {schema,
+          [](const deck::Section& options) { return conv2d(conv_options_of(options)); },
+          {{"Conv", "Add"}, read_conv2d}};
 }
 
 Entry<LayerPtr> conv1d_entry() {
@@ -134,7 +137,8 @@ Entry<LayerPtr> conv1d_entry() {
   schema.integer("padding", "Zeros on each side of the input.").at_least(0).fallback(0);
   schema.integer("dilation", "Step between the kernel's taps.").at_least(1).fallback(1);
   add_common_conv_keys(schema);
-  return {schema, [](const deck::Section& options) {
+  return {schema,
+          [](const deck::Section& options) {
             return conv1d({.filters = options.integer("filters"),
                            .kernel = options.integer("kernel"),
                            .stride = options.integer("stride"),
@@ -143,7 +147,8 @@ Entry<LayerPtr> conv1d_entry() {
                            .groups = options.integer("groups"),
                            .bias = options.boolean("bias"),
                            .activation = activation_named(options.text("activation"))});
-          }};
+          },
+          {{"Conv", "Add"}, read_conv1d}};
 }
 
 }  // namespace zygos::nn

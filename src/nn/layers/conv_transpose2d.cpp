@@ -5,6 +5,7 @@
 // convolution's input, and its input's gradient is the convolution.
 #include "nn/checks.hpp"
 #include "nn/conv_layer.hpp"
+#include "nn/conv_reading.hpp"
 #include "nn/entries.hpp"
 #include "ops/conv/conv2d.hpp"
 
@@ -104,9 +105,11 @@ Entry<LayerPtr> conv_transpose2d_entry() {
                       "makes them larger.");
   add_conv_keys(schema);
   pair_key(schema, "output_padding", "Rows and columns more, less than the stride.", 0).fallback(0);
-  return {schema, [](const deck::Section& section) {
+  return {schema,
+          [](const deck::Section& section) {
             return conv_transpose2d({conv_options_of(section), pair_of(section, "output_padding")});
-          }};
+          },
+          {{"ConvTranspose", "Add"}, read_conv_transpose2d}};
 }
 
 }  // namespace zygos::nn

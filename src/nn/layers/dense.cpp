@@ -15,6 +15,7 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace zygos::nn {
@@ -197,6 +198,133 @@ class Dense final : public Layer {
   DenseOptions options_;
 };
 
+OnnxConstant scaled(const OnnxConstant& constant, double factor) {
+  if (factor == 1.0) {
+    return constant;
+  }
+  std::vector<double> numbers = constant.numbers();
+  std::ranges::for_each(numbers, [&](double& number) { number *= factor; });
+  return onnx_constant(constant.name, constant.dtype, constant.shape, numbers);
+}
+
+/// A row for each element of the layer before, whose elements the product reads in this order.
+OnnxConstant with_rows_in(std::span<const std::int64_t> order, const OnnxConstant& kernel) {
+  const auto columns = static_cast<std::size_t>(kernel.shape[1]);
+  const std::vector<double> from = kernel.numbers();
+  std::vector<double> to(from.size());
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(row * columns), columns,
+                to.begin() + order[row] * kernel.shape[1]);
+  }
+  return onnx_constant(kernel.name, kernel.dtype, kernel.shape, to);
+}
+
+/// Every element once.
+bool is_permutation(const OnnxValue& value) {
+  std::vector<bool> met(static_cast<std::size_t>(value.sample.size()), false);
+  for (const std::int64_t index : value.order) {
+    met[static_cast<std::size_t>(index)] = true;
+  }
+  return std::ssize(value.order) == value.sample.size() && !std::ranges::count(met, false);
+}
+
+OnnxLayer dense_of(OnnxSource& source, const std::string& tensor, OnnxConstant kernel,
+                   std::optional<OnnxConstant> bias) {
+  const OnnxValue& x = source.value(tensor);
+  const std::int64_t width = kernel.shape[0];
+  const std::int64_t units = kernel.shape[1];
+  if (x.shape.rank() == 0 || x.shape.dimensions().back() != width) {
+    throw UsageError("its input is " + x.shape.text() + " and its weights are " +
+                     kernel.shape.text() + ", which cannot be multiplied");
+  }
+  OnnxLayer layer{.inputs = {{tensor}}, .options = {{"units", std::to_string(units)}}};
+  std::vector<std::int64_t> outputs(x.shape.dimensions().begin(), x.shape.dimensions().end());
+  outputs.back() = units;
+  layer.shape = Shape(outputs);
+  if (!bias) {
+    layer.options.emplace_back("bias", "false");
+  }
+  if (x.shape.size() != width) {
+    layer.options.emplace_back("flatten", "false");
+    if (x.sample.rank() == 0 || x.sample.dimensions().back() != width) {
+      layer.inputs[0].sample = Shape{x.shape.size() / width, width};
+    }
+  } else if (!x.order.empty() && is_permutation(x)) {
+    kernel = with_rows_in(x.order, kernel);
+    layer.inputs[0].any_order = true;
+  }
+  layer.parameters.push_back(std::move(kernel));
+  if (bias) {
+    layer.parameters.push_back(onnx_along_last(*bias, units));
+  }
+  return layer;
+}
+
+/// alpha x W + beta b, with W transposed or not.
+std::optional<OnnxLayer> read_gemm(OnnxSource& source, const OnnxOperator& op) {
+  const OnnxConstant* kernel = source.constant(op.input(1));
+  if (kernel == nullptr || kernel->shape.rank() != 2 || source.constant(op.input(0)) != nullptr) {
+    return std::nullopt;
+  }
+  onnx_require(op, "transA", 0);
+  OnnxConstant weights = scaled(*kernel, op.real("alpha", 1.0));
+  if (op.integer("transB", 0) != 0) {
+    weights = onnx_transposed(weights);
+  }
+  std::optional<OnnxConstant> bias;
+  if (!op.input(2).empty()) {
+    const OnnxConstant* given = source.constant(op.input(2));
+    if (given == nullptr) {
+      return std::nullopt;
+    }
+    bias = scaled(*given, op.real("beta", 1.0));
+    if (bias->shape.size() == 1) {
+      const std::vector<double> alike(static_cast<std::size_t>(weights.shape[1]),
+                                      bias->numbers().front());
+      bias = onnx_constant(bias->name, bias->dtype, Shape{weights.shape[1]}, alike);
+    }
+  }
+  return dense_of(source, op.input(0), std::move(weights), std::move(bias));
+}
+
+/// Whether the tensor is a product with a constant on the left, which is of a graph_conv.
+bool gathers_from_nodes(OnnxSource& source, const std::string& tensor) {
+  const OnnxOperator* before = source.maker(tensor);
+  if (before != nullptr && before->type == "Reshape") {
+    before = source.maker(before->input(0));
+  }
+  return before != nullptr && before->type == "MatMul" &&
+         source.constant(before->input(0)) != nullptr;
+}
+
+/// x W, or x W + b.
+std::optional<OnnxLayer> read_dense(OnnxSource& source, const OnnxOperator& op) {
+  if (op.type == "Gemm") {
+    return read_gemm(source, op);
+  }
+  const OnnxOperator* product = &op;
+  std::optional<OnnxConstant> bias;
+  if (op.type == "Add") {
+    const auto operands = onnx_with_constant(source, op);
+    product = operands ? source.inner(operands->computed, "MatMul") : nullptr;
+    if (product == nullptr) {
+      return std::nullopt;
+    }
+    bias = *operands->constant;
+  }
+  const OnnxConstant* kernel = source.constant(product->input(1));
+  if (kernel == nullptr || kernel->shape.rank() != 2 ||
+      gathers_from_nodes(source, product->input(0))) {
+    return std::nullopt;
+  }
+  const std::int64_t units = kernel->shape[1];
+  if (bias &&
+      (bias->shape.size() != units || (units > 1 && bias->shape.dimensions().back() != units))) {
+    return std::nullopt;
+  }
+  return dense_of(source, product->input(0), *kernel, std::move(bias));
+}
+
 }  // namespace
 
 LayerPtr dense(DenseOptions options) { return std::make_shared<Dense>(options); }
@@ -214,12 +342,14 @@ Entry<LayerPtr> dense_entry() {
   schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
       .fallback("none")
       .advice("put a gelu layer behind the dense layer");
-  return {schema, [](const deck::Section& options) {
+  return {schema,
+          [](const deck::Section& options) {
             return dense({.units = options.integer("units"),
                           .bias = options.boolean("bias"),
                           .flatten = options.boolean("flatten"),
                           .activation = activation_named(options.text("activation"))});
-          }};
+          },
+          {{"Gemm", "MatMul", "Add"}, read_dense}};
 }
 
 }  // namespace zygos::nn

@@ -11,6 +11,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -73,6 +75,12 @@ class Dropout final : public Layer {
   double rate_;
 };
 
+std::optional<OnnxLayer> read_dropout(OnnxSource& source, const OnnxOperator& op) {
+  return OnnxLayer{.inputs = {{op.input(0)}},
+                   .options = {{"rate", onnx_text(onnx_dropout_rate(source, op))}},
+                   .shape = source.value(op.input(0)).shape};
+}
+
 }  // namespace
 
 LayerPtr dropout(double rate) { return std::make_shared<Dropout>(rate); }
@@ -86,7 +94,9 @@ Entry<LayerPtr> dropout_entry() {
       .at_least(0.0)
       .below(1.0)
       .example("0.2");
-  return {schema, [](const deck::Section& options) { return dropout(options.real("rate")); }};
+  return {schema,
+          [](const deck::Section& options) { return dropout(options.real("rate")); },
+          {{"Dropout"}, read_dropout}};
 }
 
 }  // namespace zygos::nn

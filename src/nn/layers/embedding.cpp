@@ -10,6 +10,8 @@
 #include "zygos/nn/layers.hpp"
 #include "zygos/nn/onnx.hpp"
 
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -101,6 +103,26 @@ class Embedding final : public Layer {
   EmbeddingOptions options_;
 };
 
+/// Rows of a constant by the ids that are the model's input.
+std::optional<OnnxLayer> read_embedding(OnnxSource& source, const OnnxOperator& op) {
+  const OnnxConstant* table = source.constant(op.input(0));
+  if (table == nullptr || table->shape.rank() != 2 || op.integer("axis", 0) != 0) {
+    return std::nullopt;
+  }
+  const OnnxValue& ids = source.value(op.input(1));
+  if (ids.layer != "input") {
+    throw UsageError("its indices are computed by layer '" + ids.layer +
+                     "'; an embedding reads the model's input");
+  }
+  std::vector<std::int64_t> outputs(ids.shape.dimensions().begin(), ids.shape.dimensions().end());
+  outputs.push_back(table->shape[1]);
+  return OnnxLayer{.inputs = {{op.input(1)}},
+                   .options = {{"vocabulary", std::to_string(table->shape[0])},
+                               {"units", std::to_string(table->shape[1])}},
+                   .parameters = {*table},
+                   .shape = Shape(outputs)};
+}
+
 }  // namespace
 
 LayerPtr embedding(EmbeddingOptions options) { return std::make_shared<Embedding>(options); }
@@ -114,10 +136,12 @@ Entry<LayerPtr> embedding_entry() {
       .in_range(1, static_cast<double>(max_tokens))
       .example("65");
   schema.integer("units", "Width of the vectors.").required().at_least(1).example("128");
-  return {schema, [](const deck::Section& options) {
+  return {schema,
+          [](const deck::Section& options) {
             return embedding(
                 {.vocabulary = options.integer("vocabulary"), .units = options.integer("units")});
-          }};
+          },
+          {{"Gather"}, read_embedding}};
 }
 
 }  // namespace zygos::nn

@@ -7,6 +7,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/fused_activation.hpp"
+#include "nn/graph_reading.hpp"
 #include "nn/rows_view.hpp"
 #include "nn/sparse_matrix.hpp"
 #include "ops/sparse/embedding.hpp"
@@ -377,14 +378,16 @@ LayerPtr graph_conv(const GraphConvOptions& options) {
 }
 
 Entry<LayerPtr> graph_conv_entry(const SampleGraph& of_data) {
-  return {schema_of_graph_conv(), [of_data](const deck::Section& options) {
+  return {schema_of_graph_conv(),
+          [of_data](const deck::Section& options) {
             const bool mean = options.text("aggregate") == "mean";
             return graph_conv({.units = options.integer("units"),
                                .aggregate = mean ? Aggregate::mean : Aggregate::gcn,
                                .graph = graph_of(options, of_data),
                                .bias = options.boolean("bias"),
                                .activation = activation_named(options.text("activation"))});
-          }};
+          },
+          {{"MatMul", "Add"}, read_graph_conv}};
 }
 
 }  // namespace zygos::nn

@@ -12,6 +12,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -111,6 +113,93 @@ class LayerNorm final : public Layer {
   double epsilon_;
 };
 
+OnnxLayer layer_norm_of(OnnxSource& source, const std::string& tensor, std::int64_t width,
+                        double epsilon) {
+  const OnnxValue& x = source.value(tensor);
+  OnnxLayer layer{.inputs = {{tensor}}, .shape = x.shape};
+  if (x.sample.rank() == 0 || x.sample.dimensions().back() != width) {
+    const std::int64_t rows = x.shape.size() / width;
+    layer.inputs[0].sample = rows == 1 ? Shape{width} : Shape{rows, width};
+  }
+  if (onnx_text(epsilon) != onnx_text(1e-5)) {
+    layer.options.emplace_back("epsilon", onnx_text(epsilon));
+  }
+  return layer;
+}
+
+/// The axis, or axes, that a ReduceMean is over.
+std::vector<std::int64_t> axes_of(OnnxSource& source, const OnnxOperator& op) {
+  const auto* given = op.input(1).empty() ? nullptr : source.constant(op.input(1));
+  return given != nullptr ? given->integers() : op.integers("axes");
+}
+
+/// Whether `op` is of the type; null is of none.
+bool is(const OnnxOperator* op, std::string_view type) { return op != nullptr && op->type == type; }
+
+/// (x - mean) / sqrt(variance + epsilon) gain + shift as an operator each, as PyTorch writes it for
+/// versions before 17.
+std::optional<OnnxLayer> read_steps(OnnxSource& source, const OnnxOperator& op) {
+  const auto shift = onnx_with_constant(source, op);
+  const OnnxOperator* product = shift ? source.maker(shift->computed) : nullptr;
+  const auto gain = is(product, "Mul") ? onnx_with_constant(source, *product) : std::nullopt;
+  const OnnxOperator* quotient = gain ? source.maker(gain->computed) : nullptr;
+  const OnnxOperator* centred = is(quotient, "Div") ? source.maker(quotient->input(0)) : nullptr;
+  const OnnxOperator* root = is(quotient, "Div") ? source.maker(quotient->input(1)) : nullptr;
+  const OnnxOperator* sum = is(root, "Sqrt") ? source.maker(root->input(0)) : nullptr;
+  const auto variance = is(sum, "Add") ? onnx_with_constant(source, *sum) : std::nullopt;
+  const OnnxOperator* mean = is(centred, "Sub") ? source.maker(centred->input(1)) : nullptr;
+  const OnnxOperator* mean_square = variance ? source.maker(variance->computed) : nullptr;
+  if (!is(mean, "ReduceMean") || !is(mean_square, "ReduceMean") ||
+      mean->input(0) != centred->input(0) || variance->constant->shape.size() != 1) {
+    return std::nullopt;
+  }
+  const OnnxOperator* square = source.maker(mean_square->input(0));
+  const bool by_power = is(square, "Pow") && onnx_scalar(source, square->input(1)) == 2.0;
+  if (!by_power && !(is(square, "Mul") && square->input(0) == square->input(1))) {
+    return std::nullopt;
+  }
+  const OnnxValue& x = source.value(centred->input(0));
+  const std::int64_t last = static_cast<std::int64_t>(x.shape.rank()) - 1;
+  for (const OnnxOperator* one : {mean, mean_square}) {
+    const auto axes = axes_of(source, *one);
+    if (axes.size() != 1 || (axes[0] != -1 && axes[0] != last)) {
+      return std::nullopt;
+    }
+  }
+  const std::int64_t width = x.shape.dimensions().back();
+  OnnxLayer layer =
+      layer_norm_of(source, centred->input(0), width, variance->constant->numbers().front());
+  layer.parameters = {onnx_along_last(*gain->constant, width),
+                      onnx_along_last(*shift->constant, width)};
+  return layer;
+}
+
+std::optional<OnnxLayer> read_layer_norm(OnnxSource& source, const OnnxOperator& op) {
+  if (op.type == "Add") {
+    return read_steps(source, op);
+  }
+  const Shape& shape = source.value(op.input(0)).shape;
+  const std::int64_t axis = op.integer("axis", -1);
+  const auto first =
+      static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(shape.rank()) : axis);
+  std::int64_t width = 1;
+  for (std::size_t i = first; i < shape.rank(); ++i) {
+    width *= shape[i];
+  }
+  const OnnxConstant* gain = source.constant(op.input(1));
+  if (gain == nullptr) {
+    return std::nullopt;
+  }
+  OnnxLayer layer = layer_norm_of(source, op.input(0), width, op.real("epsilon", 1e-5));
+  layer.parameters.push_back(onnx_reshaped(*gain, Shape{width}));
+  const OnnxConstant* shift = op.input(2).empty() ? nullptr : source.constant(op.input(2));
+  const std::vector<double> zeros(static_cast<std::size_t>(width), 0.0);
+  layer.parameters.push_back(shift != nullptr
+                                 ? onnx_reshaped(*shift, Shape{width})
+                                 : onnx_constant("", gain->dtype, Shape{width}, zeros));
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr layer_norm(double epsilon) { return std::make_shared<LayerNorm>(epsilon); }
@@ -120,7 +209,9 @@ Entry<LayerPtr> layer_norm_entry() {
                       "Vectors along the last extent, less their mean and over their standard "
                       "deviation, times a gain, plus a shift.");
   schema.real("epsilon", "Added to the variance.").above(0.0).fallback(1e-5);
-  return {schema, [](const deck::Section& options) { return layer_norm(options.real("epsilon")); }};
+  return {schema,
+          [](const deck::Section& options) { return layer_norm(options.real("epsilon")); },
+          {{"LayerNormalization", "Add"}, read_layer_norm}};
 }
 
 }  // namespace zygos::nn

@@ -11,6 +11,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -84,6 +86,12 @@ class LeakyRelu final : public Layer {
   double slope_;
 };
 
+std::optional<OnnxLayer> read_leaky_relu(OnnxSource& source, const OnnxOperator& op) {
+  return OnnxLayer{.inputs = {{op.input(0)}},
+                   .options = {{"slope", onnx_text(op.real("alpha", 0.01))}},
+                   .shape = source.value(op.input(0)).shape};
+}
+
 }  // namespace
 
 LayerPtr leaky_relu(double slope) { return std::make_shared<LeakyRelu>(slope); }
@@ -91,7 +99,9 @@ LayerPtr leaky_relu(double slope) { return std::make_shared<LeakyRelu>(slope); }
 Entry<LayerPtr> leaky_relu_entry() {
   deck::Schema schema("leaky_relu", "x where x >= 0, slope * x elsewhere (Maas et al., 2013).");
   schema.real("slope", "Factor of negative inputs.").fallback(0.01).at_least(0.0).below(1.0);
-  return {schema, [](const deck::Section& options) { return leaky_relu(options.real("slope")); }};
+  return {schema,
+          [](const deck::Section& options) { return leaky_relu(options.real("slope")); },
+          {{"LeakyRelu"}, read_leaky_relu}};
 }
 
 }  // namespace zygos::nn

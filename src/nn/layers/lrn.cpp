@@ -11,6 +11,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -106,6 +108,24 @@ class Lrn final : public Layer {
   LrnOptions options_;
 };
 
+std::optional<OnnxLayer> read_lrn(OnnxSource& source, const OnnxOperator& op) {
+  const OnnxValue& x = source.value(op.input(0));
+  if (x.shape.rank() < 2 || x.shape[0] != 1) {
+    throw UsageError("its input is " + x.shape.text() +
+                     " for one sample; it must be (1, channels, ...)");
+  }
+  OnnxLayer layer{.inputs = {{op.input(0)}}, .shape = x.shape};
+  if (x.sample.rank() == 0 || x.sample[0] != x.shape[1]) {
+    layer.inputs[0].sample = x.shape.without_leading();
+  }
+  const LrnOptions usual;
+  layer.options = {{"size", std::to_string(op.integer("size", usual.size))},
+                   {"alpha", onnx_text(op.real("alpha", 1e-4))},
+                   {"beta", onnx_text(op.real("beta", 0.75))},
+                   {"k", onnx_text(op.real("bias", 1.0))}};
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr lrn(LrnOptions options) { return std::make_shared<Lrn>(options); }
@@ -123,12 +143,14 @@ Entry<LayerPtr> lrn_entry() {
       .fallback(usual.alpha);
   schema.real("beta", "The power; 0.5, 0.75 and 1 are fast.").above(0.0).fallback(usual.beta);
   schema.real("k", "Added to the sum.").above(0.0).fallback(usual.k);
-  return {schema, [](const deck::Section& options) {
+  return {schema,
+          [](const deck::Section& options) {
             return lrn({.size = options.integer("size"),
                         .alpha = options.real("alpha"),
                         .beta = options.real("beta"),
                         .k = options.real("k")});
-          }};
+          },
+          {{"LRN"}, read_lrn}};
 }
 
 }  // namespace zygos::nn

@@ -11,6 +11,9 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 
 namespace zygos::nn {
@@ -203,6 +206,90 @@ Pool2dOptions pool_options_of(const deck::Section& section) {
           .ceil = section.boolean("ceil")};
 }
 
+/// An average over all of an image.
+OnnxLayer read_global(const std::string& tensor, const Shape& shape, bool keeps) {
+  const bool line = shape.rank() == 3;
+  const Shape image{shape[1], line ? 1 : shape[2], shape[line ? 2 : 3]};
+  OnnxLayer layer{.inputs = {{tensor, image}}};
+  const std::array window{image[1], image[2]};
+  layer.options.emplace_back("kernel", onnx_text(window));
+  layer.shape = !keeps ? Shape{1, shape[1]}
+                : line ? Shape{1, shape[1], 1}
+                       : Shape{1, shape[1], 1, 1};
+  return layer;
+}
+
+/// ReduceMean over all axes but those of the batch and the channels.
+std::optional<OnnxLayer> read_mean(OnnxSource& source, const OnnxOperator& op) {
+  std::vector<std::int64_t> axes = op.integers("axes");
+  if (const auto* given = op.input(1).empty() ? nullptr : source.constant(op.input(1))) {
+    axes = given->integers();
+  }
+  const Shape& shape = source.value(op.input(0)).shape;
+  const auto rank = static_cast<std::int64_t>(shape.rank());
+  std::ranges::for_each(axes, [&](std::int64_t& axis) { axis += axis < 0 ? rank : 0; });
+  std::ranges::sort(axes);
+  const bool image = rank == 4 && axes == std::vector<std::int64_t>{2, 3};
+  const bool line = rank == 3 && axes == std::vector<std::int64_t>{2};
+  if ((!image && !line) || shape[0] != 1) {
+    throw UsageError(
+        "it is read as a mean over the height and width of (1, channels, height, "
+        "width), but it is of " +
+        shape.text() + " along " + onnx_text(axes));
+  }
+  return read_global(op.input(0), shape, op.integer("keepdims", 1) != 0);
+}
+
+std::vector<std::pair<std::string, std::string>> pool_options(const OnnxOperator& op,
+                                                              const OnnxWindow& window, bool ceil) {
+  OnnxLayer layer{.inputs = {}, .options = {{"kernel", onnx_text(window.kernel)}}};
+  if (window.stride != window.kernel) {
+    layer.options.emplace_back("stride", onnx_text(window.stride));
+  }
+  onnx_add_option(layer, "padding", window.padding, 0);
+  if (ceil) {
+    layer.options.emplace_back("ceil", "true");
+  }
+  const bool padded = layer.options.back().first == "padding" || ceil;
+  if (padded && op.integer("count_include_pad", 0) != 0) {
+    layer.options.emplace_back("count_padding", "true");
+  }
+  return layer.options;
+}
+
+/// Lines are images of one row.
+std::optional<OnnxLayer> read_pool(OnnxSource& source, const OnnxOperator& op) {
+  if (op.type == "ReduceMean") {
+    return read_mean(source, op);
+  }
+  const Shape& shape = source.value(op.input(0)).shape;
+  const bool line = shape.rank() == 3 && shape[0] == 1;
+  const Shape image = line ? Shape{shape[1], 1, shape[2]} : onnx_image(op, shape);
+  if (op.type.starts_with("Global")) {
+    return read_global(op.input(0), shape, true);
+  }
+  OnnxWindow window = onnx_window(op, {}, shape.dimensions().subspan(2));
+  const bool ceil = op.integer("ceil_mode", 0) != 0;
+  if (std::ranges::any_of(window.dilation, [](std::int64_t step) { return step != 1; })) {
+    throw UsageError("its dilations are " + onnx_text(window.dilation) + "; they must be 1");
+  }
+  if (line) {
+    const std::int64_t outputs =
+        (shape[2] + 2 * window.padding[0] - window.kernel[0]) / window.stride[0] + 1;
+    if (ceil) {
+      throw UsageError("its ceil_mode is 1, which is read for images only");
+    }
+    window.kernel.insert(window.kernel.begin(), 1);
+    window.stride.insert(window.stride.begin(), 1);
+    window.padding.insert(window.padding.begin(), 0);
+    OnnxLayer layer{.inputs = {{op.input(0), image}}};
+    layer.shape = Shape{1, shape[1], outputs};
+    layer.options = pool_options(op, window, ceil);
+    return layer;
+  }
+  return OnnxLayer{.inputs = {{op.input(0), image}}, .options = pool_options(op, window, ceil)};
+}
+
 }  // namespace
 
 LayerPtr max_pool2d(Pool2dOptions options) { return std::make_shared<MaxPool2d>(options); }
@@ -210,7 +297,8 @@ LayerPtr average_pool2d(Pool2dOptions options) { return std::make_shared<Average
 
 Entry<LayerPtr> max_pool2d_entry() {
   return {pool_schema("max_pool2d", "The largest value of each window of an image."),
-          [](const deck::Section& section) { return max_pool2d(pool_options_of(section)); }};
+          [](const deck::Section& section) { return max_pool2d(pool_options_of(section)); },
+          {{"MaxPool"}, read_pool}};
 }
 
 Entry<LayerPtr> average_pool2d_entry() {
@@ -218,11 +306,13 @@ Entry<LayerPtr> average_pool2d_entry() {
   schema
       .boolean("count_padding", "Whether a mean counts its window's padding as zeros, as in Caffe.")
       .fallback(false);
-  return {schema, [](const deck::Section& section) {
+  return {schema,
+          [](const deck::Section& section) {
             Pool2dOptions options = pool_options_of(section);
             options.count_padding = section.boolean("count_padding");
             return average_pool2d(options);
-          }};
+          },
+          {{"AveragePool", "GlobalAveragePool", "ReduceMean"}, read_pool}};
 }
 
 }  // namespace zygos::nn

@@ -10,6 +10,9 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -82,6 +85,33 @@ class Positions final : public Layer {
   }
 };
 
+/// A constant for every element of a sample.
+std::optional<OnnxLayer> read_positions(OnnxSource& source, const OnnxOperator& op) {
+  const auto operands = onnx_with_constant(source, op);
+  if (!operands) {
+    return std::nullopt;
+  }
+  const OnnxValue& x = source.value(operands->computed);
+  const Shape& table = operands->constant->shape;
+  const auto behind = [](const Shape& shape) {
+    const auto dimensions = shape.dimensions();
+    const auto first =
+        std::ranges::find_if(dimensions, [](std::int64_t extent) { return extent != 1; });
+    return std::vector<std::int64_t>(first, dimensions.end());
+  };
+  if (behind(table) != behind(x.shape)) {
+    return std::nullopt;
+  }
+  OnnxLayer layer{.inputs = {{operands->computed}}, .shape = x.shape};
+  Shape sample = x.sample;
+  if (sample.rank() < 2) {
+    sample = x.shape.without_leading();
+    layer.inputs[0].sample = sample;
+  }
+  layer.parameters.push_back(onnx_reshaped(*operands->constant, sample));
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr positions() { return std::make_shared<Positions>(); }
@@ -89,7 +119,8 @@ LayerPtr positions() { return std::make_shared<Positions>(); }
 Entry<LayerPtr> positions_entry() {
   return {deck::Schema("positions",
                        "Adds a learned vector to every position of a sequence of vectors."),
-          [](const deck::Section&) { return positions(); }};
+          [](const deck::Section&) { return positions(); },
+          {{"Add"}, read_positions}};
 }
 
 }  // namespace zygos::nn

@@ -11,6 +11,11 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
 namespace zygos::nn {
 namespace {
 
@@ -103,6 +108,57 @@ class Upsample final : public Layer {
   ops::Between between_;
 };
 
+/// How often every row and column is repeated: of an input of factors, or of the output's
+/// dimensions.
+AxisPair factor_in(OnnxSource& source, const OnnxOperator& op, const Shape& shape) {
+  const bool early = op.type == "Upsample" || op.inputs.size() == 2;  // no region of interest
+  const std::string& scales = op.input(early ? 1 : 2);
+  const auto* factors = scales.empty() ? nullptr : source.constant(scales);
+  const auto* dimensions = op.input(3).empty() ? nullptr : source.constant(op.input(3));
+  std::vector<double> numbers =
+      factors != nullptr && factors->shape.size() > 0 ? factors->numbers() : std::vector<double>{};
+  if (numbers.empty() && dimensions != nullptr) {
+    numbers = dimensions->numbers();
+    for (std::size_t axis = 0; axis < std::min(numbers.size(), shape.rank()); ++axis) {
+      numbers[axis] /= static_cast<double>(shape[axis]);
+    }
+  }
+  const auto is_factor = [](double number) {
+    return number >= 1.0 && number == std::floor(number);
+  };
+  if (numbers.size() != 4 || numbers[0] != 1.0 || numbers[1] != 1.0 ||
+      !std::ranges::all_of(numbers, is_factor)) {
+    throw UsageError("its sizes are not a whole multiple of the height and width of its input, " +
+                     shape.text());
+  }
+  return {static_cast<std::int64_t>(numbers[2]), static_cast<std::int64_t>(numbers[3])};
+}
+
+std::optional<OnnxLayer> read_upsample(OnnxSource& source, const OnnxOperator& op) {
+  const Shape& shape = source.value(op.input(0)).shape;
+  OnnxLayer layer{.inputs = {{op.input(0), onnx_image(op, shape)}}};
+  const AxisPair factor = factor_in(source, op, shape);
+  layer.options.emplace_back("factor", onnx_text(std::array{factor.y, factor.x}));
+  const bool early = op.type == "Upsample" || op.inputs.size() == 2;
+  const std::string mode = op.text("mode", "nearest");
+  const std::string positions =
+      op.text("coordinate_transformation_mode", early ? "asymmetric" : "half_pixel");
+  const std::string rounding = op.text("nearest_mode", early ? "floor" : "round_prefer_floor");
+  const bool copies =
+      mode == "nearest" && ((positions == "asymmetric" && rounding == "floor") ||
+                            (positions == "half_pixel" && rounding.starts_with("round_")));
+  const bool blends = mode == "linear" && positions.ends_with("half_pixel");
+  if (!copies && !blends) {
+    throw UsageError("its mode is " + mode + " with " + positions + " and " + rounding +
+                     "; layers have copies of a pixel (nearest, asymmetric, floor) and blends of "
+                     "four (linear, half_pixel)");
+  }
+  if (blends) {
+    layer.options.emplace_back("mode", "bilinear");
+  }
+  return layer;
+}
+
 }  // namespace
 
 LayerPtr upsample(UpsampleOptions options) { return std::make_shared<Upsample>(options); }
@@ -117,10 +173,12 @@ Entry<LayerPtr> upsample_entry() {
               "nearest: copies of a pixel; bilinear: between the centres of four, the border "
               "repeated.")
       .fallback("nearest");
-  return {schema, [](const deck::Section& options) {
+  return {schema,
+          [](const deck::Section& options) {
             return upsample({.factor = pair_of(options, "factor"),
                              .bilinear = options.text("mode") == "bilinear"});
-          }};
+          },
+          {{"Resize", "Upsample"}, read_upsample}};
 }
 
 }  // namespace zygos::nn

@@ -65,6 +65,19 @@ class CrossEntropy final : public Loss {
   }
 };
 
+/// The loss has the softmax, so a model's last one is left out. It is that of the classes: the last
+/// axis, of images the first behind the batch.
+std::optional<OnnxLayer> read_softmax(OnnxSource& source, const OnnxOperator& op) {
+  const Shape& shape = source.value(op.input(0)).shape;
+  const auto rank = static_cast<std::int64_t>(shape.rank());
+  const std::int64_t axis = op.integer("axis", -1);
+  const std::int64_t classes = rank == 4 ? 1 : rank - 1;
+  if (rank < 2 || rank > 4 || (axis < 0 ? axis + rank : axis) != classes) {
+    return std::nullopt;
+  }
+  return OnnxLayer{.inputs = {{op.input(0)}}};
+}
+
 }  // namespace
 
 LossPtr cross_entropy() { return std::make_shared<CrossEntropy>(); }
@@ -74,7 +87,8 @@ Entry<LossPtr> cross_entropy_entry() {
       deck::Schema("cross_entropy",
                    "Softmax and cross-entropy of the logits; targets are labels: one, (length) for "
                    "logits (length, classes), or (height, width) for (classes, height, width)."),
-      [](const deck::Section&) { return cross_entropy(); }};
+      [](const deck::Section&) { return cross_entropy(); },
+      {{"Softmax", "LogSoftmax"}, read_softmax}};
 }
 
 }  // namespace zygos::nn

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the operators of an ONNX model to layers: from the output backward, each layer asks for the
+// ones before it.
+#pragma once
+
+#include "load/onnx/model_file.hpp"
+
+#include "zygos/deck/schema.hpp"
+#include "zygos/nn/registry.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace zygos::load {
+
+/// A layer of the deck that is to be written.
+struct ReadLayer {
+  std::string name;  ///< beginning with a dot: it has none yet
+  std::string type;
+  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::string> inputs;
+  Shape output;  ///< of a sample
+  /// By the name that the layer gives each parameter, in its shape.
+  std::vector<std::pair<std::string, nn::OnnxConstant>> parameters;
+};
+
+struct ReadModel {
+  std::vector<ReadLayer> layers;
+  std::optional<std::string> loss;  ///< that the model's last operator is part of
+  std::vector<std::string> notes;
+};
+
+class ModelReading final : public nn::OnnxSource {
+ public:
+  explicit ModelReading(const OnnxFile& file);
+
+  /// Throws UsageError that names the operator which is no layer, and what is read.
+  ReadModel read();
+
+  const nn::OnnxOperator* maker(const std::string& tensor) const override;
+  const nn::OnnxOperator* inner(const std::string& tensor, std::string_view type) const override;
+  const nn::OnnxConstant* constant(const std::string& tensor) override;
+  const nn::OnnxValue& value(const std::string& tensor) override;
+
+ private:
+  using LayerEntry = nn::Entry<nn::LayerPtr>;
+
+  void read_ahead();
+  std::optional<nn::OnnxConstant> constant_of(const std::string& tensor);
+  nn::OnnxValue value_of(const std::string& tensor);
+  nn::OnnxValue moved_value(const nn::OnnxOperator& op, std::size_t output);
+  nn::OnnxValue layer_value(const nn::OnnxOperator& op);
+  nn::OnnxValue add(const LayerEntry& entry, const nn::OnnxOperator& op, nn::OnnxLayer found);
+  /// The layer whose output is the tensor in this shape: one that reshapes, if need be.
+  std::string input_of(const nn::OnnxOperator& op, const nn::OnnxInput& input, Shape& sample);
+  std::string reshaped(const nn::OnnxValue& value, const Shape& sample);
+  nn::LayerPtr made(const ReadLayer& layer) const;
+  std::string name_for(const std::string& type, const std::vector<nn::OnnxConstant>& parameters);
+  std::string without_loss(const std::string& output, ReadModel& model);
+  [[noreturn]] void refuse(const nn::OnnxOperator& op) const;
+
+  const OnnxFile& file_;
+  std::vector<LayerEntry> entries_;
+  deck::Schema schema_;
+  std::map<std::string, std::pair<const nn::OnnxOperator*, std::size_t>> makers_;
+  std::map<std::string, int> readers_;  ///< how many operators read a tensor
+  std::map<std::string, std::optional<nn::OnnxConstant>> constants_;
+  std::map<std::string, nn::OnnxValue> values_;
+  std::map<std::pair<std::string, std::string>, std::string> reshapes_;
+  std::vector<ReadLayer> layers_;
+  std::set<std::string> names_;
+  int depth_ = 0;  ///< of operators that wait for those before them
+};
+
+}  // namespace zygos::load

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Zygos writes as ONNX it reads by its operators alone, without the deck in the metadata.
+#include "support/temporary_folder.hpp"
+
+#include "zygos/load/data.hpp"
+#include "zygos/load/exchange.hpp"
+#include "zygos/load/graph.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <catch2/catch_message.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace zygos;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t samples = 3;
+
+std::vector<fs::path> decks() {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator("inputs")) {
+    if (entry.path().extension() == ".yaml") {
+      found.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// As small as shows the same, of data that ship.
+std::vector<std::string> overrides_of(const fs::path& deck) {
+  const std::string name = deck.stem().string();
+  if (name.starts_with("cifar10")) {
+    return {"data={format: glyphs, size: 32, channels: 3}"};
+  }
+  if (name.starts_with("gpt")) {
+    return {"data={format: tokens, sequence: 24, vocabulary: 65, samples: 9}"};
+  }
+  if (name == "alexnet_shape") {
+    return {"data.size=67"};
+  }
+  return name == "gcn" ? std::vector<std::string>{"data.nodes=300"} : std::vector<std::string>{};
+}
+
+/// The model of a deck with weights that nothing has trained, as a checkpoint has it.
+load::SavedModel saved_model(const fs::path& file, std::mt19937& random) {
+  load::CheckedDeck deck = load::load_deck(file, overrides_of(file));
+  const load::RunData data = load::load_data(deck.spec, deck.deck.findings(), 1);
+  graph::Graph graph = load::build_model(deck.spec, data.training, deck.deck.findings());
+  io::Checkpoint checkpoint{file, 1, {{"deck", deck.deck.resolved()}}, {}};
+  std::uniform_real_distribution<float> usual(-1.0F, 1.0F);
+  for (const graph::Parameter& parameter : graph.parameters()) {
+    const auto fan = static_cast<float>(parameter.shape.without_leading().size());
+    std::vector<float> values(static_cast<std::size_t>(parameter.shape.size()));
+    for (float& value : values) {
+      value = parameter.name.ends_with("variance") ? 1.0F + std::abs(usual(random))
+                                                   : usual(random) / std::sqrt(fan);
+    }
+    const auto bytes = std::as_bytes(std::span(values));
+    checkpoint.tensors.push_back(
+        {"weights/" + parameter.name, DType::f32, parameter.shape, {bytes.begin(), bytes.end()}});
+  }
+  return {std::move(checkpoint), std::move(deck), std::move(graph)};
+}
+
+std::vector<float> inputs_of(const graph::Graph& graph, std::mt19937& random) {
+  std::int64_t tokens = 0;
+  for (const graph::Node& node : graph.nodes()) {
+    tokens = std::max(tokens, node.layer->token_limit());
+  }
+  std::uniform_real_distribution<float> usual(0.0F, 1.0F);
+  std::vector<float> inputs(static_cast<std::size_t>(samples * graph.input_shape().size()));
+  for (float& input : inputs) {
+    input = tokens > 0 ? std::floor(usual(random) * 60.0F) : usual(random);
+  }
+  return inputs;
+}
+
+std::vector<float> predicted(const load::SavedModel& saved, std::vector<float> inputs) {
+  using Rows = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace,
+                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  infer::Model model = load::model_of(saved, {.dtype = DType::f32});
+  std::vector<float> outputs(
+      static_cast<std::size_t>(samples * model.graph().output_shape().size()));
+  model.predict(Kokkos::OpenMP(2), Rows(inputs.data(), samples, inputs.size() / samples),
+                Rows(outputs.data(), samples, outputs.size() / samples));
+  return outputs;
+}
+
+void strip_metadata(const fs::path& file) {
+  onnx::ModelProto model;
+  {
+    std::ifstream in(file, std::ios::binary);
+    REQUIRE(model.ParseFromIstream(&in));
+  }
+  REQUIRE(model.metadata_props_size() > 0);
+  model.clear_metadata_props();
+  std::ofstream out(file, std::ios::binary);
+  REQUIRE(model.SerializeToOstream(&out));
+}
+
+}  // namespace
+
+TEST_CASE("The model of every deck that ships is read back from the operators of its ONNX") {
+  const test::TemporaryFolder folder("onnx-round-trip");
+  std::mt19937 random(7);  // NOLINT: the same numbers in every run
+  REQUIRE(decks().size() > 30);
+  for (const fs::path& deck : decks()) {
+    CAPTURE(deck.string());
+    const load::SavedModel saved = saved_model(deck, random);
+    const fs::path file = folder.path() / (deck.stem().string() + ".onnx");
+    load::export_model(saved, file);
+    strip_metadata(file);
+
+    const load::SavedModel read = load::import_model(file);
+
+    CHECK(read.graph.parameter_count() == saved.graph.parameter_count());
+    CHECK(read.graph.output_shape() == saved.graph.output_shape());
+    const std::vector<float> inputs = inputs_of(saved.graph, random);
+    const std::vector<float> expected = predicted(saved, inputs);
+    CHECK(predicted(read, inputs) == expected);  // the same layers: the same bits
+    fs::remove(file);
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How operators of ONNX become the layers of sequences.
+#include "onnx_model.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <numbers>
+
+using namespace zygos;
+using namespace zygos::test;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using Numbers = std::vector<double>;
+
+#define CHECK_REFUSED(model, part) \
+  CHECK_THROWS_MATCHES((model).read(), UsageError, MessageMatches(ContainsSubstring(part)))
+
+TEST_CASE("A LayerNormalization, as one operator and in steps") {
+  OnnxModel one(Shape{5, 4});
+  one.counted("g", Shape{4});
+  one.add("LayerNormalization", {"x", "g"}, {"y"}, {{"epsilon", 9.99999974e-06}});
+  CHECK(one.text() == "layer_norm");
+  CHECK(elements_of(one.read(), 0, 1) == Numbers{0, 0, 0, 0});
+
+  OnnxModel steps(Shape{5, 4});
+  steps.counted("g", Shape{4}).counted("b", Shape{4}).scalar("two", 2).scalar("eps", 0.5);
+  const std::map<std::string, nn::OnnxOperator::Attribute> last{{"axes", Integers{-1}}};
+  steps.add("ReduceMean", {"x"}, {"mean"}, last).add("Sub", {"x", "mean"}, {"c"});
+  steps.add("Pow", {"c", "two"}, {"sq"}).add("ReduceMean", {"sq"}, {"var"}, last);
+  steps.add("Add", {"var", "eps"}, {"ve"})
+      .add("Sqrt", {"ve"}, {"sd"})
+      .add("Div", {"c", "sd"}, {"n"});
+  steps.add("Mul", {"n", "g"}, {"ng"}).add("Add", {"ng", "b"}, {"y"});
+  CHECK(steps.text() == "layer_norm epsilon=0.5");
+  CHECK(elements_of(steps.read(), 0, 0) == Numbers{1, 2, 3, 4});
+}
+
+TEST_CASE("A gelu, as one operator and by the error function in any order") {
+  OnnxModel one(Shape{3});
+  one.add("Gelu", {"x"}, {"y"});
+  CHECK(one.text() == "gelu");
+
+  OnnxModel steps(Shape{3});
+  steps.scalar("root", std::numbers::sqrt2).scalar("one", 1).scalar("half", 0.5);
+  steps.add("Div", {"x", "root"}, {"d"}).add("Erf", {"d"}, {"e"}).add("Add", {"one", "e"}, {"p"});
+  steps.add("Mul", {"half", "p"}, {"h"}).add("Mul", {"x", "h"}, {"y"});
+  CHECK(steps.text() == "gelu");
+
+  OnnxModel approximate(Shape{3});
+  approximate.add("Gelu", {"x"}, {"y"}, {{"approximate", std::string("tanh")}});
+  CHECK_REFUSED(approximate, "its attribute approximate is tanh; only the exact gelu");
+}
+
+TEST_CASE("Tokens are looked up in a table, and get learned positions") {
+  OnnxModel model(Shape{3});
+  model.counted("t", Shape{5, 2}).counted("p", Shape{1, 3, 2});
+  model.add("Cast", {"x"}, {"i"}, {{"to", std::int64_t{7}}}).add("Gather", {"t", "i"}, {"e"});
+  model.add("Add", {"p", "e"}, {"y"});
+  CHECK(model.text() == "embedding vocabulary=5 units=2; positions");
+
+  OnnxModel inside(Shape{3});
+  inside.counted("t", Shape{5, 2}).add("Relu", {"x"}, {"r"}).add("Gather", {"t", "r"}, {"y"});
+  CHECK_REFUSED(inside, "its indices are computed by layer");
+}
+
+TEST_CASE("Attention is read where it is causal, and refused otherwise") {
+  const auto attention = [](const Numbers& mask, double scale, std::int64_t axis = 3) {
+    OnnxModel model(Shape{2, 12});
+    model.constant("mask", Shape{2, 2}, mask).scalar("scale", scale).integers("to", {0, 2, 2, 2});
+    model.add("Split", {"x"}, {"q", "k", "v"},
+              {{"axis", std::int64_t{2}}, {"num_outputs", std::int64_t{3}}});
+    for (const std::string part : {"q", "k", "v"}) {
+      model.add("Reshape", {part, "to"}, {part + "r"});
+      model.add("Transpose", {part + "r"}, {part + "t"},
+                {{"perm", part == "k" ? Integers{0, 2, 3, 1} : Integers{0, 2, 1, 3}}});
+    }
+    model.add("MatMul", {"qt", "kt"}, {"s"}).add("Mul", {"s", "scale"}, {"m"});
+    model.add("Add", {"m", "mask"}, {"a"})
+        .add("Softmax", {"a"}, {"p"}, {{"axis", axis}})
+        .add("Dropout", {"p"}, {"w"}, {{"ratio", 0.25}})
+        .add("MatMul", {"w", "vt"}, {"h"});
+    model.add("Transpose", {"h"}, {"b"}, {{"perm", Integers{0, 2, 1, 3}}});
+    return model.integers("flat", {0, 2, 4}).add("Reshape", {"b", "flat"}, {"y"});
+  };
+  const double usual = 1.0 / std::numbers::sqrt2;
+  CHECK(attention({0, -1e9, 0, 0}, usual).text() == "causal_attention heads=2 dropout=0.25");
+  CHECK_REFUSED(attention({0, 0, 0, 0}, usual),
+                "it is attention, but without a constant causal mask");
+  CHECK_REFUSED(attention({0, -1e9, 0, 0}, usual, 2), "softmax is along axis 2");
+  CHECK_REFUSED(attention({0, -1e9, 0, 0}, 1.0), "attention whose scores are multiplied by 1");
+}
