@@ -133,7 +133,8 @@ typedef struct zygos_options {
 
 /* A model from a run's folder, its folder of checkpoints, or one checkpoint: of several checkpoints
  * the newest that is sound, or the best one; or from a .safetensors of `zygos export`, or
- * an .onnx, also of another program. The network is that of the deck, or of the operators, in there. */
+ * an .onnx, also of another program. The network is that of the deck, or of the operators, in
+ * there. */
 int zygos_load(zygos_session* session, const char* path, const zygos_options* options,
                zygos_model** model, zygos_error* error);
 

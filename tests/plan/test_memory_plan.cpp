@@ -185,8 +185,8 @@ TEST_CASE("Constants of layers lie beside the weights of every place, once") {
   graph::Graph graph(Shape{4}, testing::toy_loss());
   graph.add("fc1", std::make_shared<Table>(3));
   graph.add("fc2", testing::projection(2));
-  const auto places = plan_memory({graph, Optimizer(true), DType::f64, {}},
-                                  split_at_four(graph, DType::f64, {}));
+  const auto places =
+      plan_memory({graph, Optimizer(true), DType::f64, {}}, split_at_four(graph, DType::f64, {}));
   for (const PlaceMemory& place : places) {
     REQUIRE(constants_of(place).size() == 2);
     CHECK(constants_of(place)[0]->bytes == 800);
@@ -195,8 +195,7 @@ TEST_CASE("Constants of layers lie beside the weights of every place, once") {
     CHECK(place.lane.usage()[Category::weights] == 512 + 1024 + 256);
   }
   // Of two stages only the first has them.
-  const auto staged =
-      plan_memory({graph, Optimizer(true), DType::f32, {}}, pipeline(graph, true));
+  const auto staged = plan_memory({graph, Optimizer(true), DType::f32, {}}, pipeline(graph, true));
   CHECK(constants_of(staged[0]).size() == 2);
   CHECK(constants_of(staged[1]).empty());
 }
@@ -256,8 +255,8 @@ TEST_CASE("The owner of a part has the optimizer's states and mask of that part 
     builder.update(owner, owner);
     builder.broadcast_weights(owner, std::span(&other, 1), owner);
   }
-  const auto places = plan_memory({graph, Optimizer(true), DType::f32, {}},
-                                  std::move(builder).build());
+  const auto places =
+      plan_memory({graph, Optimizer(true), DType::f32, {}}, std::move(builder).build());
 
   CHECK(!places[0].buffers.contains({BufferKind::optimizer_state, 0, 0, 0, 1}));
   CHECK(places[0].buffers.at({BufferKind::optimizer_state, 0, 0, 0, 0}).elements ==
@@ -290,8 +289,8 @@ TEST_CASE("A chain has room for two gradients of outputs, with samples in slices
     builder.loss(1, 0);
     builder.backward(1, 0);
     builder.update(1);
-    const auto places = plan_memory({graph, Optimizer(false), DType::f32, {}},
-                                    std::move(builder).build());
+    const auto places =
+        plan_memory({graph, Optimizer(false), DType::f32, {}}, std::move(builder).build());
 
     CAPTURE(chunk);
     CHECK(bytes_of(places[1], BufferKind::scratch, 0) == (chunk == 5 ? 4 : 2) * 256);

@@ -98,8 +98,7 @@ TEST_CASE("The memory of a branching model is what was planned", "[train][engine
   SmallRun run(test::host_and_device());
   run.graph = branching_model(0.0);
   const auto schedule = run.split(15);
-  const auto planned =
-      plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}}, schedule);
+  const auto planned = plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}}, schedule);
   const auto engine = run.engine(schedule);
 
   CHECK(engine->memory().front().bytes == planned[0].lane.total());

@@ -295,8 +295,8 @@ TEST_CASE("A snapshot put back continues with the same bits", "[train][engine]")
 TEST_CASE("The arena of a run holds exactly what the plan says", "[train][engine]") {
   SmallRun run(test::host_and_device());
   const auto engine = run.engine(run.split(20));
-  const auto planned = plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}},
-                                         engine->schedule());
+  const auto planned =
+      plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}}, engine->schedule());
   const auto used = engine->memory();
   REQUIRE(used.size() >= 2);
   CHECK(used[0].lane == "host");

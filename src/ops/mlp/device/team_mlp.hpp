@@ -30,8 +30,9 @@ struct TeamMlpKernel {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
   /// (features, tile)
-  using Features = Kokkos::View<T* [static_cast<std::size_t>(tile)], Kokkos::LayoutRight, typename Exec::scratch_memory_space,
-                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Features =
+      Kokkos::View<T * [static_cast<std::size_t>(tile)], Kokkos::LayoutRight,
+                   typename Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   struct Link {
     const T* kernel;
     const T* bias;
