@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 16> table{{
+  static constexpr std::array<Command, 17> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -22,6 +22,8 @@ std::span<const Command> commands() {
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Predict every policy from a profile of the lanes and recommend one",
        "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"schedule", "Print, or draw as a picture, what the deck's policy does in a step",
+       "zygos schedule inputs/gpipe.yaml --output gpipe.svg policy.micro_batches=4", run_schedule},
       {"compare", "Train several policies side by side, predicted beside measured",
        "zygos compare inputs/mnist_mlp.yaml --policies single,coarse_split,gpipe:micro_batches=4",
        run_compare},

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Colour and letter of a task in a picture of its schedule.
+#pragma once
+
+#include "zygos/schedule/schedule.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zygos::app {
+
+/// Kinds of tasks that share a colour, with a line in the legend.
+struct TaskLook {
+  std::string_view css_class;
+  std::string_view legend;
+  bool lettered = false;   ///< boxes have the first letter of the kind, where it fits
+  std::string_view light;  ///< fill, and ink on it
+  std::string_view light_ink;
+  std::string_view dark;
+  std::string_view dark_ink;
+};
+/// In the order of the legend.
+std::span<const TaskLook> all_looks();
+const TaskLook& look_of(const schedule::Task& task);
+
+/// What may stand in a task's box, the longest first.
+std::vector<std::string> labels_of(const schedule::Schedule& schedule, const schedule::Task& task);
+
+}  // namespace zygos::app
