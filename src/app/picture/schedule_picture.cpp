@@ -37,6 +37,23 @@ constexpr double min_width = 560.0;
 constexpr double letter_width = 7.0;
 constexpr double small_letter_width = 6.4;
 
+// Rules instead of variables, which some viewers don't know; all of them are about this picture
+// alone, wherever it is put.
+constexpr std::string_view light_style =
+    R"(.step text{font:12px system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;fill:#16191d}
+.step .head{font-weight:600}.step .in{font-size:11px;text-anchor:middle}
+.step .quiet{fill:#555d68;font-size:11px}
+.step .page{fill:#ffffff}.step .row{fill:#eef1f4}.step .grid{stroke:#d5dae1}
+.step .arrow{stroke:#16191d;fill:none;opacity:.75}.step .tip{fill:#16191d}
+)";
+constexpr std::string_view dark_style =
+    R"(.step text{fill:#e9ecf0}.step .quiet{fill:#a3acb8}
+.step .page{fill:#1a1e23}.step .row{fill:#272d35}.step .grid{stroke:#414a55}
+.step .arrow{stroke:#e9ecf0}.step .tip{fill:#e9ecf0}
+)";
+constexpr std::string_view arrow_tip =
+    R"(<defs><marker id="step-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path class="tip" d="M0 0L8 4L0 8z"/></marker></defs>)";
+
 /// At most two decimals, none of them in vain.
 std::string number(double value) {
   std::string text = fmt::format("{:.2f}", value);
@@ -64,7 +81,10 @@ struct TaskBox {
 class Picture {
  public:
   Picture(const Schedule& schedule, const plan::Simulation& times, TimeUnit unit)
-      : schedule_(schedule), times_(times), unit_(unit) {
+      : schedule_(schedule),
+        times_(times),
+        unit_(unit),
+        numbered_(numbers_micro_batches(schedule)) {
     lay_out_rows();
     lay_out_columns();
   }
@@ -77,8 +97,8 @@ class Picture {
     const double height = draw_legend();
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-        "height=\"{1}\" role=\"img\" aria-labelledby=\"title desc\">\n"
-        "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n{4}"
+        "height=\"{1}\" class=\"step\" role=\"img\" aria-labelledby=\"step-title step-desc\">\n"
+        "<title id=\"step-title\">{2}</title>\n<desc id=\"step-desc\">{3}</desc>\n{4}"
         "<rect class=\"page\" width=\"{0}\" height=\"{1}\"/>\n"
         "<text class=\"head\" x=\"{5}\" y=\"22\">{2}</text>\n{6}</svg>\n",
         number(width_), number(height), escaped_markup(title()), escaped_markup(description()),
@@ -136,10 +156,9 @@ class Picture {
   // ---------------------------------------------------------------- words
 
   std::string title() const {
-    const std::size_t parts = schedule_.micro_batches.size();
-    return fmt::format("{}: one step of {} samples{}", schedule_.policy,
-                       text_of_count(schedule_.batch),
-                       parts > 1 ? fmt::format(" in {} micro-batches", parts) : "");
+    return fmt::format(
+        "{}: one step of {} samples{}", schedule_.policy, text_of_count(schedule_.batch),
+        numbered_ ? fmt::format(" in {} micro-batches", schedule_.micro_batches.size()) : "");
   }
 
   std::string description() const {
@@ -170,33 +189,19 @@ class Picture {
 
   // ---------------------------------------------------------------- drawing
 
-  /// Rules instead of variables: some viewers know no variables.
-  std::string head() const {
+  static std::string head() {
     std::string light;
     std::string dark;
     for (const TaskLook& look : all_looks()) {
-      light += fmt::format(".{0}{{fill:{1}}}.on-{0}{{fill:{2}}}\n", look.css_class, look.light,
-                           look.light_ink);
-      dark += fmt::format(".{0}{{fill:{1}}}.on-{0}{{fill:{2}}}\n", look.css_class, look.dark,
-                          look.dark_ink);
+      light += colours(look.css_class, look.light, look.light_ink);
+      dark += colours(look.css_class, look.dark, look.dark_ink);
     }
-    return fmt::format(
-        "<style>\n"
-        "text{{font:12px system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif;"
-        "fill:#16191d}}\n"
-        "text.head{{font-weight:600}}text.in{{font-size:11px;text-anchor:middle}}\n"
-        "text.quiet{{fill:#555d68;font-size:11px}}\n"
-        ".page{{fill:#ffffff}}.row{{fill:#eef1f4}}.grid{{stroke:#d5dae1}}\n"
-        ".arrow{{stroke:#16191d;stroke-width:1;fill:none;opacity:.75}}.tip{{fill:#16191d}}\n{}"
-        "@media (prefers-color-scheme:dark){{\n"
-        "text{{fill:#e9ecf0}}text.quiet{{fill:#a3acb8}}\n"
-        ".page{{fill:#1a1e23}}.row{{fill:#272d35}}.grid{{stroke:#414a55}}\n"
-        ".arrow{{stroke:#e9ecf0}}.tip{{fill:#e9ecf0}}\n{}}}\n"
-        "</style>\n"
-        "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"6\" "
-        "markerHeight=\"6\" orient=\"auto\"><path class=\"tip\" d=\"M0 0L8 4L0 8z\"/></marker>"
-        "</defs>\n",
-        light, dark);
+    return fmt::format("<style>\n{}{}@media (prefers-color-scheme:dark){{\n{}{}}}\n</style>\n{}\n",
+                       light_style, light, dark_style, dark, arrow_tip);
+  }
+
+  static std::string colours(std::string_view name, std::string_view fill, std::string_view ink) {
+    return fmt::format(".step .{0}{{fill:{1}}}.step .on-{0}{{fill:{2}}}\n", name, fill, ink);
   }
 
   void draw_rows() {
@@ -230,8 +235,9 @@ class Picture {
     }
     write("<text class=\"quiet\" x=\"{}\" y=\"{}\">{}</text>\n", number(left_),
           number(rows_end_ + 31.0),
-          unit_ == TimeUnit::forward_pass ? "time; 1: forward of a micro-batch through a stage"
-                                          : "time, predicted from a profile of the lanes");
+          unit_ == TimeUnit::second ? "time, predicted from a profile of the lanes"
+          : numbered_               ? "time; 1: a stage's forward pass of a micro-batch"
+                                    : "time; 1: a forward pass of a lane's layers and samples");
   }
 
   /// 1, 2 or 5 times a power of ten, at least 60 pixels.
@@ -266,7 +272,7 @@ class Picture {
   }
 
   void draw_label(const Task& task, const TaskBox& box, const TaskLook& look) {
-    for (const std::string& label : labels_of(schedule_, task)) {
+    for (const std::string& label : labels_of(task, numbered_)) {
       if (small_letter_width * static_cast<double>(label.size()) <= box.width) {
         write("<text class=\"in on-{}\" x=\"{}\" y=\"{}\">{}</text>", look.css_class,
               number(box.middle()), number(box.row->top + box.row->height / 2.0 + 4.0), label);
@@ -280,7 +286,7 @@ class Picture {
       const TaskBox from = box_of(arrow.from);
       const TaskBox to = box_of(arrow.to);
       const bool down = from.row->top < to.row->top;
-      write("<path class=\"arrow\" marker-end=\"url(#tip)\" d=\"M{} {}L{} {}\"/>\n",
+      write("<path class=\"arrow\" marker-end=\"url(#step-tip)\" d=\"M{} {}L{} {}\"/>\n",
             number(from.left + from.width - std::min(3.0, from.width / 2.0)),
             number(from.row->top + (down ? from.row->height : 0.0)),
             number(to.left + std::min(4.0, to.width / 2.0)),
@@ -316,6 +322,7 @@ class Picture {
   const Schedule& schedule_;
   const plan::Simulation& times_;
   TimeUnit unit_;
+  bool numbered_;
   std::vector<QueueRow> rows_;
   double left_ = 0.0;
   double right_ = 0.0;

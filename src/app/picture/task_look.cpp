@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/picture/task_look.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <map>
 
 namespace zygos::app {
 
@@ -92,6 +94,10 @@ bool of_micro_batch(const Task& task) {
   return schedule::traits_of(task.kind).of_samples || schedule::traits_of(task.payload).of_samples;
 }
 
+char capital_of(const std::string& name) {
+  return static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+}
+
 }  // namespace
 
 std::span<const TaskLook> all_looks() { return looks; }
@@ -100,13 +106,20 @@ const TaskLook& look_of(const Task& task) {
   return looks.at(static_cast<std::size_t>(look_of_kind(task.kind)));
 }
 
-std::vector<std::string> labels_of(const Schedule& schedule, const Task& task) {
+bool numbers_micro_batches(const Schedule& schedule) {
+  std::map<schedule::Place, schedule::MicroBatch> first;
+  return std::ranges::any_of(schedule.tasks, [&](const Task& task) {
+    return task.kind == TaskKind::forward &&
+           first.try_emplace(task.place, task.micro_batch).first->second != task.micro_batch;
+  });
+}
+
+std::vector<std::string> labels_of(const Task& task, bool numbered) {
   const std::string name(schedule::name_of(task.kind));
-  const std::string letter =
-      look_of(task).lettered ? std::string(1, static_cast<char>(std::toupper(name.front()))) : "";
-  if (schedule.micro_batches.size() > 1 && of_micro_batch(task)) {
+  const std::string letter = look_of(task).lettered ? std::string(1, capital_of(name)) : "";
+  if (numbered && of_micro_batch(task)) {
     const std::string number = std::to_string(task.micro_batch);
-    return {name + " " + number, letter + number, number};
+    return {letter + number, number};
   }
   return letter.empty() ? std::vector{name} : std::vector{name, letter};
 }

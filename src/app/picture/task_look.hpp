@@ -28,7 +28,9 @@ struct TaskLook {
 std::span<const TaskLook> all_looks();
 const TaskLook& look_of(const schedule::Task& task);
 
+/// True if a place works on several micro-batches in turn: then boxes have their numbers.
+bool numbers_micro_batches(const schedule::Schedule& schedule);
 /// What may stand in a task's box, the longest first.
-std::vector<std::string> labels_of(const schedule::Schedule& schedule, const schedule::Task& task);
+std::vector<std::string> labels_of(const schedule::Task& task, bool numbered);
 
 }  // namespace zygos::app
