@@ -184,7 +184,7 @@ class Picture {
   }
 
   std::string time_text(double time) const {
-    return unit_ == TimeUnit::forward_pass ? number(time) : text_of_seconds(time);
+    return unit_ == TimeUnit::forward_pass || time == 0.0 ? number(time) : text_of_seconds(time);
   }
 
   // ---------------------------------------------------------------- drawing
@@ -259,7 +259,7 @@ class Picture {
       const plan::TaskTime& time = times_.tasks[index];
       const TaskBox box = box_of(id);
       const TaskLook& look = look_of(task);
-      used_.insert(&look - all_looks().data());
+      used_[&look - all_looks().data()].insert(task.kind);
       write(
           "<g><title>{}, {} to {}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" "
           "height=\"{}\"/>",
@@ -298,9 +298,10 @@ class Picture {
   double draw_legend() {
     double x = margin;
     double y = rows_end_ + axis_height + 10.0;
-    for (const std::ptrdiff_t index : used_) {
+    for (const auto& [index, kinds] : used_) {
       const TaskLook& look = all_looks()[static_cast<std::size_t>(index)];
-      const double width = 18.0 + letter_width * static_cast<double>(look.legend.size()) + 10.0;
+      const std::string words = legend_of(look, kinds);
+      const double width = 18.0 + letter_width * static_cast<double>(words.size()) + 10.0;
       if (x > margin && x + width > width_ - margin) {
         x = margin;
         y += legend_line;
@@ -308,7 +309,7 @@ class Picture {
       write(
           "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"12\" height=\"12\"/>"
           "<text x=\"{}\" y=\"{}\">{}</text>\n",
-          look.css_class, number(x), number(y - 10.0), number(x + 18.0), number(y), look.legend);
+          look.css_class, number(x), number(y - 10.0), number(x + 18.0), number(y), words);
       x += width;
     }
     return y + margin;
@@ -329,7 +330,7 @@ class Picture {
   double width_ = 0.0;
   double scale_ = 1.0;
   double rows_end_ = 0.0;
-  std::set<std::ptrdiff_t> used_;  ///< indices of looks, for the legend
+  std::map<std::ptrdiff_t, std::set<schedule::TaskKind>> used_;  ///< by index of a look
   std::string body_;
 };
 

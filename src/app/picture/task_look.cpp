@@ -31,16 +31,16 @@ enum class Look : std::uint8_t {
 
 // The colours are those of Okabe and Ito, as in the report of a run (report/page/page.css).
 constexpr std::array<TaskLook, 10> looks{{
-    {"load", "load", false, "#8a9099", "#111111", "#858d98", "#111111"},
-    {"forward", "F: forward", true, "#0072b2", "#ffffff", "#2f8fd0", "#08121a"},
-    {"recompute", "R: recompute", true, "#56b4e9", "#111111", "#56b4e9", "#111111"},
-    {"loss", "L: loss", true, "#f0e442", "#111111", "#f0e442", "#111111"},
-    {"backward", "B: backward", true, "#009e73", "#08150f", "#1cb088", "#08150f"},
-    {"update", "U: update", true, "#c678a4", "#111111", "#c678a4", "#111111"},
-    {"reduction", "reduction", false, "#d55e00", "#111111", "#e8742a", "#111111"},
-    {"stash", "copy of weights", false, "#4a525c", "#ffffff", "#b9c0c9", "#111111"},
-    {"transfer", "transfer", false, "#e69f00", "#111111", "#e69f00", "#111111"},
-    {"file", "file", false, "#f5cf7a", "#111111", "#f5cf7a", "#111111"},
+    {"load", "load", "#8a9099", "#111111", "#858d98", "#111111"},
+    {"forward", "", "#0072b2", "#ffffff", "#2f8fd0", "#08121a"},
+    {"recompute", "", "#56b4e9", "#111111", "#56b4e9", "#111111"},
+    {"loss", "", "#f0e442", "#111111", "#f0e442", "#111111"},
+    {"backward", "", "#009e73", "#08150f", "#1cb088", "#08150f"},
+    {"update", "", "#c678a4", "#111111", "#c678a4", "#111111"},
+    {"reduction", "reduction", "#d55e00", "#111111", "#e8742a", "#111111"},
+    {"stash", "copy of weights", "#4a525c", "#ffffff", "#b9c0c9", "#111111"},
+    {"transfer", "transfer", "#e69f00", "#111111", "#e69f00", "#111111"},
+    {"file", "file", "#f5cf7a", "#111111", "#f5cf7a", "#111111"},
 }};
 
 Look look_of_kind(TaskKind kind) {
@@ -106,6 +106,18 @@ const TaskLook& look_of(const Task& task) {
   return looks.at(static_cast<std::size_t>(look_of_kind(task.kind)));
 }
 
+std::string legend_of(const TaskLook& look, const std::set<TaskKind>& kinds) {
+  std::string text;
+  if (!look.lettered()) {
+    return std::string(look.legend);
+  }
+  for (const TaskKind kind : kinds) {
+    const std::string name(schedule::name_of(kind));
+    text += (text.empty() ? "" : ", ") + std::string(1, capital_of(name)) + ": " + name;
+  }
+  return text;
+}
+
 bool numbers_micro_batches(const Schedule& schedule) {
   std::map<schedule::Place, schedule::MicroBatch> first;
   return std::ranges::any_of(schedule.tasks, [&](const Task& task) {
@@ -116,7 +128,7 @@ bool numbers_micro_batches(const Schedule& schedule) {
 
 std::vector<std::string> labels_of(const Task& task, bool numbered) {
   const std::string name(schedule::name_of(task.kind));
-  const std::string letter = look_of(task).lettered ? std::string(1, capital_of(name)) : "";
+  const std::string letter = look_of(task).lettered() ? std::string(1, capital_of(name)) : "";
   if (numbered && of_micro_batch(task)) {
     const std::string number = std::to_string(task.micro_batch);
     return {letter + number, number};
