@@ -5,6 +5,9 @@
 #include "app/picture/unit_times.hpp"
 #include "policies/golden.hpp"
 
+#include "zygos/nn/layers.hpp"
+#include "zygos/nn/losses.hpp"
+#include "zygos/plan/stage_tensors.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -24,10 +27,14 @@ schedule::Schedule gpipe_of(std::size_t lanes, std::int64_t micro_batches) {
       ->schedule(test::lanes_problem(lanes, 12, test::chain_of(4)), nullptr);
 }
 
-/// A block on two lanes: on the first one also what lies around it, so it has several places.
+/// A block on two lanes: on the first one also what lies behind it, so it has several places.
 schedule::Schedule tensor_parallel_schedule() {
-  return policies::tensor_parallel({})->schedule(test::lanes_problem(2, 12, test::chain_of(4)),
-                                                 nullptr);
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("fc1", nn::dense({.units = 32}));
+  graph.add("fc2", nn::dense({.units = 12}));
+  graph.add("out", nn::dense({.units = 3}));
+  return policies::tensor_parallel({})->schedule(
+      test::lanes_problem(2, 12, plan::outline_of(graph, DType::f32, {})), nullptr);
 }
 
 double seconds_of(const schedule::Schedule& schedule, const plan::Simulation& times,

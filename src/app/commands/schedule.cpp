@@ -6,8 +6,10 @@
 #include "app/picture/schedule_picture.hpp"
 #include "app/picture/unit_times.hpp"
 #include "app/plan/profile_cache.hpp"
+#include "app/plan/run_plan.hpp"
 #include "app/run/build_run.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
 
 #include <fmt/format.h>
