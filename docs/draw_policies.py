@@ -20,11 +20,11 @@ THIRD_LANE = "lanes.third={kind: emulated, threads: 1, link: {bandwidth: 12 GB/s
 # By policy: its deck, and what is changed so that a step has few tasks. Whatever a deck leaves to measurements is said here.
 PICTURES = {
     "single": ("single", ["policy.micro_batches=2"]),
-    "coarse_split": ("cotrain", ["policy={type: coarse_split, share: 0.25}"]),
+    "coarse_split": ("glyphs_mlp", ["policy.share=0.75"]),
     "layer_placement": ("layer_placement", []),
     "tensor_parallel": ("tensor_parallel", ["policy.shares=equal"]),
     "gpipe": ("gpipe", [THIRD_LANE, "policy={type: gpipe, micro_batches: 4, cuts: [dense2, dense4]}", "optimizer={type: adam, learning_rate: 0.001}"]),
-    "one_f_one_b": ("gpipe", [THIRD_LANE, "policy={type: one_f_one_b, micro_batches: 4, cuts: [dense2, dense4]}", "optimizer={type: adam, learning_rate: 0.001}"]),
+    "one_f_one_b": ("one_f_one_b", [THIRD_LANE, "policy={type: one_f_one_b, micro_batches: 4, cuts: [block1, block2]}"]),
     "data_parallel": ("data_parallel", []),
     "one_bit_adam": ("one_bit_adam", []),
     "pipedream": ("pipedream", [THIRD_LANE, "policy={type: pipedream, micro_batches: 6, cuts: [dense2, dense3]}"]),
