@@ -28,7 +28,7 @@ PICTURES = {
     "data_parallel": ("data_parallel", []),
     "one_bit_adam": ("one_bit_adam", []),
     "pipedream": ("pipedream", [THIRD_LANE, "policy={type: pipedream, micro_batches: 6, cuts: [dense2, dense3]}"]),
-    "pipedream_2bw": ("pipedream_2bw", ["policy.updates=3"]),
+    "pipedream_2bw": ("pipedream_2bw", ["policy={type: pipedream_2bw, updates: 3, cuts: [dense3]}"]),
     "zero_offload": ("zero_offload", []),
     "cotrain": ("cotrain", ["policy.device_layers=1"]),
 }

@@ -60,7 +60,9 @@ std::string texts_of(const std::filesystem::path& folder, const std::string& beg
   return text;
 }
 
-TEST_CASE("Every registered policy has a file, a golden schedule, a deck, a picture and its documentation") {
+TEST_CASE(
+    "Every registered policy has a file, a golden schedule, a deck, a picture and its "
+    "documentation") {
   const std::string decks = texts_of("inputs", "");
   const std::string page = text_of_file("docs/policies.md");
   const std::string table = text_of_file("policies/README.md");

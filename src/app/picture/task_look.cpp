@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace zygos::app {
 
@@ -43,52 +44,49 @@ constexpr std::array<TaskLook, 10> looks{{
     {"file", "file", "#f5cf7a", "#111111", "#f5cf7a", "#111111"},
 }};
 
-Look look_of_kind(TaskKind kind) {
-  switch (kind) {
-    case TaskKind::load:
-    case TaskKind::copy:
-      return Look::load;
-    case TaskKind::forward:
-      return Look::forward;
-    case TaskKind::recompute:
-      return Look::recompute;
-    case TaskKind::loss:
-      return Look::loss;
-    case TaskKind::backward:
-      return Look::backward;
-    case TaskKind::update:
-    case TaskKind::speculate:
-    case TaskKind::confirm:
-    case TaskKind::average:
-      return Look::update;
-    case TaskKind::stash:
-      return Look::stash;
-    case TaskKind::reduce:
-    case TaskKind::all_reduce:
-    case TaskKind::statistics:
-    case TaskKind::all_gather:
-    case TaskKind::squares:
-    case TaskKind::norm:
-    case TaskKind::compress:
-      return Look::reduction;
-    case TaskKind::send:
-    case TaskKind::broadcast:
-    case TaskKind::receive:
-    case TaskKind::offload:
-    case TaskKind::fetch:
-    case TaskKind::offload_activations:
-    case TaskKind::fetch_activations:
-      return Look::transfer;
-    case TaskKind::write_activations:
-    case TaskKind::read_activations:
-    case TaskKind::write_states:
-    case TaskKind::read_states:
-    case TaskKind::write_weights:
-    case TaskKind::read_weights:
-      return Look::file;
-  }
-  return Look::transfer;
-}
+constexpr std::array<std::pair<TaskKind, Look>, schedule::task_kind_count> look_by_kind{{
+    {TaskKind::load, Look::load},
+    {TaskKind::copy, Look::load},
+    {TaskKind::forward, Look::forward},
+    {TaskKind::recompute, Look::recompute},
+    {TaskKind::loss, Look::loss},
+    {TaskKind::backward, Look::backward},
+    {TaskKind::send, Look::transfer},
+    {TaskKind::broadcast, Look::transfer},
+    {TaskKind::receive, Look::transfer},
+    {TaskKind::reduce, Look::reduction},
+    {TaskKind::all_reduce, Look::reduction},
+    {TaskKind::statistics, Look::reduction},
+    {TaskKind::all_gather, Look::reduction},
+    {TaskKind::squares, Look::reduction},
+    {TaskKind::norm, Look::reduction},
+    {TaskKind::compress, Look::reduction},
+    {TaskKind::update, Look::update},
+    {TaskKind::speculate, Look::update},
+    {TaskKind::confirm, Look::update},
+    {TaskKind::stash, Look::stash},
+    {TaskKind::offload, Look::transfer},
+    {TaskKind::fetch, Look::transfer},
+    {TaskKind::offload_activations, Look::transfer},
+    {TaskKind::fetch_activations, Look::transfer},
+    {TaskKind::write_activations, Look::file},
+    {TaskKind::read_activations, Look::file},
+    {TaskKind::write_states, Look::file},
+    {TaskKind::read_states, Look::file},
+    {TaskKind::write_weights, Look::file},
+    {TaskKind::read_weights, Look::file},
+    {TaskKind::average, Look::update},
+}};
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < look_by_kind.size(); ++i) {
+        if (static_cast<std::size_t>(look_by_kind[i].first) != i) {
+          return false;
+        }
+      }
+      return true;
+    }(),
+    "a look for each kind of task, in their order");
 
 bool of_micro_batch(const Task& task) {
   return schedule::traits_of(task.kind).of_samples || schedule::traits_of(task.payload).of_samples;
@@ -103,7 +101,8 @@ char capital_of(const std::string& name) {
 std::span<const TaskLook> all_looks() { return looks; }
 
 const TaskLook& look_of(const Task& task) {
-  return looks.at(static_cast<std::size_t>(look_of_kind(task.kind)));
+  return looks.at(
+      static_cast<std::size_t>(look_by_kind.at(static_cast<std::size_t>(task.kind)).second));
 }
 
 std::string legend_of(const TaskLook& look, const std::set<TaskKind>& kinds) {
