@@ -237,7 +237,7 @@ class Picture {
           number(rows_end_ + 31.0),
           unit_ == TimeUnit::second ? "time, predicted from a profile of the lanes"
           : numbered_               ? "time; 1: a stage's forward pass of a micro-batch"
-                                    : "time; 1: a forward pass of a lane's layers and samples");
+                                    : "time; 1: a stage's forward pass");
   }
 
   /// 1, 2 or 5 times a power of ten, at least 60 pixels.
