@@ -128,9 +128,18 @@ void add_simulate(CLI::App& command, Invocation& to) {
       ->type_name("BANDWIDTH,LATENCY");
 }
 
+void add_schedule(CLI::App& command, Invocation& to) {
+  command
+      .add_option("--output", to.output,
+                  "Where to write it: FILE.svg (a picture), .txt or .json (text on stdout)")
+      ->type_name("FILE");
+  command.add_flag("--measured", to.measured,
+                   "Times predicted from a profile of the lanes, not units of a forward pass");
+}
+
 bool takes_deck(const std::string& name) {
   return name == "train" || name == "check" || name == "plan" || name == "compare" ||
-         name == "simulate" || name == "bench";
+         name == "simulate" || name == "schedule" || name == "bench";
 }
 
 /// What the command is about: its positional arguments.
@@ -196,6 +205,9 @@ void add_command_options(CLI::App& command, Invocation& to) {
   if (name == "simulate") {
     add_simulate(command, to);
   }
+  if (name == "schedule") {
+    add_schedule(command, to);
+  }
 }
 
 void add_own_options(CLI::App& command, Invocation& to) {
@@ -226,7 +238,7 @@ void add_own_options(CLI::App& command, Invocation& to) {
     command.add_flag("--fresh", to.fresh, "Start anew; the old folder is kept under another name");
   }
   if (name == "train" || name == "resume" || name == "plan" || name == "compare" ||
-      name == "simulate") {
+      name == "simulate" || name == "schedule") {
     command.add_flag("--fresh-profile", to.fresh_profile,
                      "Measure the lanes anew instead of using the profile kept from before");
   }

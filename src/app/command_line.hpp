@@ -22,7 +22,9 @@ struct Invocation {
   std::string run_dir;
   bool fresh = false;
   bool best = false;                    ///< eval, predict, export, inspect
-  bool fresh_profile = false;           ///< train, resume, plan, compare, simulate
+  bool fresh_profile = false;           ///< train, resume, plan, compare, simulate,
+                                        ///< schedule
+  bool measured = false;                ///< schedule
   std::string policies;                 ///< compare
   std::optional<std::int64_t> steps{};  ///< bench, compare
   std::int64_t warmup = 10;             ///< bench
@@ -32,7 +34,7 @@ struct Invocation {
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
-  std::string output;                   ///< report, predict, export, import
+  std::string output;                   ///< report, predict, export, import, schedule
   std::string input;                    ///< predict; empty: the test set
   std::string dataset;                  ///< predict: in an HDF5 file; empty: as the deck
   std::optional<std::int64_t> batch{};  ///< predict

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 namespace zygos::app {
 
@@ -64,6 +65,17 @@ std::string text_of_percent(double fraction) { return fmt::format("{:.2f} %", 10
 
 std::string text_of_speedup(double ratio) {
   return std::isfinite(ratio) ? fmt::format("{:.2f}x", ratio) : "-";
+}
+
+std::string escaped_markup(std::string_view text) {
+  static const std::map<char, std::string> entities{
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+  std::string out;
+  for (const char c : text) {
+    const auto entity = entities.find(c);
+    out += entity == entities.end() ? std::string(1, c) : entity->second;
+  }
+  return out;
 }
 
 std::string fitted(const std::string& line, std::size_t columns) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace zygos::app {
 
@@ -19,6 +20,8 @@ std::string text_of_rate(double per_second);
 std::string text_of_percent(double fraction);
 /// "1.43x"
 std::string text_of_speedup(double ratio);
+/// As text or attribute of HTML or SVG.
+std::string escaped_markup(std::string_view text);
 /// One line of at most `columns` characters, the rest cut off.
 std::string fitted(const std::string& line, std::size_t columns);
 

@@ -35,6 +35,8 @@ TEST_CASE("options keep apart what commands they belong to") {
   CHECK(parse({"bench", "a.yaml", "--steps", "7", "--forward", "--warmup", "0"}).invocation);
   CHECK(parse({"bench", "a.yaml", "--ops"}).invocation->ops);
   CHECK(parse({"train", "a.yaml", "--fresh", "--run-dir", "x"}).invocation);
+  CHECK(parse({"schedule", "a.yaml", "--output", "a.svg", "--measured"}).invocation->measured);
+  CHECK(parse({"plan", "a.yaml", "--measured"}).code == ExitCode::usage);
   CHECK(parse({"train", "a.yaml", "--steps", "7"}).code == ExitCode::usage);
   CHECK(parse({"check", "a.yaml", "--fresh"}).code == ExitCode::usage);
   CHECK(parse({"inspect", "x", "a=b"}).code == ExitCode::usage);

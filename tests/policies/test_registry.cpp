@@ -60,7 +60,9 @@ std::string texts_of(const std::filesystem::path& folder, const std::string& beg
   return text;
 }
 
-TEST_CASE("Every registered policy has a file, a golden schedule, a deck and its documentation") {
+TEST_CASE(
+    "Every registered policy has a file, a golden schedule, a deck, a picture and its "
+    "documentation") {
   const std::string decks = texts_of("inputs", "");
   const std::string page = text_of_file("docs/policies.md");
   const std::string table = text_of_file("policies/README.md");
@@ -73,6 +75,8 @@ TEST_CASE("Every registered policy has a file, a golden schedule, a deck and its
            decks.find("type: " + name + "\n") != std::string::npos ||
            decks.find("type: " + name + "}") != std::string::npos));
     CHECK(page.find("\n## " + name + "\n") != std::string::npos);
+    CHECK(page.find("](policies/" + name + ".svg)") != std::string::npos);
+    CHECK(std::filesystem::exists("docs/policies/" + name + ".svg"));
     CHECK(table.find("| `" + name + ".cpp` |") != std::string::npos);
   }
 }

@@ -24,6 +24,8 @@ std::span<const Command> commands() {
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Predict every policy from a profile of the lanes and recommend one",
        "zygos plan inputs/mnist_mlp.yaml train.batch=256", run_plan},
+      {"schedule", "Print, or draw as a picture, what the deck's policy does in a step",
+       "zygos schedule inputs/gpipe.yaml --output gpipe.svg policy.micro_batches=4", run_schedule},
       {"compare", "Train several policies side by side, predicted beside measured",
        "zygos compare inputs/mnist_mlp.yaml --policies single,coarse_split,gpipe:micro_batches=4",
        run_compare},

@@ -37,7 +37,8 @@ Subject subject_of(const Invocation& invocation) {
   return {std::move(deck), std::move(folder)};
 }
 
-train::Evaluation evaluation_of(RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
+train::Evaluation evaluation_of(RunSetup& setup, const io::Checkpoint& checkpoint,
+                                Console& console) {
   const RunPlan plan = recall_plan(setup, checkpoint, console);
   train::Engine engine(*setup.graph, *setup.optimizer, *setup.lanes, plan.schedule, setup.target,
                        setup.engine_options());

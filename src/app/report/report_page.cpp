@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/report/report_page.hpp"
 
+#include "app/text.hpp"
+
 #include "zygos/core/error.hpp"
 #include "zygos/io/hash.hpp"
 
@@ -14,17 +16,6 @@
 namespace zygos::app {
 
 namespace {
-
-std::string escaped(std::string_view text) {
-  static const std::map<char, std::string> entities{
-      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-  std::string out;
-  for (const char c : text) {
-    const auto entity = entities.find(c);
-    out += entity == entities.end() ? std::string(1, c) : entity->second;
-  }
-  return out;
-}
 
 /// Inside a script element nothing but "<" can end it or start a comment.
 std::string script_safe(const nlohmann::json& data) {
@@ -79,10 +70,11 @@ std::string report_page(const ReportData& data) {
                              "form-action 'none'",
                              source_of(report_script), source_of(report_style))},
       // Through JSON and back: a title that is no UTF-8 becomes one.
-      {"TITLE", escaped(nlohmann::json::parse(
-                            nlohmann::json(data.title)
-                                .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
-                            .get<std::string>())},
+      {"TITLE",
+       escaped_markup(nlohmann::json::parse(
+                          nlohmann::json(data.title)
+                              .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+                          .get<std::string>())},
       {"STYLE", std::string(report_style)},
       {"DATA", script_safe(data.page)},
       {"SCRIPT", std::string(report_script)}};
