@@ -249,7 +249,7 @@ std::pair<plan::ActivationPlan, plan::PlanBytes> chosen(std::size_t budget, std:
     return policies::single({})->schedule(tried, nullptr);
   };
   const auto bytes = [&](const schedule::Schedule& schedule) {
-    const auto memory = plan::plan_memory(request, schedule);
+    const auto memory = plan::lane_memory(schedule, plan::plan_memory(request, schedule));
     return plan::PlanBytes{{memory[0].lane.total()}, plan::host_bytes(memory)};
   };
   plan::ActivationPlan plan = plan::choose_activation_plan({problem, profile, make, bytes, host});
