@@ -113,7 +113,7 @@ class FieldCheck {
         task.peer >= 0 && static_cast<std::size_t>(task.peer) < schedule_.places.size();
     const bool local = traits_of(task.payload).of_samples && known &&
                        schedule_.lane_of(task.peer) == schedule_.lane_of(task.place);
-    require(task.local == local || !known, [&] {
+    require(task.local == local, [&] {
       return local ? "uses a link, and its peer is on the same lane"
                    : "is local, and no place that it sends samples to is on its lane";
     });
