@@ -144,6 +144,10 @@ struct CoTrainOptions {
 };
 train::PolicyPtr cotrain(CoTrainOptions options);
 
+/// What find_ways() recommends among these (keywords; empty: all that do not change what is
+/// learnt), whatever memory it takes; ways.hpp has the search that asks for the memory, too.
+train::PolicyPtr automatic(std::vector<std::string> among = {});
+
 std::vector<train::PolicyEntry> registry();
 
 }  // namespace zygos::policies

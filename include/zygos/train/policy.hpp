@@ -44,6 +44,11 @@ class Policy {
     static_cast<void>(problem), static_cast<void>(profile);
     return {{}};
   }
+  /// True of a policy that stands for another one: whoever runs it asks policies::find_ways() for
+  /// the one to take in its place, and keeps that one's keyword and options where decisions() go.
+  virtual bool chosen_by_planner() const { return false; }
+  /// If so: keywords of the policies to choose from; empty: all that do not change what is learnt.
+  virtual std::vector<std::string> among() const { return {}; }
 };
 
 using PolicyPtr = std::shared_ptr<const Policy>;
