@@ -73,7 +73,9 @@ class WayFinder {
     const bool named = std::ranges::find(search_.named, keyword) != search_.named.end();
     auto choices = candidates_of(*policy);
     if (named) {
-      choices.insert(choices.begin(), train::PolicyOptions{});
+      // Of one schedule the first options are kept: a deck's own, or else those that say more.
+      choices.insert(search_.among.empty() ? choices.begin() : choices.end(),
+                     train::PolicyOptions{});
     }
     const std::size_t known = candidates_.size();
     std::vector<plan::Refusal> refused;

@@ -38,7 +38,8 @@ class Policy {
     return {};
   }
   /// What a planner should try of this policy on the problem, as options beside the defaults. The
-  /// profile may be null. Those that do not fit may be among them: schedule() refuses them.
+  /// profile may be null. Those that do not fit may be among them: schedule() refuses them. None,
+  /// of a policy that is another one by a name of its own: it is tried where it is named.
   virtual std::vector<PolicyOptions> candidates(const plan::Problem& problem,
                                                 const plan::Profile* profile) const {
     static_cast<void>(problem), static_cast<void>(profile);

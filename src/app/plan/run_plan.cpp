@@ -144,6 +144,7 @@ RunPlan chosen_plan(RunSetup& setup, bool fresh_profile, Console& console) {
   result.chosen = ways.ways.size() > 1 ? ways.found.reason : "there is no other way on these lanes";
   if (profile) {
     predict(result, setup.problem(), *profile);
+    result.prediction->reason = result.chosen;
   }
   return result;
 }
