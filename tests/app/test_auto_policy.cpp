@@ -134,7 +134,7 @@ TEST_CASE("compare trains what auto chooses beside others") {
               scratch.path());
 
   REQUIRE(result["rows"].size() >= 2);
-  CHECK_THAT(result["rows"].dump(), ContainsSubstring("auto: coarse_split("));
+  CHECK_THAT(result["rows"].dump(), ContainsSubstring("auto: coarse_split"));
 }
 
 TEST_CASE("activations that auto plans for are kept as the choice needs") {
