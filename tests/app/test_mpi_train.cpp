@@ -53,7 +53,7 @@ TEST_CASE("on several ranks auto decides without measuring, and says so") {
   const Outcome outcome = mpi_run(2, {"train", "tiny.yaml"}, scratch.path());
 
   CHECK(outcome.code == 0);
-  CHECK_THAT(outcome.out, ContainsSubstring("decided    policy: {type: ") &&
+  CHECK_THAT(outcome.out, ContainsSubstring("policy: {type: ") &&
                               ContainsSubstring("the policy is chosen by the layers' FLOPs"));
 }
 
