@@ -79,10 +79,19 @@ TEST_CASE("Only the policies that are named are looked at") {
   CHECK(keywords_of(ways) == std::set<std::string>{"single", "gpipe", "mirrored"});
 }
 
-TEST_CASE("An asynchronous policy is chosen only where it is named") {
+TEST_CASE("A faster policy that learns something else is chosen only where it is named") {
   const plan::Problem problem = two_lanes();
-  CHECK(plan::is_synchronous(ways_of(problem, automatic()).best().schedule));
-  CHECK_FALSE(plan::is_synchronous(ways_of(problem, automatic({"pipedream"})).best().schedule));
+  const plan::Profile profile = plan::assumed_profile(problem);
+  WaySearch search{.among = {"layer_placement", "pipedream"}};
+  const auto is_synchronous = [&] {
+    return plan::is_synchronous(find_ways(problem, profile, search).best().schedule);
+  };
+
+  CHECK(is_synchronous());
+  search.named = {"pipedream"};
+  CHECK_FALSE(is_synchronous());
+  CHECK(search_for(*automatic()).named.empty());
+  CHECK(search_for(*automatic(search.among)).named == search.among);
 }
 
 TEST_CASE("What does not fit is no choice, and nothing fitting is said") {
