@@ -17,6 +17,8 @@
 //               N (N - 1) S, in two waits instead of 2 (N - 1).
 //   central     buckets go to the first worker, which alone updates and then hands out its weights:
 //               2 (N - 1) S, all of it over the first worker's link; one optimizer state in total.
+#include "data_parallel.hpp"
+
 #include "buckets.hpp"
 #include "policy_files.hpp"
 
@@ -45,20 +47,23 @@ bool goes_round(Exchange exchange) {
 
 class DataParallel final : public train::Policy {
  public:
-  explicit DataParallel(DataParallelOptions options) : options_(std::move(options)) {
+  explicit DataParallel(DataParallelOptions options, std::string keyword = keyword_text,
+                        Place first = 0)
+      : options_(std::move(options)), keyword_(std::move(keyword)), first_(first) {
     if (options_.bucket_bytes < 1) {
-      throw UsageError("policy 'data_parallel': bucket is " +
+      throw UsageError("policy '" + keyword_ + "': bucket is " +
                        std::to_string(options_.bucket_bytes) + " bytes; it must be above 0");
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return keyword_; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
-    const auto workers = lanes_for(keyword_text, problem, {});
+    auto workers = lanes_for(keyword_, problem, {});
+    std::ranges::rotate(workers.begin(), workers.begin() + first_, workers.begin() + first_ + 1);
     const Exchange exchange = exchange_for(problem);
-    schedule::Outline outline = outline_of(keyword_text, problem);
+    schedule::Outline outline = outline_of(keyword_, problem);
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
@@ -124,8 +129,8 @@ class DataParallel final : public train::Policy {
   std::vector<SampleRange> micro_batches_of(const plan::Problem& problem,
                                             std::size_t workers) const {
     std::vector<SampleRange> all;
-    for (const SampleRange& share : shares_for(keyword_text, problem, options_.shares, workers)) {
-      const auto own = divide(keyword_text, problem, share, options_.micro_batches);
+    for (const SampleRange& share : shares_for(keyword_, problem, options_.shares, workers)) {
+      const auto own = divide(keyword_, problem, share, options_.micro_batches);
       all.insert(all.end(), own.begin(), own.end());
     }
     return all;
@@ -261,6 +266,8 @@ class DataParallel final : public train::Policy {
   }
 
   DataParallelOptions options_;
+  std::string keyword_;
+  Place first_;  ///< the one that updates, of central
 };
 
 Exchange exchange_named(const std::string& word) {
@@ -271,6 +278,11 @@ Exchange exchange_named(const std::string& word) {
 }
 
 }  // namespace
+
+schedule::Schedule data_parallel_schedule(const std::string& policy, const plan::Problem& problem,
+                                          DataParallelOptions options, Place first) {
+  return DataParallel(std::move(options), policy, first).schedule(problem, nullptr);
+}
 
 train::PolicyPtr data_parallel(DataParallelOptions options) {
   return std::make_shared<DataParallel>(std::move(options));

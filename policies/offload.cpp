@@ -22,21 +22,6 @@ using schedule::ScheduleBuilder;
   throw UsageError("policy '" + offload.policy + "': " + why);
 }
 
-/// The lane that is named, or else the first that reads host memory itself.
-Place owner_of(const plan::Problem& problem, const Offload& offload) {
-  const auto& places = problem.places;
-  const auto found = offload.owner.empty()
-                         ? std::ranges::find(places, true, &plan::PlaceInfo::host_accessible)
-                         : std::ranges::find(places, offload.owner, &plan::PlaceInfo::name);
-  if (found == places.end()) {
-    refuse(offload,
-           (offload.owner.empty() ? "no lane reads host memory itself, and none is named as owner"
-                                  : "owner names lane '" + offload.owner + "'") +
-               "; the run has " + lanes_text(problem));
-  }
-  return static_cast<Place>(found - places.begin());
-}
-
 std::vector<Place> workers_beside(const plan::Problem& problem, Place owner,
                                   const Offload& offload) {
   std::vector<Place> workers;
@@ -250,6 +235,20 @@ bool speculates(const plan::Problem& problem, const Offload& offload) {
 
 }  // namespace
 
+Place owner_in(const plan::Problem& problem, const Offload& offload) {
+  const auto& places = problem.places;
+  const auto found = offload.owner.empty()
+                         ? std::ranges::find(places, true, &plan::PlaceInfo::host_accessible)
+                         : std::ranges::find(places, offload.owner, &plan::PlaceInfo::name);
+  if (found == places.end()) {
+    refuse(offload, (offload.owner.empty()
+                         ? "no lane reads host memory itself, and none is named as " + offload.role
+                         : offload.role + " names lane '" + offload.owner + "'") +
+                        "; the run has " + lanes_text(problem));
+  }
+  return static_cast<Place>(found - places.begin());
+}
+
 void require_bucket(const Offload& offload) {
   if (offload.bucket_bytes < 1) {
     refuse(offload,
@@ -260,7 +259,7 @@ void require_bucket(const Offload& offload) {
 schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload& offload,
                                     const DeviceNodes& device) {
   static_cast<void>(lanes_for(offload.policy, problem, {}));  // there are at least two
-  const Place owner = owner_of(problem, offload);
+  const Place owner = owner_in(problem, offload);
   const auto workers = workers_beside(problem, owner, offload);
   schedule::Outline outline = outline_of(offload.policy, problem);
   for (const Place worker : workers) {

@@ -27,6 +27,7 @@ struct Offload {
   /// with `streams`, where no weights have to return after the norm.
   std::optional<bool> speculate{};
   bool spills_states = false;  ///< the owner's optimizer states rest in its file
+  std::string role = "owner";  ///< the key that names the owner
 };
 
 /// What the workers update themselves: the first nodes, and a share of the elements of the next.
@@ -37,6 +38,10 @@ struct DeviceNodes {
 
   std::int32_t shared_end() const { return share_of_next > 0.0 ? next_end : whole; }
 };
+
+/// The lane that is named, or else the first that reads host memory itself; UsageError if there is
+/// none.
+schedule::Place owner_in(const plan::Problem& problem, const Offload& offload);
 
 /// UsageError for a bucket of no bytes.
 void require_bucket(const Offload& offload);

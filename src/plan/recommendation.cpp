@@ -135,11 +135,13 @@ std::string reason_of(const Problem& problem, const Candidate& one) {
   return out + (again > 0.0 ? ", recomputing takes " + time_text(again) : std::string());
 }
 
-std::string gain_text(const Problem& problem, const Candidate& split, bool has_single,
-                      bool splits) {
+std::string gain_text(const Problem& problem, const Candidate& split, bool has_single, bool splits,
+                      bool has_rates) {
   const std::string shares = split_text(problem, split);
   if (!has_single) {
-    return "no lane can hold the batch alone, the split is " + shares;
+    return (has_rates ? "a lane alone is no choice here, the split is "
+                      : "no lane can hold the batch alone, the split is ") +
+           shares;
   }
   const std::string gain = number(split.speedup, "%.3f");
   return splits ? "with " + shares + " the predicted gain is " + gain
@@ -247,7 +249,8 @@ Recommendation recommend(const Problem& problem, const Profile& profile,
   const bool splits = split && (!single || candidates[*split].speedup > 1.0 + threshold);
   out.best = splits ? *split : *single;
   out.reason = verdict_text(problem, candidates[out.best]) + ": " + facts +
-               (split ? "; " + gain_text(problem, candidates[*split], single.has_value(), splits)
+               (split ? "; " + gain_text(problem, candidates[*split], single.has_value(), splits,
+                                         std::ranges::max(rates) > 0.0)
                       : std::string());
   out.order.resize(candidates.size());
   std::iota(out.order.begin(), out.order.end(), std::size_t{0});

@@ -384,18 +384,6 @@ Simulation simulate(const Schedule& schedule, const TaskSeconds& seconds) {
   return out;
 }
 
-bool can_predict(const Profile& profile, const Schedule& schedule) {
-  return std::ranges::all_of(schedule.active_places(),
-                             [&](schedule::Place place) {
-                               const PlaceProfile& costs = profile.places[schedule.lane_of(place)];
-                               return !costs.alone.forward.empty() ||
-                                      !costs.together.forward.empty();
-                             }) &&
-         (!schedule.slices.empty() || !schedule.further_lanes.empty() ||
-          std::ranges::all_of(schedule.tasks,
-                              [&](const Task& task) { return profile.knows(task); }));
-}
-
 namespace {
 
 /// Of each place, and of the slices that it has.
@@ -407,13 +395,36 @@ Profile profile_of_places(const Profile& whole, const Schedule& schedule) {
   return out;
 }
 
+bool is_of_places(const Schedule& schedule) {
+  return schedule.slices.empty() && schedule.further_lanes.empty();
+}
+
+bool knows_layers(const Profile& whole, const Schedule& schedule) {
+  return std::ranges::all_of(schedule.active_places(), [&](schedule::Place place) {
+    const PlaceProfile& costs = whole.places[schedule.lane_of(place)];
+    return !costs.alone.forward.empty() || !costs.together.forward.empty();
+  });
+}
+
+bool knows_tasks(const Profile& of_places, const Schedule& schedule) {
+  return std::ranges::all_of(schedule.tasks,
+                             [&](const Task& task) { return of_places.knows(task); });
+}
+
 }  // namespace
 
+bool can_predict(const Profile& profile, const Schedule& schedule) {
+  return knows_layers(profile, schedule) &&
+         (is_of_places(schedule) ? knows_tasks(profile, schedule)
+                                 : knows_tasks(profile_of_places(profile, schedule), schedule));
+}
+
 Simulation simulate(const Schedule& schedule, const Profile& whole) {
-  const bool as_measured = schedule.slices.empty() && schedule.further_lanes.empty();
-  const Profile made = as_measured ? Profile() : profile_of_places(whole, schedule);
+  const bool knows = knows_layers(whole, schedule);
+  const bool as_measured = is_of_places(schedule);
+  const Profile made = as_measured || !knows ? Profile() : profile_of_places(whole, schedule);
   const Profile& profile = as_measured ? whole : made;
-  if (!can_predict(whole, schedule)) {
+  if (!knows || !knows_tasks(profile, schedule)) {
     throw UsageError("policy '" + schedule.policy +
                      "': a lane can't hold the model alone, so the times of its layers are not "
                      "known and nothing can be chosen by them; give the share, cuts or number of "

@@ -100,7 +100,9 @@ void Engine::agree(std::span<std::int64_t> values) const {
 
 const schedule::Schedule& Engine::schedule() const noexcept { return impl_->schedule; }
 
-bool Engine::one_driver(std::size_t place) const { return impl_->workers.one_driver(place); }
+bool Engine::one_driver(std::size_t place) const {
+  return impl_->workers.one_driver(impl_->schedule.lane_of(static_cast<schedule::Place>(place)));
+}
 
 std::chrono::microseconds Engine::spin_timeout() const { return impl_->workers.spin_timeout; }
 

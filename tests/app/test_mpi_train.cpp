@@ -16,6 +16,7 @@ TEST_CASE("under mpirun every policy trains the bits that it trains in one proce
   const std::string policy = GENERATE(
       "{type: data_parallel, exchange: ring}", "{type: data_parallel, exchange: sharded}",
       "{type: data_parallel, exchange: all_reduce}", "{type: data_parallel, exchange: central}",
+      "{type: multi_worker_mirrored}", "{type: central_storage, server: b}",
       "{type: gpipe, micro_batches: 4}", "{type: one_f_one_b, micro_batches: 4}",
       "{type: layer_placement}", "{type: tensor_parallel, shares: [4, 3, 2, 1]}");
   const Scratch scratch;
@@ -33,6 +34,27 @@ TEST_CASE("under mpirun every policy trains the bits that it trains in one proce
     CHECK(count_of("\"kind\":\"finished\"", read_text(scratch.path() / folder / "metrics.jsonl")) ==
           1);
   }
+}
+
+TEST_CASE("mirrored replicas do not go beyond a process") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: mirrored}", 2);
+
+  const Outcome outcome = mpi_run(2, {"train", "tiny.yaml"}, scratch.path());
+
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, ContainsSubstring("take policy multi_worker_mirrored"));
+}
+
+TEST_CASE("on several ranks auto decides without measuring, and says so") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: auto, among: [single, gpipe, data_parallel]}", 2);
+
+  const Outcome outcome = mpi_run(2, {"train", "tiny.yaml"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("policy: {type: ") &&
+                              ContainsSubstring("the policy is chosen by the layers' FLOPs"));
 }
 
 TEST_CASE("under mpirun a batch is split as the deck says") {

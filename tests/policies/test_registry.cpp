@@ -70,7 +70,9 @@ TEST_CASE(
     const std::string& name = entry.schema.name();
     CAPTURE(name);
     CHECK(std::filesystem::exists("policies/" + name + ".cpp"));
-    CHECK(texts_of("tests/policies/golden", name).find("policy " + name + ",") == 0);
+    const bool has_schedules = !policy_of(name, "{}")->chosen_by_planner();
+    CHECK((!has_schedules ||
+           texts_of("tests/policies/golden", name).find("policy " + name + ",") == 0));
     CHECK((decks.find("type: " + name + ",") != std::string::npos ||
            decks.find("type: " + name + "\n") != std::string::npos ||
            decks.find("type: " + name + "}") != std::string::npos));

@@ -6,6 +6,8 @@
 #include "zygos/core/error.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/nn/losses.hpp"
+#include "zygos/plan/assumed_profile.hpp"
+#include "zygos/plan/simulator.hpp"
 #include "zygos/plan/stage_tensors.hpp"
 #include "zygos/policies/policies.hpp"
 
@@ -156,6 +158,20 @@ TEST_CASE("Models without a block are refused by layer and reason") {
   CHECK_THROWS_MATCHES(
       made(test::lanes_problem(2, 100, plan::outline_of(skip, DType::f32, {}))), UsageError,
       MessageMatches(ContainsSubstring("'fc1'") && ContainsSubstring("read by 2 layers")));
+}
+
+TEST_CASE("Nothing is predicted where only passes over layers were measured") {
+  const plan::Problem problem = problem_of(mlp(), 3);
+  plan::Profile profile = plan::assumed_profile(problem);
+  const schedule::Schedule schedule = made(problem);
+  CHECK(plan::can_predict(profile, schedule));
+  for (plan::PlaceProfile& place : profile.places) {
+    place.alone.others.clear();
+    place.together.others.clear();
+  }
+
+  CHECK_FALSE(plan::can_predict(profile, schedule));
+  CHECK_THROWS_AS(plan::simulate(schedule, profile), UsageError);
 }
 
 TEST_CASE("Shares, lanes and strict mode that do not fit are refused with what does") {

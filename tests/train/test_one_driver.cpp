@@ -117,6 +117,19 @@ TEST_CASE("A lane has one driver where its cores are those that compute, and a G
   CHECK_FALSE(run.engine(run.split(20))->one_driver(0));
 }
 
+TEST_CASE("All places of a lane have its driver", "[train][one_driver]") {
+  SmallRun run(workers(2));
+  run.use(test::wide_model());
+  run.options.cores = one_core;
+  const auto engine =
+      run.engine(run.schedule_of(policies::tensor_parallel({.shares = {}, .lanes = {}})));
+  const auto places = engine->schedule().places.size();
+  REQUIRE(places > 2);
+  for (std::size_t place = 0; place < places; ++place) {
+    CHECK(engine->one_driver(place));
+  }
+}
+
 TEST_CASE("A lane's thread, bound to its core, knows of the others", "[train][one_driver]") {
   constexpr int most = 8;
   const int cores = lane::process_cores();

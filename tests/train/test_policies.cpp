@@ -65,6 +65,14 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
        policies::data_parallel({.shares = {}, .micro_batches = 2})},
   };
   for (const int lanes : {2, 3, 4}) {
+    cases.push_back({"mirrored", lanes, policies::mirrored()});
+    cases.push_back({"multi_worker_mirrored", lanes, policies::multi_worker_mirrored()});
+    cases.push_back({"central_storage", lanes,
+                     policies::central_storage({.server = "worker1", .bucket_bytes = 500}),
+                     lanes == 2});
+    cases.push_back({"central_storage, a server that trains", lanes,
+                     policies::central_storage(
+                         {.server = "worker1", .server_trains = true, .bucket_bytes = 500})});
     cases.push_back({"zero_offload", lanes,
                      policies::zero_offload({.owner = {}, .bucket_bytes = 500}),
                      /*has_strict_mode=*/lanes == 2});

@@ -21,6 +21,7 @@ struct PlaceInfo {
   lane::Kind kind = lane::Kind::host;
   bool host_accessible = true;
   std::size_t budget_bytes = 0;  ///< 0: no budget
+  int rank = 0;                  ///< of the process that has the lane
 };
 
 /// What a policy may know of a run, and nothing else: neither Kokkos nor threads nor memory.

@@ -81,6 +81,18 @@ struct DataParallelOptions {
 };
 train::PolicyPtr data_parallel(DataParallelOptions options);
 
+/// Presets by the names of TensorFlow's strategies: data_parallel() with exchange all_reduce on the
+/// lanes of one process, with exchange ring on those of all MPI ranks,
+train::PolicyPtr mirrored();
+train::PolicyPtr multi_worker_mirrored();
+/// and with the variables on one lane, the server.
+struct CentralStorageOptions {
+  std::string server;          ///< lane; empty: the first that reads host memory itself
+  bool server_trains = false;  ///< a share of the batch: data_parallel(); else as zero_offload()
+  std::int64_t bucket_bytes = 25'000'000;
+};
+train::PolicyPtr central_storage(CentralStorageOptions options);
+
 /// Replicas that exchange one bit an element once the optimizer of that name has frozen its
 /// variance (policies.md 3.13).
 struct OneBitAdamOptions {
@@ -143,6 +155,10 @@ struct CoTrainOptions {
   schedule::Tier states = schedule::Tier::host;  ///< likewise
 };
 train::PolicyPtr cotrain(CoTrainOptions options);
+
+/// What find_ways() recommends among these (keywords; empty: all that do not change what is
+/// learnt), whatever memory it takes; ways.hpp has the search that asks for the memory, too.
+train::PolicyPtr automatic(std::vector<std::string> among = {});
 
 std::vector<train::PolicyEntry> registry();
 

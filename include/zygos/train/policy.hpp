@@ -38,12 +38,18 @@ class Policy {
     return {};
   }
   /// What a planner should try of this policy on the problem, as options beside the defaults. The
-  /// profile may be null. Those that do not fit may be among them: schedule() refuses them.
+  /// profile may be null. Those that do not fit may be among them: schedule() refuses them. None,
+  /// of a policy that is another one by a name of its own: it is tried where it is named.
   virtual std::vector<PolicyOptions> candidates(const plan::Problem& problem,
                                                 const plan::Profile* profile) const {
     static_cast<void>(problem), static_cast<void>(profile);
     return {{}};
   }
+  /// True of a policy that stands for another one: whoever runs it asks policies::find_ways() for
+  /// the one to take in its place, and keeps that one's keyword and options where decisions() go.
+  virtual bool chosen_by_planner() const { return false; }
+  /// If so: keywords of the policies to choose from; empty: all that do not change what is learnt.
+  virtual std::vector<std::string> among() const { return {}; }
 };
 
 using PolicyPtr = std::shared_ptr<const Policy>;

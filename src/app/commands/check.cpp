@@ -29,6 +29,17 @@ std::string indented(const std::string& text) {
   return result;
 }
 
+/// What is still open of the schedule.
+std::string open_text(const RunSetup& setup, const schedule::Schedule& schedule) {
+  if (setup.policy->chosen_by_planner()) {
+    return fmt::format(
+        " ({}: by the layers' FLOPs alone; the policy is decided by measuring when it starts)",
+        schedule.policy);
+  }
+  const bool open = !setup.policy->decisions(setup.problem(), schedule).empty();
+  return open ? " (decided by measuring when it starts)" : "";
+}
+
 }  // namespace
 
 ExitCode run_check(const Invocation& invocation, Console& console) {
@@ -54,10 +65,8 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
     memory[place].lane.require_within(spec.budget_bytes, spec.name);
   }
   plan::require_host_budget(memory, setup.host_budget_bytes);
-  const bool open = !setup.policy->decisions(setup.problem(), schedule).empty();
   console.say(fmt::format("\n{}: good. {}{}", invocation.target,
-                          placement_text(*setup.graph, schedule),
-                          open ? " (decided by measuring when it starts)" : ""));
+                          placement_text(*setup.graph, schedule), open_text(setup, schedule)));
   if (console.wants_json()) {
     console.json({{"deck", setup.name},
                   {"good", true},

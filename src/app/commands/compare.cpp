@@ -4,6 +4,7 @@
 #include "app/plan/contest.hpp"
 #include "app/plan/contest_report.hpp"
 #include "app/plan/plan_report.hpp"
+#include "app/plan/policy_choice.hpp"
 #include "app/plan/profile_cache.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/report/run_report.hpp"
@@ -31,10 +32,16 @@ Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
   const plan::Problem problem = setup.problem();
   const auto policy = policy_of(setup, choice);
   Contender contender;
+  if (policy->chosen_by_planner()) {
+    const Ways ways = find_ways(setup, profile, *policy);
+    contender.way = ways.best_way();
+    contender.predicted = ways.best();
+    contender.predicted.policy = choice.keyword + ": " + contender.predicted.policy;
+    return contender;
+  }
   schedule::Schedule schedule = policy->schedule(problem, &profile);
   contender.way = {choice, policy->decisions(problem, schedule)};
-  const std::string label =
-      PolicyChoice{choice.keyword, merged(choice.options, contender.way.decisions)}.label();
+  const std::string label = contender.way.decided().label();
   contender.is_predicted = plan::can_predict(profile, schedule);
   if (contender.is_predicted) {
     contender.predicted = plan::candidate(label, std::move(schedule), profile);

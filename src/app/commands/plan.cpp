@@ -19,12 +19,10 @@ namespace {
 
 void say_recommended(const RunSetup& setup, const Ways& ways, const plan::Profile& profile,
                      Console& console) {
-  const plan::Candidate& best = ways.found.candidates[ways.found.best];
-  const Way& way = ways.ways[ways.found.best];
+  const plan::Candidate& best = ways.best();
   console.say(fmt::format("\n{} {}", console.tinted(Tint::bold, "Recommended:"), best.policy));
   console.say(placement_text(*setup.graph, best.schedule));
-  console.say(
-      PolicyChoice{way.choice.keyword, merged(way.choice.options, way.decisions)}.deck_line());
+  console.say(ways.best_way().decided().deck_line());
   console.say(wrapped(ways.found.reason));
   const auto activations = activation_rows(*setup.graph, best.schedule, profile);
   if (!activations.empty()) {

@@ -4,12 +4,14 @@
 
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
+#include "app/plan/policy_choice.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 
 #include "zygos/memory/bytes.hpp"
 #include "zygos/plan/activation_plan.hpp"
 #include "zygos/plan/assumed_profile.hpp"
+#include "zygos/policies/ways.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -87,13 +89,26 @@ void set_rate(plan::PlaceProfile& place, const lane::Link& link) {
   }
 }
 
+/// The deck's, or the one that a planner would choose if memory were no matter: what becomes of
+/// activations is chosen so that it is none.
+train::PolicyPtr policy_to_fit(const RunSetup& setup, const plan::Problem& problem,
+                               const plan::Profile& profile) {
+  if (!setup.policy->chosen_by_planner()) {
+    return setup.policy;
+  }
+  policies::WaySearch search = policies::search_for(*setup.policy);
+  search.make = [&](const PolicyChoice& choice) { return policy_of(setup, choice); };
+  return policy_of(setup, policies::find_ways(problem, profile, search).best_way().decided());
+}
+
 plan::ActivationPlan chosen_plan(const RunSetup& setup, const plan::Problem& problem) {
   const plan::Profile profile = profile_by_deck(setup, problem);
-  const bool measures = setup.policy->needs_profile();
+  const train::PolicyPtr policy = policy_to_fit(setup, problem, profile);
+  const bool measures = policy->needs_profile();
   return plan::choose_activation_plan(
       {problem, profile,
        [&](const plan::Problem& tried) {
-         return setup.policy->schedule(tried, measures ? &profile : nullptr);
+         return policy->schedule(tried, measures ? &profile : nullptr);
        },
        [&](const schedule::Schedule& schedule) {
          const auto memory = memory_of(schedule, plan_subject(setup));

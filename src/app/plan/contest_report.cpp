@@ -5,6 +5,7 @@
 #include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
+#include "app/plan/policy_choice.hpp"
 #include "app/run/build_run.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
@@ -26,7 +27,7 @@ bool is_single(const Contender& contender) {
 }
 
 bool may_be_recommended(const RunSetup& setup, const Contender& contender) {
-  return contender.way.choice.keyword == setup.policy->keyword() ||
+  return deck_names(setup, contender.way.choice.keyword) ||
          plan::is_synchronous(contender.predicted.schedule);
 }
 
@@ -99,10 +100,8 @@ nlohmann::json row_of(const RunSetup& setup, const ContestResult& result,
                       const Contender& contender) {
   const plan::Candidate& predicted = contender.predicted;
   const schedule::Schedule& schedule = predicted.schedule;
-  const PolicyChoice named{contender.way.choice.keyword,
-                           merged(contender.way.choice.options, contender.way.decisions)};
   return {{"policy", predicted.policy},
-          {"deck", named.deck_line()},
+          {"deck", contender.way.decided().deck_line()},
           {"placement", placement_json(*setup.graph, schedule)},
           {"step_s", pair_json(contender, predicted.step_s, contender.median_step_s())},
           {"speedup", pair_json(contender, over(result.predicted_single_step_s, predicted.step_s),

@@ -76,6 +76,7 @@ RunPlan continued_plan(RunSetup& setup, const load::CheckedDeck& deck,
   }
   refuse_asynchronous(checkpoint, unmeasured_schedule(setup));
   RunPlan plan = plan_run(setup, fresh_profile, console);
+  refuse_asynchronous(checkpoint, plan.schedule);  // which a planner may have chosen by now
   say_change(setup, checkpoint, plan.schedule, console);
   return plan;
 }

@@ -44,10 +44,10 @@ nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
   for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
     samples[subject.lanes[place].name()] = candidate.samples[place];
   }
-  const train::PolicyOptions options = merged(way.choice.options, way.decisions);
+  const policies::PolicyChoice decided = way.decided();
   return {{"policy", candidate.policy},
-          {"deck", PolicyChoice{way.choice.keyword, options}.deck_line()},
-          {"options", options_json(options)},
+          {"deck", decided.deck_line()},
+          {"options", options_json(decided.options)},
           {"samples", samples},
           {"placement", placement_json(subject.graph, candidate.schedule)},
           {"step_s", {{"predicted", candidate.step_s}}},
@@ -133,16 +133,13 @@ nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
   for (const plan::Refusal& refusal : ways.found.refusals) {
     refusals.push_back({{"policy", refusal.policy}, {"reason", refusal.reason}});
   }
-  const Way& best = ways.ways[ways.found.best];
-  return {
-      {"rows", rows},
-      {"refusals", refusals},
-      {"recommended", ways.found.candidates[ways.found.best].policy},
-      {"deck",
-       PolicyChoice{best.choice.keyword, merged(best.choice.options, best.decisions)}.deck_line()},
-      {"upper_bound", ways.found.upper_bound},
-      {"reason", ways.found.reason},
-      {"remarks", ways.remarks}};
+  return {{"rows", rows},
+          {"refusals", refusals},
+          {"recommended", ways.best().policy},
+          {"deck", ways.best_way().decided().deck_line()},
+          {"upper_bound", ways.found.upper_bound},
+          {"reason", ways.found.reason},
+          {"remarks", ways.remarks}};
 }
 
 std::string memory_table(const std::vector<plan::LaneMemory>& places, const PlanSubject& subject) {

@@ -1,33 +1,32 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All ways to run a deck on its lanes: what every policy of this build would make of it.
+// All ways to run a deck on its lanes, each with the memory it takes there.
 #pragma once
 
-#include "app/plan/policy_choice.hpp"
 #include "app/run/run_setup.hpp"
 
-#include "zygos/plan/recommendation.hpp"
+#include "zygos/policies/ways.hpp"
 
 #include <string>
 #include <vector>
 
 namespace zygos::app {
 
-struct Way {
-  PolicyChoice choice;
-  train::PolicyOptions decisions;  ///< that it made from the profile
-};
+using policies::Way;
 
-struct Ways {
-  plan::Recommendation found;
-  std::vector<Way> ways;             ///< by candidate
+struct Ways : policies::Ways {
   std::vector<std::string> remarks;  ///< what can be said without measuring
 };
 
-/// Simulates the candidates of every registered policy, each with its memory; those that a policy
-/// or a budget refuses become refusals. Policies that change what is learnt are ranked with the
-/// others, and recommended only if the deck names them. Throws MemoryError if nothing fits.
+/// Simulates what the policy leaves a planner to look at, of the deck's policy: the candidates of
+/// every registered one, or, of a policy that the planner chooses, those it may choose from. Each
+/// with its memory: what a policy or a budget refuses becomes a refusal. Throws MemoryError if
+/// nothing fits.
 Ways find_ways(const RunSetup& setup, const plan::Profile& profile);
+Ways find_ways(const RunSetup& setup, const plan::Profile& profile, const train::Policy& policy);
+
+/// The same by what is known of lanes and layers before anything is measured.
+Ways unmeasured_ways(const RunSetup& setup);
 
 }  // namespace zygos::app

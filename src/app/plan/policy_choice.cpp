@@ -7,23 +7,15 @@
 #include "zygos/core/error.hpp"
 #include "zygos/load/deck_file.hpp"
 #include "zygos/policies/policies.hpp"
+#include "zygos/policies/ways.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace zygos::app {
 
 namespace {
-
-/// Numbers with more digits than anyone reads are rounded.
-std::string short_text(const std::string& value) {
-  char* end = nullptr;
-  const double number = std::strtod(value.c_str(), &end);
-  const bool is_number = end != value.c_str() && *end == '\0';
-  return is_number && value.size() > 5 ? fmt::format("{:.3g}", number) : value;
-}
 
 /// Pieces between commas that are not inside brackets.
 std::vector<std::string> pieces_of(const std::string& text) {
@@ -56,27 +48,6 @@ std::pair<std::string, std::string> option_from(const std::string& text, const s
 }
 
 }  // namespace
-
-std::string PolicyChoice::label() const {
-  std::string text;
-  for (const auto& [key, value] : options) {
-    if (key == "cuts" || key == "lanes") {
-      continue;
-    }
-    const bool says_itself = key == "lane" || key == "exchange";
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", says_itself ? "" : key + " ",
-                        short_text(value));
-  }
-  return text.empty() ? keyword : fmt::format("{}({})", keyword, text);
-}
-
-std::string PolicyChoice::deck_line() const {
-  std::string text = "policy: {type: " + keyword;
-  for (const auto& [key, value] : options) {
-    text += fmt::format(", {}: {}", key, value);
-  }
-  return text + "}";
-}
 
 std::vector<PolicyChoice> policy_choices_from(const std::string& text) {
   std::vector<PolicyChoice> choices;
@@ -117,17 +88,9 @@ train::PolicyPtr policy_of(const RunSetup& setup, const PolicyChoice& choice) {
   return load::made_from(policies::registry(), section.text("type"), section);
 }
 
-train::PolicyOptions merged(train::PolicyOptions options, const train::PolicyOptions& added) {
-  for (const auto& option : added) {
-    const auto found =
-        std::ranges::find(options, option.first, [](const auto& o) { return o.first; });
-    if (found == options.end()) {
-      options.push_back(option);
-    } else {
-      found->second = option.second;
-    }
-  }
-  return options;
+bool deck_names(const RunSetup& setup, const std::string& keyword) {
+  const auto named = policies::search_for(*setup.policy).named;
+  return std::ranges::find(named, keyword) != named.end();
 }
 
 }  // namespace zygos::app

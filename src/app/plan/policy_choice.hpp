@@ -1,26 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A policy with its options, as text: what command lines name, checkpoints keep and decks can say.
+// Policies by name, on command lines and beside the deck's own one.
 #pragma once
 
 #include "app/run/run_setup.hpp"
+
+#include "zygos/policies/choice.hpp"
 
 #include <string>
 #include <vector>
 
 namespace zygos::app {
 
-struct PolicyChoice {
-  std::string keyword;
-  train::PolicyOptions options;
-
-  /// "gpipe(micro_batches 4, recompute always)", "single(host)"; without cuts and
-  /// lanes of stages.
-  std::string label() const;
-  /// "policy: {type: gpipe, micro_batches: 4}"
-  std::string deck_line() const;
-};
+using policies::merged;
+using policies::PolicyChoice;
 
 /// From "single,gpipe:micro_batches=4,recompute=always,gpipe:cuts=[fc2,fc3]". Throws UsageError.
 std::vector<PolicyChoice> policy_choices_from(const std::string& text);
@@ -29,7 +23,8 @@ std::vector<PolicyChoice> policy_choices_from(const std::string& text);
 /// are the deck's. Throws deck::DeckError for an unknown keyword or option.
 train::PolicyPtr policy_of(const RunSetup& setup, const PolicyChoice& choice);
 
-/// Options of `added` win.
-train::PolicyOptions merged(train::PolicyOptions options, const train::PolicyOptions& added);
+/// True if the deck asks for the policy by name: one that learns something else may be recommended
+/// then.
+bool deck_names(const RunSetup& setup, const std::string& keyword);
 
 }  // namespace zygos::app

@@ -69,7 +69,7 @@ void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profi
   for (const train::PolicyEntry& entry : policies::registry()) {
     try {
       const auto policy = policy_of(setup, {entry.schema.name(), {}});
-      if (!policy->needs_profile()) {
+      if (!policy->needs_profile() || policy->chosen_by_planner()) {
         continue;
       }
       for (const auto& options : policy->candidates(setup.problem(), &profile)) {

@@ -3,6 +3,7 @@
 #include "app/plan/run_plan.hpp"
 
 #include "app/plan/placement.hpp"
+#include "app/plan/plan_ways.hpp"
 #include "app/plan/policy_choice.hpp"
 #include "app/plan/profile_cache.hpp"
 
@@ -107,12 +108,45 @@ std::string split_fact(const schedule::Schedule& schedule) {
 
 schedule::Schedule recalled_schedule(const RunSetup& setup, const io::Checkpoint& checkpoint,
                                      const train::PolicyOptions& decisions) {
+  const bool chosen = setup.policy->chosen_by_planner();
+  const std::string keyword =
+      chosen ? checkpoint.fact("policy") : std::string(setup.policy->keyword());
   try {
-    const auto policy = policy_of(setup, {std::string(setup.policy->keyword()), decisions});
+    const auto policy = policy_of(setup, {keyword, decisions});
     return policy->schedule(setup.problem(), nullptr);
   } catch (const UsageError& refusal) {
     throw unfit(checkpoint, refusal.what());
   }
+}
+
+std::string fact_or_empty(const io::Checkpoint& checkpoint, const char* name) {
+  const auto found = checkpoint.facts.find(name);
+  return found == checkpoint.facts.end() ? std::string() : found->second;
+}
+
+/// What the profile says of the plan's schedule.
+void predict(RunPlan& plan, const plan::Problem& problem, const plan::Profile& profile) {
+  plan.simulation = plan::simulate(plan.schedule, profile);
+  plan.prediction = prediction_of(problem, profile, plan.schedule);
+}
+
+/// Where the planner chooses the policy: what `zygos plan` would recommend. Nothing is measured
+/// where there is only one way.
+RunPlan chosen_plan(RunSetup& setup, bool fresh_profile, Console& console) {
+  Ways ways = unmeasured_ways(setup);
+  std::optional<plan::Profile> profile;
+  if (!setup.on_several_ranks() && ways.ways.size() > 1) {
+    profile = profile_of(setup, fresh_profile, console);
+    ways = find_ways(setup, *profile);
+  }
+  RunPlan result{ways.best().schedule};
+  result.decisions = ways.best_way().decided().options;
+  result.chosen = ways.ways.size() > 1 ? ways.found.reason : "there is no other way on these lanes";
+  if (profile) {
+    predict(result, setup.problem(), *profile);
+    result.prediction->reason = result.chosen;
+  }
+  return result;
 }
 
 /// True if measurements make a difference to the schedule.
@@ -137,6 +171,9 @@ std::vector<plan::Candidate> lanes_alone(const plan::Problem& problem,
 }
 
 RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
+  if (setup.policy->chosen_by_planner()) {
+    return chosen_plan(setup, fresh_profile, console);
+  }
   const plan::Problem problem = setup.problem();
   RunPlan result{unmeasured_schedule(setup)};
   if (setup.on_several_ranks()) {
@@ -158,8 +195,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
         "known");
     return result;
   }
-  result.simulation = plan::simulate(result.schedule, profile);
-  result.prediction = prediction_of(problem, profile, result.schedule);
+  predict(result, problem, profile);
   return result;
 }
 
@@ -169,6 +205,9 @@ RunPlan plan_schedule(RunSetup& setup, Console& console) {
 }
 
 schedule::Schedule unmeasured_schedule(const RunSetup& setup) {
+  if (setup.policy->chosen_by_planner()) {
+    return unmeasured_ways(setup).best().schedule;
+  }
   const plan::Problem problem = setup.problem();
   if (!setup.policy->needs_profile()) {
     return setup.policy->schedule(problem, nullptr);
@@ -180,7 +219,7 @@ schedule::Schedule unmeasured_schedule(const RunSetup& setup) {
 RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {
   const train::PolicyOptions decisions = decisions_in(checkpoint);
   RunPlan result{recalled_schedule(setup, checkpoint, decisions), decisions,
-                 prediction_from(checkpoint.facts)};
+                 fact_or_empty(checkpoint, "chosen"), prediction_from(checkpoint.facts)};
   const std::string split = split_fact(result.schedule);
   if (split != checkpoint.fact("split")) {
     throw unfit(checkpoint, fmt::format("it was written with {} samples of a batch on its lanes, "
@@ -206,6 +245,9 @@ io::Facts facts_of(const RunPlan& plan) {
     decisions.push_back({key, value});
   }
   facts["decisions"] = decisions.dump();
+  if (!plan.chosen.empty()) {
+    facts["chosen"] = plan.chosen;
+  }
   if (plan.prediction) {
     facts["prediction"] = json_of(*plan.prediction).dump();
   }

@@ -31,13 +31,15 @@ struct Prediction {
 
 struct RunPlan {
   schedule::Schedule schedule;
-  train::PolicyOptions decisions{};              ///< of the policy, from a profile
+  train::PolicyOptions decisions{};  ///< of the schedule's policy, from a profile
+  std::string chosen{};  ///< why the planner chose this policy; empty: the deck names it
   std::optional<Prediction> prediction{};        ///< where several lanes work
   std::optional<plan::Simulation> simulation{};  ///< of one step; known where a profile is
 };
 
-/// Makes the schedule. Where several lanes work, or the policy decides from measurements, with the
-/// run's profile, which is measured if there is none yet or `fresh_profile` asks for it.
+/// Makes the schedule. Where several lanes work, or something is decided from measurements, with
+/// the run's profile, which is measured if there is none yet or `fresh_profile` asks for it. On
+/// lanes of several ranks nothing is measured: what is open is decided by what is known beforehand.
 RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console);
 /// The same without a prediction: measures only if something is decided from it.
 RunPlan plan_schedule(RunSetup& setup, Console& console);

@@ -267,18 +267,24 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
       console, "places",
       fmt::format("{} ({})", placement_text(*setup.graph, plan.schedule), plan.schedule.policy));
   if (setup.on_several_ranks() && setup.policy->needs_profile()) {
-    note_field(
-        console, "note",
-        "lanes of several ranks are not measured: a share that the deck leaves open is equal");
+    note_field(console, "note",
+               fmt::format("lanes of several ranks are not measured: {}",
+                           setup.policy->chosen_by_planner()
+                               ? "the policy is chosen by the layers' FLOPs and the lanes' links"
+                               : "a share that the deck leaves open is equal"));
   }
-  if (!plan.decisions.empty()) {
+  if (!plan.decisions.empty() || !plan.chosen.empty()) {
     note_field(console, "decided", PolicyChoice{plan.schedule.policy, plan.decisions}.deck_line());
+  }
+  if (!plan.chosen.empty()) {
+    note_field(console, "why", wrapped(plan.chosen));
   }
   if (!plan.prediction) {
     return;
   }
   note_field(console, "predicted", prediction_text(setup, *plan.prediction));
-  if (!plan.prediction->worthwhile && plan.schedule.active_places().size() > 1) {
+  if (plan.chosen.empty() && !plan.prediction->worthwhile &&
+      plan.schedule.active_places().size() > 1) {
     note_field(console, "advice",
                wrapped("The planner would not use several lanes for this run, the deck asks for "
                        "it. " +
@@ -360,6 +366,9 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"peak_bytes", used_json(memory_with_data(end))},
                          {"planned_bytes", planned_json(memory_with_data(end))},
                          {"resident_peak_bytes", resident_json()}};
+  if (!plan.chosen.empty()) {
+    summary["chosen"] = plan.chosen;
+  }
   if (end.data) {
     summary["data"] = {{"in_memory", false},
                        {"prefetch", setup.training.prefetch},

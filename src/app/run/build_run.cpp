@@ -255,6 +255,9 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
     RunSetup made = parts_of(checked, options.max_batches);
     made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
     made.lanes = make_lanes(lanes, owners, ranks.rank());
+    if (!ranks.alone()) {
+      made.owners = owners;
+    }
     refuse_unfit_policy(checked, made);
     return made;
   });
@@ -262,7 +265,6 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
     ranks.require_same("the training set " + setup.training.name, hash_of(setup.training));
     ranks.require_same("the test set", setup.test ? hash_of(*setup.test) : "none");
     setup.communicator = ranks.communicator();
-    setup.owners = owners;
     std::ranges::transform(owners, std::back_inserter(setup.homes),
                            [&](int rank) { return ranks.name_of(rank); });
   }

@@ -70,6 +70,9 @@ struct RunSetup {
     problem.prefetch = activations.prefetch;
     problem.codecs = codecs;
     problem.compress_after = optimizer->compress_after();
+    for (std::size_t place = 0; place < owners.size(); ++place) {
+      problem.places[place].rank = owners[place];
+    }
     return problem;
   }
   bool on_several_ranks() const { return communicator != nullptr; }

@@ -11,7 +11,7 @@ function draw_head(data) {
   by_id("state").textContent = state;
   if (summary?.finished) by_id("state").classList.add("good");
   const parts = [];
-  if (summary?.policy) parts.push(`policy ${summary.policy}`);
+  if (summary?.policy) parts.push(`policy ${summary.policy}${summary.chosen ? ", chosen by the planner" : ""}`);
   const samples = in_order(data, Object.keys(summary?.samples ?? {})).map((place) => [place, summary.samples[place]])
     .filter(([, count]) => count > 0);
   if (samples.length) parts.push(samples.map(([place, count]) => `${place} ${text_of_count(count)}`).join(" + ") + " samples a step");
