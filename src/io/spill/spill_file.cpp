@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -55,6 +56,16 @@ void require_room(const fs::path& folder, const std::vector<SpillDataset>& datas
         "another folder (memory_plan.folder), or spill less (memory_plan, policy.states, "
         "policy.stash)",
         folder.string(), needed, available, needed - available));
+  }
+  // HDF5 does not survive a file that it cannot close: found out here, nothing is open yet.
+  rlimit largest{};
+  if (::getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur != RLIM_INFINITY &&
+      largest.rlim_cur < needed) {
+    throw IoError(fmt::format(
+        "spilled data in {} need a file of {} bytes, and this process may not write files of more "
+        "than {} (ulimit -f); raise the limit, or spill less (memory_plan, policy.states, "
+        "policy.stash)",
+        folder.string(), needed, largest.rlim_cur));
   }
 }
 
