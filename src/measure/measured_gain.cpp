@@ -8,6 +8,7 @@
 #include "measure/profile_schedules.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/schedule/active_lanes.hpp"
 #include "zygos/train/problem.hpp"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ double idle_of(const MeasuredPoint& point, const schedule::Schedule& schedule) {
   }
   // Between the first start and the last end of its tasks, as a simulation counts it.
   const double whole_s = (median(point.step_s) - point.overhead_s) *
-                         static_cast<double>(schedule.active_places().size());
+                         static_cast<double>(schedule::active_lanes(schedule));
   return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
 }
 

@@ -5,6 +5,8 @@
 #include "app/run/fed_samples.hpp"
 #include "core/median.hpp"
 
+#include "zygos/schedule/active_lanes.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +50,7 @@ double idle_of(const train::Trace& trace, const schedule::Schedule& schedule) {
   }
   const double span_s = std::ranges::max(times, {}, &plan::TaskTime::end_s).end_s -
                         std::ranges::min(times, {}, &plan::TaskTime::start_s).start_s;
-  const double whole_s = span_s * static_cast<double>(schedule.active_places().size());
+  const double whole_s = span_s * static_cast<double>(schedule::active_lanes(schedule));
   return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
 }
 
