@@ -12,6 +12,7 @@
 #include <type_traits>
 
 namespace zygos::infer {
+
 Evaluation::Evaluation(const graph::Graph& graph, DType dtype)
     : graph_(graph), dtype_(dtype), chains_(chains_of(graph, dtype)) {}
 
@@ -47,12 +48,11 @@ void Evaluation::run(const lane::Execution& execution, std::span<const NodeCall>
   auto chain = chains_.begin();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (chain != chains_.end() && chain->first == i) {
-      if (run_chain(*chain, execution, calls, parameters)) {
-        i += chain->layers.size() - 1;
-        ++chain;
+      const Chain& here = *chain++;
+      if (run_chain(here, execution, calls, parameters)) {
+        i += here.layers.size() - 1;
         continue;
       }
-      ++chain;
     }
     const nn::Context context{execution, nn::Mode::evaluate, 0, 0, nodes[i].stream, Tensor()};
     nodes[i].layer->forward(context, {calls[i].inputs, parameters[i], calls[i].workspace,

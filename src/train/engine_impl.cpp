@@ -119,7 +119,7 @@ void Engine::Impl::make_places() {
   for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
     if (of_lanes[lane].active) {
       const lane::Lane& one = places.lanes[lane];
-      of_lanes[lane].lane.require_within(one.spec().budget_bytes, std::string(one.name()));
+      of_lanes[lane].lane.require_within(one.spec().budget_bytes, one.name());
       add_lane(memory, one.name(), of_lanes[lane]);
     }
   }

@@ -17,10 +17,9 @@ namespace zygos::ops {
 KOKKOS_INLINE_FUNCTION double hyperbolic_tangent(double x) { return Kokkos::tanh(x); }
 
 /// For floats without a branch or a call, so that loops vectorise; within 4 units in the last
-/// place. With z = 2 |x| / log(2) and t = 2^z - 1 it is t / (t + 2). z = n + r with a whole n and
-/// |r|
-/// <= 1/2, and 2^r - 1 is r P(r), so that nothing cancels near zero. P is fitted to the least
-/// largest error, 1.1e-8 of the value. NaN stays NaN.
+/// place. With z = 2 |x| / log(2) and t = 2^z - 1 it is t / (t + 2). z is a whole n and r, at most
+/// 1/2 either way, and 2^r - 1 is r P(r), so that nothing cancels near zero. P is fitted to the
+/// least largest error, 1.1e-8 of the value. NaN stays NaN.
 KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
   const float magnitude = Kokkos::abs(x);
   const float z = (magnitude > 9.5F ? 9.5F : magnitude) * 2.88539008F;  // from here on it is 1

@@ -6,6 +6,7 @@
 #include "ops/common/launch.hpp"
 #include "ops/elementwise/activation_math.hpp"
 #include "ops/gemm/host/column_sums.hpp"
+#include "ops/gemm/host/finish.hpp"
 #include "ops/gemm/host/planned_gemm.hpp"
 #include "ops/gemm/host/split_k.hpp"
 #include "ops/gemm/host/work.hpp"
@@ -14,16 +15,6 @@
 
 namespace zygos::ops {
 namespace {
-
-template <Activation which, class T>
-void finish(const GemmTile& tile, std::int64_t stride, const T* bias, T* c) {
-  for (std::int64_t row = tile.row; row < tile.row + tile.rows; ++row) {
-    T* const out = c + row * stride + tile.column;
-    for (std::int64_t j = 0; j < tile.columns; ++j) {
-      out[j] = activated<which>(bias == nullptr ? out[j] : out[j] + bias[tile.column + j]);
-    }
-  }
-}
 
 /// Split-K: the partial products, then their sum.
 template <class Exec, class T>

@@ -9,6 +9,7 @@
 #include "ops/common/launch.hpp"
 #include "ops/elementwise/activation_math.hpp"
 #include "ops/gemm/host/algorithm.hpp"
+#include "ops/gemm/host/finish.hpp"
 #include "ops/gemm/host/work.hpp"
 #include "ops/gemm/microkernel/extents.hpp"
 #include "ops/mlp/host/mlp_tile.hpp"
@@ -38,7 +39,7 @@ using Tile = std::array<T, static_cast<std::size_t>(max_mlp_width* microkernel::
 
 /// tile (outputs, columns) = f(tile + bias)
 template <Activation which, class T>
-void finish(std::int64_t outputs, std::int64_t columns, const T* bias, T* tile) {
+void finish_tile(std::int64_t outputs, std::int64_t columns, const T* bias, T* tile) {
   for (std::int64_t j = 0; j < outputs; ++j) {
     T* const row = tile + j * columns;
     if (bias == nullptr) {
@@ -50,17 +51,6 @@ void finish(std::int64_t outputs, std::int64_t columns, const T* bias, T* tile) 
     const T added = bias[j];
     for (std::int64_t i = 0; i < columns; ++i) {
       row[i] = activated<which>(row[i] + added);
-    }
-  }
-}
-
-/// y (samples, outputs) = f(y + bias)
-template <Activation which, class T>
-void finish_rows(std::int64_t samples, std::int64_t outputs, const T* bias, T* y) {
-  for (std::int64_t i = 0; i < samples; ++i) {
-    T* const row = y + i * outputs;
-    for (std::int64_t j = 0; j < outputs; ++j) {
-      row[j] = activated<which>(bias == nullptr ? row[j] : row[j] + bias[j]);
     }
   }
 }
@@ -79,7 +69,7 @@ void run_rows(std::span<const MlpLayer<Exec, T>> layers, std::int64_t samples, c
     const T* const bias = layer.bias.data();
     if (bias != nullptr || layer.activation != Activation::none) {
       with_activation(layer.activation, [&](auto constant) {
-        finish_rows<decltype(constant)::value>(samples, outputs, bias, to);
+        finish<decltype(constant)::value>({0, 0, samples, outputs}, outputs, bias, to);
       });
     }
     from = to;
@@ -100,7 +90,7 @@ void run_tile(std::span<const MlpLayer<Exec, T>> layers, std::int64_t samples, c
     const T* const bias = layer.bias.data();
     if (bias != nullptr || layer.activation != Activation::none) {
       with_activation(layer.activation, [&](auto constant) {
-        finish<decltype(constant)::value>(outputs, columns, bias, to);
+        finish_tile<decltype(constant)::value>(outputs, columns, bias, to);
       });
     }
     std::swap(from, to);
