@@ -60,11 +60,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
     console.say("");
     console.say(activation_table(activations));
   }
-  for (std::size_t place = 0; place < memory.size(); ++place) {
-    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
-    memory[place].lane.require_within(spec.budget_bytes, spec.name);
-  }
-  plan::require_host_budget(memory, setup.host_budget_bytes);
+  require_within_budgets(memory, subject, setup.host_budget_bytes);
   console.say(fmt::format("\n{}: good. {}{}", invocation.target,
                           placement_text(*setup.graph, schedule), open_text(setup, schedule)));
   if (console.wants_json()) {

@@ -53,13 +53,10 @@ Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
 }
 
 /// Refuses what no lane has room for before anything runs.
-void require_within_budgets(const RunSetup& setup, const Contender& contender) {
-  const auto memory = memory_of(contender.predicted.schedule, plan_subject(setup));
-  for (std::size_t place = 0; place < memory.size(); ++place) {
-    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
-    memory[place].lane.require_within(spec.budget_bytes, spec.name);
-  }
-  plan::require_host_budget(memory, setup.host_budget_bytes);
+void require_room(const RunSetup& setup, const Contender& contender) {
+  const PlanSubject subject = plan_subject(setup);
+  require_within_budgets(memory_of(contender.predicted.schedule, subject), subject,
+                         setup.host_budget_bytes);
 }
 
 /// What every speed-up is counted from: the lane that is predicted to be the fastest one alone.
@@ -87,7 +84,7 @@ std::vector<Contender> contenders_of(const RunSetup& setup, const std::string& p
   std::vector<Contender> contenders;
   for (const PolicyChoice& choice : policy_choices_from(policies)) {
     contenders.push_back(contender_of(setup, choice, profile));
-    require_within_budgets(setup, contenders.back());
+    require_room(setup, contenders.back());
   }
   add_yardstick(setup, profile, contenders);
   return contenders;
