@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/kokkos_session.hpp"
 
+#include "zygos/lane/lane_set.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <omp.h>
@@ -23,6 +25,7 @@ KokkosSession::KokkosSession(const std::vector<std::string>& arguments) {
   for (std::string& word : words) {
     pointers.push_back(word.data());
   }
+  lane::allow_absent_device();
   int count = static_cast<int>(pointers.size());
   pointers.push_back(nullptr);
   Kokkos::initialize(count, pointers.data());

@@ -5,6 +5,7 @@
 #include "c/failure.hpp"
 
 #include "zygos/core/version.hpp"
+#include "zygos/lane/lane_set.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -29,6 +30,7 @@ void initialise_kokkos(int threads) {
   if (threads > 0) {
     settings.set_num_threads(threads);
   }
+  lane::allow_absent_device();
   Kokkos::initialize(settings);
 }
 

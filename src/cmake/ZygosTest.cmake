@@ -42,6 +42,7 @@ function(zygos_add_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 test "KOKKOS;DEVICE" "" "SOURCES;LINK;LABELS;ARGS")
   if(test_KOKKOS)
     list(APPEND test_SOURCES $<TARGET_OBJECTS:zygos_test_kokkos_session>)
+    list(APPEND test_LINK zygos::lane)
   endif()
 
   add_executable(${name} ${test_SOURCES})

@@ -14,7 +14,12 @@
 
 namespace zygos::lane::device {
 
+/// Asks the device's own runtime: Kokkos' count aborts where there is none.
 int count();
+/// What that runtime says where it finds no device.
+std::string absence();
+/// Makes Kokkos::initialize pass over the device.
+void leave_uninitialised();
 std::string_view space_name();
 /// An instance with a stream of its own. Throws UsageError if this build or machine has none.
 Execution make(const LaneSpec& spec);

@@ -3,7 +3,9 @@
 //
 // Serves Cuda, HIP and SYCL alike: only Kokkos' own API, and the device is the third alternative of
 // Execution, whichever it is.
+#include "absent_space.hpp"
 #include "device.hpp"
+#include "device_probe.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
@@ -45,7 +47,11 @@ memory::Block block_of(Bytes<Space> view) {
 
 }  // namespace
 
-int count() { return Kokkos::num_devices(); }
+int count() { return probe().count; }
+
+std::string absence() { return probe().error; }
+
+void leave_uninitialised() { leave_space_uninitialised(Device::name()); }
 
 std::string_view space_name() { return Device::name(); }
 

@@ -17,6 +17,10 @@ namespace {
 
 int count() { return 0; }
 
+std::string absence() { return "this is a build without device support"; }
+
+void leave_uninitialised() {}
+
 std::string_view space_name() { return "none"; }
 
 Execution make(const LaneSpec& spec) { refuse("lane '" + spec.name + "' has kind 'device'"); }

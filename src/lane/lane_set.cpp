@@ -95,6 +95,14 @@ int process_cores() { return std::max(1, omp_get_num_procs()); }
 
 int device_count() { return device::count(); }
 
+std::string device_absence() { return device::absence(); }
+
+void allow_absent_device() {
+  if (device::count() == 0) {
+    device::leave_uninitialised();
+  }
+}
+
 std::string_view device_space_name() { return device::space_name(); }
 
 }  // namespace zygos::lane

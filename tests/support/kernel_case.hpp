@@ -4,10 +4,13 @@
 // Tests typed by execution space and element type: every space of this build x {float, double}.
 #pragma once
 
+#include "zygos/lane/lane_set.hpp"
 #include "zygos/lane/spaces.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <Kokkos_Core.hpp>
+
+#include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -38,12 +41,16 @@ struct CasesOf<std::variant<Execs...>> {
 using KernelCases = CasesOf<lane::Spaces>::type;
 using AllSpaces = CasesOf<lane::Spaces>::spaces;
 
-/// An instance; OpenMP with three threads, so that work does not divide evenly.
+/// An instance; OpenMP with three threads, so that work does not divide evenly. Skips the test for
+/// a device that is not there.
 template <class Exec>
 Exec make_exec(int threads = 3) {
   if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) {
     return Kokkos::OpenMP(threads);
   } else {
+    if (!std::is_same_v<Exec, Kokkos::Serial> && lane::device_count() == 0) {
+      SKIP("no device on this machine");
+    }
     return Exec();
   }
 }

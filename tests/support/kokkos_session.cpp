@@ -3,6 +3,8 @@
 //
 // Add this source to a Catch2 test that needs Kokkos: it is initialised before the first test case
 // and finalised after the last one.
+#include "zygos/lane/lane_set.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #include <catch2/catch_test_case_info.hpp>
@@ -28,6 +30,7 @@ class KokkosSession : public Catch::EventListenerBase {
 
   void testRunStarting(const Catch::TestRunInfo&) override {
     Kokkos::Tools::Experimental::set_request_tool_settings_callback(ask_for_no_fences);
+    zygos::lane::allow_absent_device();
     Kokkos::initialize(
         Kokkos::InitializationSettings().set_num_threads(threads).set_disable_warnings(true));
     Kokkos::Tools::Experimental::set_request_tool_settings_callback(nullptr);

@@ -58,6 +58,13 @@ class LaneSet {
 int process_cores();
 /// Number of GPUs this build can use on this machine; 0 without device support.
 int device_count();
+/// Why a build with device support finds no device, in the words of the device's runtime; empty
+/// where there is one.
+std::string device_absence();
+/// To be called before Kokkos::initialize: on a machine without a device, Kokkos is then
+/// initialised with its host spaces alone, where a build with a device back end would otherwise
+/// abort. Does nothing where there is a device.
+void allow_absent_device();
 /// Name of the device execution space of this build ("Cuda", "HIP", "SYCL") or "none".
 std::string_view device_space_name();
 /// Most threads of a host or emulated lane: the fixed size of the tables in Kokkos' OpenMP space.

@@ -31,9 +31,17 @@ constexpr const char* bf16_products = "widened to float";
 #endif
 #endif
 
+/// How many there are; of a build with device support also why there is none.
+std::string devices() {
+  const int count = lane::device_count();
+  return count == 0 && lane::device_space_name() != "none"
+             ? fmt::format("0 ({})", lane::device_absence())
+             : fmt::format("{}", count);
+}
+
 Facts space_facts() {
   return {{"device space", std::string(lane::device_space_name())},
-          {"devices", fmt::format("{}", lane::device_count())},
+          {"devices", devices()},
           {"host space", Kokkos::OpenMP::name()},
           {"host threads", fmt::format("{}", this_machine().cores)},
           {"float products", float_products},
