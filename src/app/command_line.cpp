@@ -5,6 +5,7 @@
 #include "app/commands/commands.hpp"
 
 #include "zygos/lane/lane_set.hpp"
+#include "zygos/plan/cards.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -176,8 +177,22 @@ void add_subject(CLI::App& command, Invocation& to) {
 }
 
 /// Of one command alone.
+void add_assume(CLI::App& command, Invocation& to) {
+  std::string known;
+  for (const plan::Card& card : plan::cards()) {
+    known += (known.empty() ? "" : ", ") + std::string(card.keyword);
+  }
+  command
+      .add_option("--assume", to.assume,
+                  "Take lanes that are no host for this GPU, by its data sheet: " + known)
+      ->type_name("CARD");
+}
+
 void add_command_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
+  if (name == "plan") {
+    add_assume(command, to);
+  }
   if (name == "predict") {
     add_predict(command, to);
   }

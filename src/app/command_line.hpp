@@ -24,6 +24,7 @@ struct Invocation {
   bool best = false;                    ///< eval, predict, export, inspect
   bool fresh_profile = false;           ///< train, resume, plan, compare, simulate,
                                         ///< schedule
+  std::string assume;                   ///< plan: keyword of a card
   bool measured = false;                ///< schedule
   std::string policies;                 ///< compare
   std::optional<std::int64_t> steps{};  ///< bench, compare

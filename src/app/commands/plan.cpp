@@ -10,6 +10,9 @@
 #include "app/run/build_run.hpp"
 #include "app/text.hpp"
 
+#include "zygos/core/error.hpp"
+#include "zygos/plan/cards.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -34,8 +37,9 @@ void say_recommended(const RunSetup& setup, const Ways& ways, const plan::Profil
 void say_ways(const RunSetup& setup, const Ways& ways, const plan::Profile& profile,
               Console& console) {
   const plan::Recommendation& found = ways.found;
-  console.say(fmt::format("One step of {} samples, predicted from what was measured:",
-                          text_of_count(setup.trainer.batch)));
+  console.say(fmt::format(
+      "One step of {} samples, predicted from what was {}:", text_of_count(setup.trainer.batch),
+      setup.assumed_card == nullptr ? "measured" : "measured and assumed"));
   console.say("");
   console.say(plan_table(ways, plan_subject(setup)));
   if (!found.refusals.empty()) {
@@ -50,6 +54,30 @@ void say_ways(const RunSetup& setup, const Ways& ways, const plan::Profile& prof
   }
 }
 
+/// Takes every lane that is no host for the card.
+void assume(const plan::Card& card, RunSetup& setup, plan::Profile& profile, Console& console) {
+  setup.assumed_card = &card;
+  const plan::Problem problem = setup.problem();
+  std::string names;
+  for (std::size_t place = 0; place < problem.places.size(); ++place) {
+    if (setup.is_assumed(problem.places[place])) {
+      profile.places.at(place) = plan::profile_of_card(card, problem);
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", problem.places[place].name);
+    }
+  }
+  if (names.empty()) {
+    throw UsageError(
+        "--assume takes lanes of kind 'emulated', 'device' or 'auto' for a card, and this deck has "
+        "none; add one below 'lanes'");
+  }
+  console.say(wrapped(fmt::format(
+      "Lane {} is assumed to be an {} (data sheet). Products at {:.0f} % of the peak rate, {:g} us "
+      "a kernel: nothing "
+      "of this lane is measured.",
+      names, card.text(), 100.0 * plan::assumed_share_of_peak, 1e6 * plan::assumed_launch_s)));
+  console.say("");
+}
+
 }  // namespace
 
 ExitCode run_plan(const Invocation& invocation, Console& console) {
@@ -57,7 +85,10 @@ ExitCode run_plan(const Invocation& invocation, Console& console) {
                              build_options(invocation));
   say_setup(setup, console);
   console.note("");
-  const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
+  plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
+  if (!invocation.assume.empty()) {
+    assume(plan::card_of(invocation.assume), setup, profile, console);
+  }
   const Ways ways = find_ways(setup, profile);
   say_ways(setup, ways, profile, console);
   if (console.wants_json()) {

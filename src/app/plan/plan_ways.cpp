@@ -33,13 +33,14 @@ memory::Usage usage_of(const plan::LaneMemory& place) {
 
 void require_within_budgets(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
   plan::require_host_budget(memory, setup.host_budget_bytes);
+  const std::vector<plan::PlaceInfo> lanes = setup.problem().places;
   for (std::size_t place = 0; place < memory.size(); ++place) {
-    const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
+    const plan::PlaceInfo& lane = lanes.at(place);
     const std::size_t bytes = memory[place].lane.total();
-    if (spec.budget_bytes > 0 && bytes > spec.budget_bytes) {
+    if (lane.budget_bytes > 0 && bytes > lane.budget_bytes) {
       throw MemoryError(fmt::format("it needs {} on lane '{}', whose budget is {}",
-                                    memory::text_of_bytes(bytes), spec.name,
-                                    memory::text_of_bytes(spec.budget_bytes)));
+                                    memory::text_of_bytes(bytes), lane.name,
+                                    memory::text_of_bytes(lane.budget_bytes)));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "zygos/io/stored_tensor.hpp"
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/nn/optimizer.hpp"
+#include "zygos/plan/cards.hpp"
 #include "zygos/plan/memory_plan.hpp"
 #include "zygos/train/policy.hpp"
 #include "zygos/train/problem.hpp"
@@ -60,6 +61,8 @@ struct RunSetup {
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
+  const plan::Card* assumed_card =
+      nullptr;  ///< what lanes that are no host are taken for, in a plan
 
   /// What policies may know of the run.
   plan::Problem problem() const {
@@ -73,7 +76,17 @@ struct RunSetup {
     for (std::size_t place = 0; place < owners.size(); ++place) {
       problem.places[place].rank = owners[place];
     }
+    for (plan::PlaceInfo& place : problem.places) {
+      if (is_assumed(place)) {
+        place.kind = lane::Kind::device;
+        place.host_accessible = false;
+        place.budget_bytes = static_cast<std::size_t>(assumed_card->memory_bytes);
+      }
+    }
     return problem;
+  }
+  bool is_assumed(const plan::PlaceInfo& place) const {
+    return assumed_card != nullptr && place.kind != lane::Kind::host;
   }
   bool on_several_ranks() const { return communicator != nullptr; }
   train::EngineOptions engine_options() const {
