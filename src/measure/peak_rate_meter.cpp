@@ -6,6 +6,7 @@
 #include "ops/gemm/gemm.hpp"
 #include "train/flat_ops.hpp"
 
+#include "zygos/core/bf16.hpp"
 #include "zygos/core/error.hpp"
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/tensor/initialiser.hpp"
@@ -13,6 +14,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 namespace zygos::measure {
@@ -45,22 +47,25 @@ void sample_rate(lane::Lane& lane, double work_done, double seconds,
 }
 
 void multiply(const lane::Execution& execution, const Tensor& a, const Tensor& b, const Tensor& c) {
-  lane::dispatch(execution, c.dtype(), [&](const auto& exec, auto type) {
+  lane::dispatch_stored(execution, c.dtype(), [&](const auto& exec, auto type) {
     using Exec = std::decay_t<decltype(exec)>;
     using T = typename decltype(type)::type;
-    ops::gemm<Exec, T>(exec, matrix_view<Exec, const T>(a), matrix_view<Exec, const T>(b),
+    ops::gemm<Exec, T>(exec, matrix_view<Exec, const T>(a), matrix_view<Exec, const Wide<T>>(b),
                        matrix_view<Exec, T>(c));
   });
 }
 
-/// Three tensors of one shape in one block of the lane, not yet written.
+/// Three tensors of one shape in one block of the lane, not yet written: the second one as weights
+/// are stored.
 struct Operands {
   Operands(const lane::Lane& lane, DType dtype, const Shape& shape) {
-    const std::size_t bytes = static_cast<std::size_t>(shape.size()) * size_of(dtype);
-    block = lane.allocator()(3 * bytes, label);
-    a = Tensor(block.get(), dtype, shape);
-    b = Tensor(block.get() + bytes, dtype, shape);
-    result = Tensor(block.get() + 2 * bytes, dtype, shape);
+    const auto count = static_cast<std::size_t>(shape.size());
+    const std::size_t bytes = count * size_of(dtype);
+    const std::size_t weight_bytes = count * size_of(wide(dtype));
+    block = lane.allocator()(2 * bytes + weight_bytes, label);
+    a = Tensor(block.get() + weight_bytes, dtype, shape);
+    b = Tensor(block.get(), wide(dtype), shape);
+    result = Tensor(block.get() + weight_bytes + bytes, dtype, shape);
   }
   memory::Block block;
   Tensor a, b, result;
@@ -74,10 +79,28 @@ std::vector<std::byte> weights(DType dtype) {
   return numbers;
 }
 
+/// The same numbers as activations are stored.
+std::vector<std::byte> as_activations(const std::vector<std::byte>& numbers, DType dtype) {
+  if (dtype != DType::bf16) {
+    return numbers;
+  }
+  std::vector<std::byte> rounded(numbers.size() / sizeof(float) * sizeof(bf16));
+  for (std::size_t i = 0; i < rounded.size() / sizeof(bf16); ++i) {
+    float number = 0.0F;
+    std::memcpy(&number, numbers.data() + i * sizeof(float), sizeof(float));
+    const bf16 stored(number);
+    std::memcpy(rounded.data() + i * sizeof(bf16), &stored, sizeof(bf16));
+  }
+  return rounded;
+}
+
 }  // namespace
 
 PeakRateMeter::PeakRateMeter(lane::Lane& lane, DType dtype)
-    : lane_(lane), dtype_(dtype), numbers_(weights(dtype)) {}
+    : lane_(lane),
+      dtype_(dtype),
+      weights_(weights(wide(dtype))),
+      activations_(as_activations(weights_, dtype)) {}
 
 void PeakRateMeter::sample(double seconds) {
   sample_products(seconds / 2.0);
@@ -89,8 +112,8 @@ plan::PeakRates PeakRateMeter::peak() const { return {median(flops_per_s_), medi
 void PeakRateMeter::sample_products(double seconds) {
   const Operands operands(lane_, dtype_, Shape{product_side, product_side});
   lane_.run_and_wait([&] {
-    lane_.copy_to_lane(operands.a.raw(), numbers_.data(), numbers_.size(), label);
-    lane_.copy_to_lane(operands.b.raw(), numbers_.data(), numbers_.size(), label);
+    lane_.copy_to_lane(operands.a.raw(), activations_.data(), activations_.size(), label);
+    lane_.copy_to_lane(operands.b.raw(), weights_.data(), weights_.size(), label);
     lane_.fence(label);
   });
   const auto side = static_cast<double>(product_side);
@@ -112,7 +135,8 @@ void PeakRateMeter::sample_sums(double seconds) {
 }
 
 void PeakRateMeter::sample_sums_of(std::size_t bytes, double seconds) {
-  const Operands operands(lane_, dtype_, Shape{static_cast<std::int64_t>(bytes / size_of(dtype_))});
+  const DType dtype = wide(dtype_);
+  const Operands operands(lane_, dtype, Shape{static_cast<std::int64_t>(bytes / size_of(dtype))});
   lane_.run_and_wait([&] {
     train::fill_with_zeros(lane_.execution(), operands.a);
     train::fill_with_zeros(lane_.execution(), operands.b);

@@ -38,7 +38,8 @@ class PeakRateMeter {
 
   lane::Lane& lane_;
   DType dtype_;
-  std::vector<std::byte> numbers_;  ///< of a matrix
+  std::vector<std::byte> weights_;      ///< of a product, as a host stores them
+  std::vector<std::byte> activations_;  ///< the same numbers
   std::vector<double> flops_per_s_, bytes_per_s_;
 };
 

@@ -34,6 +34,17 @@ TEST_CASE("A peak is measured within the lane's budget and given back",
   CHECK(lanes[1].bytes_allocated() == 0);
 }
 
+TEST_CASE("A peak of bf16 is that of products with bf16 activations",
+          "[measure][peak_rate_meter]") {
+  lane::LaneSet lanes = lanes_with(std::size_t{64} << 20);
+  measure::PeakRateMeter meter(lanes[1], DType::bf16);
+
+  meter.sample(0.01);
+
+  CHECK(meter.peak().flops_per_s > 1e8);
+  CHECK(meter.peak().bytes_per_s > 1e8);
+}
+
 TEST_CASE("A lane without room for a product says so", "[measure][peak_rate_meter]") {
   lane::LaneSet lanes = lanes_with(1000);
   measure::PeakRateMeter meter(lanes[1], DType::f32);
