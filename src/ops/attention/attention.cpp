@@ -166,7 +166,7 @@ void for_each_block(const char* label, const Exec& exec, const Problem<T>& probl
 template <class T, DeviceSpace Exec, class Body>
 void for_each_block(const char* label, const Exec& exec, const Problem<T>& problem,
                     const Body& body) {
-  constexpr std::size_t block = attention::DeviceTeam<T, int>::block;
+  constexpr std::size_t block = attention::device_block;
   attention::for_each_team<T>(
       label, exec, problem.shape.samples * problem.shape.heads * problem.blocks(block), body);
 }

@@ -11,12 +11,27 @@
 
 namespace zygos::ops::attention {
 
-template <class T, class Member>
+/// Positions of a block.
+inline constexpr std::size_t device_block = 32;
+
+/// A square of both operands of a product, and one more column: threads that write along a row meet
+/// different banks.
+template <class T, std::size_t block>
+struct OperandTiles {
+  Wide<T> a[block][block + 1];
+  Wide<T> b[block][block + 1];
+};
+
+/// `threads`: of a team.
+template <class T, class Member, std::size_t threads>
 struct DeviceTeam {
-  static constexpr std::size_t block = 32;
+  static constexpr std::size_t block = device_block;
   static constexpr std::size_t diagonal = block;
-  static constexpr std::size_t columns = 128;
-  using Room = BlockScratch<T, block, columns>;
+  static constexpr std::size_t columns = 96;
+  static constexpr std::size_t each_sums = block * block / threads;
+  struct Room : BlockScratch<T, block, columns> {
+    OperandTiles<T, block> tiles;
+  };
 
   const Member& member;
   Room& scratch;
@@ -26,30 +41,75 @@ struct DeviceTeam {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(member, count), f);
   }
   KOKKOS_FUNCTION void barrier() const { member.team_barrier(); }
-  /// A number of the result after the other: neighbours have neighbouring columns.
+  /// Of up to `block` rows: a square of the result after the other, summed along k by squares of
+  /// the operands, which are read from memory once.
   template <class A, class B>
   KOKKOS_FUNCTION void multiply(const StridedGemm<Wide<T>, A, B>& product) const {
-    const bool along_a = product.form != GemmForm::tn;
-    const bool along_b = product.form == GemmForm::nt;
-    const std::size_t row_of_a = along_a ? product.a_stride : 1;
-    const std::size_t step_of_a = along_a ? 1 : product.a_stride;
-    const std::size_t column_of_b = along_b ? product.b_stride : 1;
-    const std::size_t step_of_b = along_b ? 1 : product.b_stride;
-    each(product.m * product.n, [&](std::size_t index) {
-      const A* a = product.a + index / product.n * row_of_a;
-      const B* b = product.b + index % product.n * column_of_b;
-      Wide<T> sum(0);
-      for (std::size_t i = 0; i < product.k; ++i, a += step_of_a, b += step_of_b) {
-        sum += *a * *b;
-      }
-      Wide<T>& c = product.c[index / product.n * product.c_stride + index % product.n];
-      c = product.added ? c + sum : sum;
-    });
+    for (std::size_t column = 0; column < product.n; column += block) {
+      const std::size_t left = product.n - column;
+      multiply_square(product, column, left < block ? left : block);
+    }
   }
   KOKKOS_FUNCTION void keep(int, const T*, std::size_t, std::size_t, std::size_t) const {}
   KOKKOS_FUNCTION void multiply_kept(int, Operand, std::size_t,
                                      const StridedGemm<Wide<T>, T, T>& product) const {
     multiply(product);
+  }
+
+ private:
+  template <class A, class B>
+  KOKKOS_FUNCTION void multiply_square(const StridedGemm<Wide<T>, A, B>& product,
+                                       std::size_t column, std::size_t width) const {
+    const auto rank = static_cast<std::size_t>(member.team_rank());
+    const auto& tiles = scratch.tiles;
+    Wide<T> sums[each_sums] = {};
+    for (std::size_t k = 0; k < product.k; k += block) {
+      const std::size_t left = product.k - k;
+      const std::size_t depth = left < block ? left : block;
+      load(product, column, width, k, depth);
+      barrier();
+      for (std::size_t i = 0; i < depth; ++i) {
+        for (std::size_t s = 0; s < each_sums; ++s) {
+          const std::size_t at = rank + s * threads;
+          sums[s] += tiles.a[at / block][i] * tiles.b[i][at % block];
+        }
+      }
+      barrier();
+    }
+    for (std::size_t s = 0; s < each_sums; ++s) {
+      const std::size_t row = (rank + s * threads) / block;
+      const std::size_t j = (rank + s * threads) % block;
+      if (row < product.m && j < width) {
+        Wide<T>& c = product.c[row * product.c_stride + column + j];
+        c = product.added ? c + sums[s] : sums[s];
+      }
+    }
+  }
+
+  /// Neighbouring threads read neighbouring words, however an operand is stored.
+  template <class A, class B>
+  KOKKOS_FUNCTION void load(const StridedGemm<Wide<T>, A, B>& product, std::size_t column,
+                            std::size_t width, std::size_t k, std::size_t depth) const {
+    const bool a_by_rows = product.form != GemmForm::tn;
+    const bool b_by_rows = product.form != GemmForm::nt;
+    auto& tiles = scratch.tiles;
+    each(block * block, [&](std::size_t index) {
+      const std::size_t slow = index / block;
+      const std::size_t fast = index % block;
+      const std::size_t row = a_by_rows ? slow : fast;
+      const std::size_t of_a = a_by_rows ? fast : slow;
+      tiles.a[row][of_a] = row < product.m && of_a < depth
+                               ? Wide<T>(a_by_rows ? product.a[row * product.a_stride + k + of_a]
+                                                   : product.a[(k + of_a) * product.a_stride + row])
+                               : Wide<T>(0);
+      const std::size_t of_b = b_by_rows ? slow : fast;
+      const std::size_t j = b_by_rows ? fast : slow;
+      tiles.b[of_b][j] =
+          of_b < depth && j < width
+              ? Wide<T>(b_by_rows ? product.b[(k + of_b) * product.b_stride + column + j]
+                                  : product.b[(column + j) * product.b_stride + k + of_b])
+              : Wide<T>(0);
+    });
   }
 };
 
@@ -58,13 +118,14 @@ template <class T, class Exec, class Body>
 void for_each_team(const char* label, const Exec& exec, std::size_t items, const Body& body) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
-  using Team = DeviceTeam<T, Member>;
+  constexpr std::size_t threads = team_side<Exec> * team_side<Exec>;
+  using Team = DeviceTeam<T, Member, threads>;
   using Scratch = Kokkos::View<typename Team::Room, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   if (items == 0) {
     return;
   }
-  Policy policy(exec, static_cast<int>(items), static_cast<int>(team_side<Exec> * team_side<Exec>));
+  Policy policy(exec, static_cast<int>(items), static_cast<int>(threads));
   policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::shmem_size()));
   Kokkos::parallel_for(
       label, policy, KOKKOS_LAMBDA(const Member& member) {

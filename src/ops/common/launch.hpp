@@ -22,6 +22,18 @@ concept HostSpace = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpac
 template <class Exec>
 concept DeviceSpace = !HostSpace<Exec>;
 
+/// Threads of a team that asks for so many on a device. A host's teams have one thread; a test may
+/// still compute there what a device would.
+template <class Exec>
+constexpr int threads_of_team(std::size_t threads) {
+  return HostSpace<Exec> ? 1 : static_cast<int>(threads);
+}
+
+/// A device's ranges of elements: Kokkos counts them in 32 bits on some devices unless told
+/// otherwise.
+template <class Exec>
+using ElementRange = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::size_t>>;
+
 /// Elements per chunk of a host lane: a chunk should take a few microseconds, about what it costs
 /// to start and join the lane's threads.
 namespace chunk {
@@ -61,7 +73,7 @@ void for_each_element(const char* label, const Exec& exec, std::size_t n, std::s
 template <DeviceSpace Exec, class Body>
 void for_each_element(const char* label, const Exec& exec, std::size_t n, std::size_t,
                       const Body& body) {
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Exec>(exec, 0, n), body);
+  Kokkos::parallel_for(label, ElementRange<Exec>(exec, 0, n), body);
 }
 
 /// Pieces [0, count) of a host lane's threads. Each has a range of its own, so that what follows

@@ -41,6 +41,16 @@ struct WholeRow {
     }
   }
 
+  /// The largest of f(0), ..., f(columns - 1) and `least`; NaN is passed over.
+  template <class Number, class F>
+  KOKKOS_INLINE_FUNCTION Number largest(std::size_t columns, Number least, const F& f) const {
+    for (std::size_t i = 0; i < columns; ++i) {
+      const Number number = f(i);
+      least = number > least ? number : least;
+    }
+    return least;
+  }
+
   /// The same for rows of which element (row, i) is f(row, i).
   template <class F>
   KOKKOS_INLINE_FUNCTION double sum(std::size_t rows, std::size_t columns, const F& f) const {
@@ -58,6 +68,31 @@ struct WholeRow {
       }
     }
   }
+};
+
+/// Every `step`-th element of a matrix in row-major order. Divides twice at its start, not for each
+/// element.
+struct RowMajor {
+  KOKKOS_FUNCTION RowMajor(std::size_t first, std::size_t step, std::size_t columns)
+      : width(columns > 0 ? columns : 1),
+        row(first / width),
+        column(first % width),
+        rows_of_step(step / width),
+        columns_of_step(step % width) {}
+  KOKKOS_FUNCTION void advance() {
+    row += rows_of_step;
+    column += columns_of_step;
+    if (column >= width) {
+      column -= width;
+      ++row;
+    }
+  }
+
+  std::size_t width;
+  std::size_t row;
+  std::size_t column;
+  std::size_t rows_of_step;
+  std::size_t columns_of_step;
 };
 
 /// The same for the threads of a team.
@@ -80,11 +115,39 @@ struct TeamRow {
 
   template <class F>
   KOKKOS_FUNCTION double sum(std::size_t rows, std::size_t columns, const F& f) const {
-    return sum(rows * columns, [&](std::size_t i) { return f(i / columns, i % columns); });
+    const auto threads = static_cast<std::size_t>(team.team_size());
+    double total = 0.0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, threads),
+        [&](const std::size_t thread, double& part) {
+          for (RowMajor at(thread, threads, columns); at.row < rows && columns > 0; at.advance()) {
+            part += f(at.row, at.column);
+          }
+        },
+        total);
+    return total;
   }
   template <class F>
   KOKKOS_FUNCTION void each(std::size_t rows, std::size_t columns, const F& f) const {
-    each(rows * columns, [&](std::size_t i) { f(i / columns, i % columns); });
+    const auto threads = static_cast<std::size_t>(team.team_size());
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, threads), [&](const std::size_t thread) {
+      for (RowMajor at(thread, threads, columns); at.row < rows && columns > 0; at.advance()) {
+        f(at.row, at.column);
+      }
+    });
+  }
+  /// The largest of f(0), ..., f(columns - 1) and `least`; NaN is passed over.
+  template <class Number, class F>
+  KOKKOS_FUNCTION Number largest(std::size_t columns, Number least, const F& f) const {
+    Number found = least;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, columns),
+        [&](const std::size_t i, Number& most) {
+          const Number number = f(i);
+          most = number > most ? number : most;
+        },
+        Kokkos::Max<Number>(found));
+    return found > least ? found : least;
   }
 };
 

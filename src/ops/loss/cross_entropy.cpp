@@ -1,63 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/common/exponential.hpp"
 #include "ops/common/for_each_space.hpp"
 #include "ops/common/tree_reduction.hpp"
+#include "ops/loss/cross_entropy_problem.hpp"
+#include "ops/loss/cross_entropy_team.hpp"
 #include "ops/loss/loss_totals.hpp"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace zygos::ops {
 namespace {
-
-/// Where positions of the softmax cross-entropy write losses[n], hits[n] and their parts of d.
-/// Where samples have several positions, losses[n] holds the position's share in the sample's loss
-/// before, times the number of positions: 1 if all are valid.
-template <class T>
-struct CrossEntropy {
-  const T* logits;
-  const std::int32_t* labels;
-  std::size_t classes;
-  std::size_t positions;  ///< of a sample
-  double factor;
-  double* losses;
-  std::int32_t* hits;
-  T* d;  ///< null when only evaluating
-
-  /// Elements side by side in a loop over classes, so that operations need not wait for each other.
-  /// A sum is summed in this order wherever classes lie.
-  static constexpr std::size_t beside = 32;
-
-  /// Whether powers wait in the gradient's memory for their sum: bf16 would round them, so there
-  /// they are computed again.
-  static constexpr bool keeps_powers = std::is_same_v<T, Wide<T>>;
-
-  KOKKOS_INLINE_FUNCTION double power(const T& logit, Wide<T> top, const T* kept) const {
-    return static_cast<double>(keeps_powers ? Wide<T>(*kept) : exponential(logit - top));
-  }
-
-  struct Weights {
-    double whole;
-    double of_power;  ///< what a power of the sum is multiplied by in the gradient
-  };
-
-  /// Writes the loss and what to scale the gradient with.
-  KOKKOS_INLINE_FUNCTION Weights settle(std::size_t n, Wide<T> top, Wide<T> of_label, double sum,
-                                        bool hit) const {
-    const double share = positions == 1 ? 1.0 : losses[n];
-    // top - of_label >= 0 and log(sum) >= 0: nothing cancels.
-    losses[n] =
-        share * (Kokkos::log(sum) + (static_cast<double>(top) - static_cast<double>(of_label)));
-    hits[n] = hit ? 1 : 0;
-    const double weight = share * factor / static_cast<double>(positions);
-    return {weight, weight / sum};
-  }
-  KOKKOS_INLINE_FUNCTION void leave_out(std::size_t n) const {
-    losses[n] = 0.0;
-    hits[n] = -1;
-  }
-};
 
 /// Of the turns of a loop over a block, which has all of them even where the block is not whole, so
 /// that it is made of vectors, too.
@@ -284,6 +236,22 @@ struct CrossEntropyColumns : CrossEntropy<T> {
   }
 };
 
+template <HostSpace Exec, class T>
+void for_each_position(const Exec& exec, std::size_t count, const CrossEntropy<T>& all) {
+  for_each_element("zygos::ops::cross_entropy", exec, count, samples_per_chunk(all.classes),
+                   CrossEntropyRow<T>{all});
+}
+
+/// A thread for few classes, a team for many.
+template <DeviceSpace Exec, class T>
+void for_each_position(const Exec& exec, std::size_t count, const CrossEntropy<T>& all) {
+  if (all.classes > CrossEntropy<T>::beside) {
+    for_each_row("zygos::ops::cross_entropy", exec, count, all.classes, CrossEntropyTeam<T>{all});
+  } else {
+    for_each_element("zygos::ops::cross_entropy", exec, count, 1, CrossEntropyRow<T>{all});
+  }
+}
+
 /// shares(n), of every position of a sample: positions / those that are valid.
 template <HostSpace Exec>
 void share_out(const Exec& exec, std::size_t samples, std::size_t positions,
@@ -343,8 +311,7 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
     share_out(exec, samples, positions, all.labels, all.losses);
   }
   if (order == ClassOrder::last) {
-    for_each_element("zygos::ops::cross_entropy", exec, labels.size(),
-                     samples_per_chunk(all.classes), CrossEntropyRow<T>{all});
+    for_each_position(exec, labels.size(), all);
   } else {
     constexpr std::size_t width = HostSpace<Exec> ? 16 : 1;
     const std::size_t blocks = (positions + width - 1) / width;

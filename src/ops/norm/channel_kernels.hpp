@@ -5,8 +5,8 @@
 // of one group: what it reads twice is still in a near cache.
 #pragma once
 
+#include "ops/common/row_reduction.hpp"
 #include "ops/norm/batch_norm.hpp"
-#include "ops/norm/row_reduction.hpp"
 
 #include <algorithm>
 

@@ -1,17 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host core takes rows, a device a team for each. In the gradients of gamma and beta a piece of
-// work has some columns of all rows, so that their order is fixed.
+// A host core takes rows, a device a team for each.
 #include "ops/norm/layer_norm.hpp"
 
 #include "ops/common/for_each_space.hpp"
-#include "ops/common/launch.hpp"
-#include "ops/norm/row_reduction.hpp"
+#include "ops/common/row_reduction.hpp"
+#include "ops/common/sum_over_rows.hpp"
 
 #include "zygos/core/error.hpp"
-
-#include <algorithm>
 
 namespace zygos::ops {
 namespace {
@@ -80,9 +77,10 @@ struct Gradient {
   }
 };
 
-/// Sums of some columns: a block of them on a host, one on a device.
-template <std::size_t width, class T>
-struct ColumnSums {
+/// The gradients of gamma and beta.
+template <class T>
+struct ScaleSums {
+  static constexpr std::size_t quantities = 2;
   std::size_t rows;
   std::size_t columns;
   const T* x;
@@ -92,28 +90,22 @@ struct ColumnSums {
   Wide<T>* d_beta;
   bool adds;
 
-  KOKKOS_FUNCTION void operator()(const std::size_t block) const {
-    const std::size_t begin = block * width;
-    const std::size_t count = columns - begin < width ? columns - begin : width;
-    double gamma_sums[width] = {};
-    double beta_sums[width] = {};
-    for (std::size_t row = 0; row < rows; ++row) {
-      const T* const in = x + row * columns + begin;
-      const T* const from = d_y + row * columns + begin;
-      const Wide<T> middle = moments[2 * row];
-      const Wide<T> scale = moments[2 * row + 1];
-      for (std::size_t j = 0; j < count; ++j) {
-        gamma_sums[j] += static_cast<double>(from[j] * ((in[j] - middle) * scale));
-        beta_sums[j] += static_cast<double>(from[j]);
-      }
-    }
+  template <std::size_t width>
+  KOKKOS_INLINE_FUNCTION void add(std::size_t row, std::size_t begin, std::size_t count,
+                                  double (&sums)[quantities][width]) const {
+    const T* const in = x + row * columns + begin;
+    const T* const from = d_y + row * columns + begin;
+    const Wide<T> middle = moments[2 * row];
+    const Wide<T> scale = moments[2 * row + 1];
     for (std::size_t j = 0; j < count; ++j) {
-      // Not a factor: what is there before the first sum may be NaN.
-      d_gamma[begin + j] =
-          (adds ? d_gamma[begin + j] : Wide<T>(0)) + static_cast<Wide<T>>(gamma_sums[j]);
-      d_beta[begin + j] =
-          (adds ? d_beta[begin + j] : Wide<T>(0)) + static_cast<Wide<T>>(beta_sums[j]);
+      sums[0][j] += static_cast<double>(from[j] * ((in[j] - middle) * scale));
+      sums[1][j] += static_cast<double>(from[j]);
     }
+  }
+  KOKKOS_INLINE_FUNCTION void store(std::size_t column, const double (&totals)[quantities]) const {
+    // Not a factor: what is there before the first sum may be NaN.
+    d_gamma[column] = (adds ? d_gamma[column] : Wide<T>(0)) + static_cast<Wide<T>>(totals[0]);
+    d_beta[column] = (adds ? d_beta[column] : Wide<T>(0)) + static_cast<Wide<T>>(totals[1]);
   }
 };
 
@@ -152,15 +144,9 @@ void layer_norm_backward_scale(const Exec& exec, MatrixView<Exec, const T> x,
   ZYGOS_REQUIRE(
       x.size() == d_y.size() && d_gamma.size() == x.extent(1) && d_beta.size() == x.extent(1),
       "ops::layer_norm_backward_scale: dimensions do not fit");
-  constexpr std::size_t width = HostSpace<Exec> ? 32 : 1;
-  const std::size_t rows = x.extent(0);
-  const std::size_t columns = x.extent(1);
-  const std::size_t blocks = (columns + width - 1) / width;
-  for_each_element(
-      "zygos::ops::layer_norm_backward_scale", exec, blocks,
-      std::max<std::size_t>(chunk::medium / (width * std::max<std::size_t>(rows, 1)), 1),
-      ColumnSums<width, T>{rows, columns, x.data(), moments.data(), d_y.data(), d_gamma.data(),
-                           d_beta.data(), into == Into::added});
+  sum_over_rows("zygos::ops::layer_norm_backward_scale", exec,
+                ScaleSums<T>{x.extent(0), x.extent(1), x.data(), moments.data(), d_y.data(),
+                             d_gamma.data(), d_beta.data(), into == Into::added});
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                           \

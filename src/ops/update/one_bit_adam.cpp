@@ -4,7 +4,7 @@
 
 #include "ops/common/for_each_space.hpp"
 #include "ops/common/launch.hpp"
-#include "ops/norm/row_reduction.hpp"
+#include "ops/common/row_reduction.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/core/one_bit.hpp"

@@ -142,7 +142,7 @@ struct Passes {
 
   void run_teams(const Exec& exec) {
     const auto problem = attention::problem_of<Exec, T>(shape, dropout, all_qkv());
-    constexpr std::size_t block = attention::DeviceTeam<T, int>::block;
+    constexpr std::size_t block = attention::device_block;
     const std::size_t items = shape.samples * shape.heads * problem.blocks(block);
     const attention::Backward<T> both{problem,    y.data(),    log_sums.data(),
                                       d_y.data(), dots.data(), d_qkv.data()};

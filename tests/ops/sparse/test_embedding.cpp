@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/sparse/embedding.hpp"
+#include "ops/sparse/embedding_gradient.hpp"
 #include "support/kernel_case.hpp"
 #include "support/random_values.hpp"
 
@@ -138,6 +139,35 @@ TEMPLATE_LIST_TEST_CASE("Rows of a table and their gradient equal their definiti
     CHECK(difference(d_table.values(), expected_d_table, 200.0) == "");
     CHECK(y.guards_intact());
     CHECK(d_table.guards_intact());
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("A device's teams add the same bits to a table as a host's threads", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const Extents& shape : shapes) {
+    CAPTURE(shape.rows, shape.vocabulary, shape.columns);
+    auto id_values = random_ids(shape);
+    if (id_values.size() > 5) {
+      id_values[0] = std::nan("");
+      id_values[3] = -1.0;
+    }
+    const auto d_y_values = rounded<T>(random_values(shape.rows * shape.columns, 2));
+    const auto before = rounded<T>(random_values(shape.vocabulary * shape.columns, 3));
+    const Buffer<Exec, T> ids(id_values);
+    const Buffer<Exec, T> d_y(d_y_values);
+    const Buffer<Exec, T> by_teams(before);
+    const Buffer<Exec, T> by_threads(before);
+
+    add_to_table_by_teams(exec, EmbeddingGradient<T>{shape.rows, shape.vocabulary, shape.columns,
+                                                     ids.data(), d_y.data(), by_teams.data()});
+    embed_backward<Exec, T>(exec, ids.const_vector(), d_y.const_matrix(shape.rows, shape.columns),
+                            by_threads.matrix(shape.vocabulary, shape.columns), Into::added);
+    exec.fence("zygos::test");
+    CHECK(by_teams.values() == by_threads.values());
+    CHECK(by_teams.guards_intact());
   }
 }
 

@@ -3,35 +3,34 @@
 //
 // Convolutions of device lanes. Compiled only where a device is enabled.
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/row_reduction.hpp"
 #include "ops/conv/device/team_conv2d.hpp"
 
 namespace zygos::ops {
 namespace {
 
-/// A team per channel. The order of the sum depends on the team's size alone.
-template <class Exec, class T>
-void sum_by_teams(const Exec& exec, std::int64_t samples, std::int64_t pixels, const T* image,
-                  VectorView<Exec, Wide<T>> sums, bool adds) {
-  using Policy = Kokkos::TeamPolicy<Exec>;
-  using Member = typename Policy::member_type;
-  const auto channels = static_cast<std::int64_t>(sums.size());
-  Kokkos::parallel_for(
-      "zygos::ops::sum_channels", Policy(exec, static_cast<int>(channels), Kokkos::AUTO),
-      KOKKOS_LAMBDA(const Member& team) {
-        const std::int64_t channel = team.league_rank();
-        double total = 0.0;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, samples * pixels),
-            [&](const std::int64_t i, double& sum) {
-              const std::int64_t plane = i / pixels * channels + channel;
-              sum += static_cast<double>(image[plane * pixels + i % pixels]);
-            },
-            total);
-        Kokkos::single(Kokkos::PerTeam(team), [&] {
-          sums(channel) = (adds ? sums(channel) : Wide<T>(0)) + static_cast<Wide<T>>(total);
-        });
-      });
-}
+/// A channel's sum over samples and pixels. The order depends on the team's size alone.
+template <class T>
+struct ChannelSum {
+  std::size_t samples;
+  std::size_t channels;
+  std::size_t pixels;
+  const T* image;
+  Wide<T>* sums;
+  bool adds;
+
+  template <class Row>
+  KOKKOS_INLINE_FUNCTION void operator()(const Row& threads, std::size_t channel) const {
+    const T* const from = image + channel * pixels;
+    const std::size_t stride = channels * pixels;
+    const double total = threads.sum(samples, pixels, [=](std::size_t sample, std::size_t i) {
+      return static_cast<double>(from[sample * stride + i]);
+    });
+    threads.each(1, [=, this](std::size_t) {
+      sums[channel] = (adds ? sums[channel] : Wide<T>(0)) + static_cast<Wide<T>>(total);
+    });
+  }
+};
 
 }  // namespace
 
@@ -63,10 +62,13 @@ void conv2d_backward_filter(const Exec& exec, const Conv2d& conv, VectorView<Exe
 template <class Exec, class T>
 void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const T> image,
                   VectorView<Exec, Wide<T>> sums, Into into) {
-  const auto numbers = static_cast<std::int64_t>(image.size());
-  const auto planes = samples * static_cast<std::int64_t>(sums.size());
-  sum_by_teams(exec, samples, planes == 0 ? 0 : numbers / planes, image.data(), sums,
-               into == Into::added);
+  const std::size_t channels = sums.size();
+  const auto planes = static_cast<std::size_t>(samples) * channels;
+  const std::size_t pixels = planes == 0 ? 0 : image.size() / planes;
+  for_each_row("zygos::ops::sum_channels", exec, channels,
+               planes == 0 ? 0 : image.size() / channels,
+               ChannelSum<T>{static_cast<std::size_t>(samples), channels, pixels, image.data(),
+                             sums.data(), into == Into::added});
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                         \

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions of a device: implicit GEMM by teams, whose second operand is the im2col matrix,
-// element by element. For any space, so that tests can run it where there is no device.
+// found from a table of taps and one of pixels. For any space, so that tests can run it where there
+// is no device.
 #pragma once
 
 #include "ops/common/launch.hpp"
@@ -15,58 +16,108 @@
 
 namespace zygos::ops {
 
-/// The element of the im2col matrix at tap k of a group's channels and pixel q of a sample.
+namespace detail {
+
+/// Where the receptive field of an output pixel begins.
+struct FieldPoint {
+  std::int64_t plane;  ///< offset of the first channel's plane that is seen
+  std::int32_t row;
+  std::int32_t column;
+};
+/// From there to one tap.
+struct TapPoint {
+  std::int64_t plane;
+  std::int32_t row;
+  std::int32_t column;
+};
+
 template <class T>
-KOKKOS_INLINE_FUNCTION Wide<T> seen_number(const ImplicitGemm<T>& product, std::int64_t group,
-                                           std::int64_t sample, std::int64_t k, std::int64_t q) {
+KOKKOS_INLINE_FUNCTION FieldPoint field_at(const ImplicitGemm<T>& product, std::int64_t group,
+                                           std::int64_t sample, std::int64_t q) {
+  const WindowAxis& y = product.y;
+  const WindowAxis& x = product.x;
+  const std::int64_t channel = (sample * product.groups + group) * product.channels;
+  return {channel * y.extent * x.extent, static_cast<std::int32_t>(q / x.pixels * y.step + y.first),
+          static_cast<std::int32_t>(q % x.pixels * x.step + x.first)};
+}
+/// Of tap k, counted over a group's channels.
+template <class T>
+KOKKOS_INLINE_FUNCTION TapPoint tap_at(const ImplicitGemm<T>& product, std::int64_t k) {
   const WindowAxis& y = product.y;
   const WindowAxis& x = product.x;
   const std::int64_t taps = y.taps * x.taps;
-  const std::int64_t row = q / x.pixels * y.step + y.first + k % taps / x.taps * y.tap_step;
-  const std::int64_t column = q % x.pixels * x.step + x.first + k % x.taps * x.tap_step;
-  if (row < 0 || row >= y.extent || column < 0 || column >= x.extent) {
-    return Wide<T>(0);
-  }
-  const std::int64_t channel = (sample * product.groups + group) * product.channels + k / taps;
-  return product.from[(channel * y.extent + row) * x.extent + column];
+  return {k / taps * y.extent * x.extent, static_cast<std::int32_t>(k % taps / x.taps * y.tap_step),
+          static_cast<std::int32_t>(k % x.taps * x.tap_step)};
+}
+/// An element of the im2col matrix: zero where a tap lies outside of the image.
+template <class T>
+KOKKOS_INLINE_FUNCTION Wide<T> seen_number(const ImplicitGemm<T>& product, const FieldPoint& field,
+                                           const TapPoint& tap) {
+  const std::int64_t row = field.row + tap.row;
+  const std::int64_t column = field.column + tap.column;
+  const bool inside =
+      row >= 0 && row < product.y.extent && column >= 0 && column < product.x.extent;
+  return inside ? Wide<T>(product.from[field.plane + tap.plane + row * product.x.extent + column])
+                : Wide<T>(0);
 }
 
+}  // namespace detail
+
 /// An implicit GEMM: rows are result channels, columns the pixels of all samples.
-template <Activation which, class T>
+template <class T>
 struct WindowTiles {
+  static constexpr bool a_along_depth = true;
+  static constexpr bool b_along_depth = false;
+  struct Column {
+    detail::FieldPoint field;
+    std::int64_t to;  ///< offset of the pixel in the group's first plane
+  };
+  struct Depth {
+    detail::TapPoint tap;
+    std::int64_t k;
+  };
   ImplicitGemm<T> product;
   const Wide<T>* bias;
+  Activation activation;
   std::int64_t batch;
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t depth;
 
-  WindowTiles(const ImplicitGemm<T>& windows, const Wide<T>* biases)
+  WindowTiles(const ImplicitGemm<T>& windows, const Wide<T>* biases, Activation function)
       : product(windows),
         bias(biases),
+        activation(function),
         batch(windows.groups),
         rows(windows.rows),
         columns(windows.samples * windows.pixels()),
         depth(windows.depth()) {}
 
-  KOKKOS_FUNCTION Wide<T> a(std::int64_t group, std::int64_t row, std::int64_t k) const {
-    return product.weights[(group * rows + row) * depth + k];
-  }
-  KOKKOS_FUNCTION Wide<T> b(std::int64_t group, std::int64_t k, std::int64_t column) const {
-    const std::int64_t pixels = product.y.pixels * product.x.pixels;
-    return seen_number(product, group, column / pixels, k, column % pixels);
-  }
-  KOKKOS_FUNCTION void store(std::int64_t group, std::int64_t row, std::int64_t column,
-                             Wide<T> sum) const {
+  KOKKOS_FUNCTION Column column(std::int64_t group, std::int64_t column) const {
     const WindowAxis& y = product.y;
     const WindowAxis& x = product.x;
     const std::int64_t pixels = y.pixels * x.pixels;
+    const std::int64_t sample = column / pixels;
     const std::int64_t q = column % pixels;
-    const std::int64_t channel = group * rows + row;
-    const std::int64_t plane = column / pixels * product.groups * rows + channel;
-    product.to[(plane * y.to_extent + q / x.pixels * y.to_step + y.to_first) * x.to_extent +
-               q % x.pixels * x.to_step + x.to_first] =
-        static_cast<T>(activated<which>(bias == nullptr ? sum : sum + bias[channel]));
+    const std::int64_t plane = (sample * product.groups + group) * rows;
+    return {detail::field_at(product, group, sample, q),
+            (plane * y.to_extent + q / x.pixels * y.to_step + y.to_first) * x.to_extent +
+                q % x.pixels * x.to_step + x.to_first};
+  }
+  KOKKOS_FUNCTION Depth at_depth(std::int64_t, std::int64_t k) const {
+    return {detail::tap_at(product, k), k};
+  }
+  KOKKOS_FUNCTION Wide<T> a(std::int64_t group, std::int64_t row, const Depth& at) const {
+    return product.weights[(group * rows + row) * depth + at.k];
+  }
+  KOKKOS_FUNCTION Wide<T> b(const Column& at, const Depth& tap) const {
+    return detail::seen_number(product, at.field, tap.tap);
+  }
+  KOKKOS_FUNCTION void store(std::int64_t group, std::int64_t row, std::int64_t, const Column& at,
+                             Wide<T> sum) const {
+    const Wide<T> total = bias == nullptr ? sum : sum + bias[group * rows + row];
+    product.to[at.to + row * product.y.to_extent * product.x.to_extent] =
+        static_cast<T>(activated(activation, total));
   }
 };
 
@@ -74,6 +125,14 @@ struct WindowTiles {
 /// columns taps, and the sum is over the pixels of a chunk.
 template <class T>
 struct GradientTiles {
+  static constexpr bool a_along_depth = true;
+  static constexpr bool b_along_depth = true;
+  using Column = detail::TapPoint;
+  struct Depth {
+    detail::FieldPoint field;
+    std::int64_t
+        to;  ///< offset of the pixel in the group's first plane; negative beyond the samples
+  };
   ImplicitGemm<T> product;
   std::int64_t chunk;     ///< samples
   Wide<T>* partial_sums;  ///< (chunks, groups, rows, columns)
@@ -91,21 +150,28 @@ struct GradientTiles {
         columns(windows.depth()),
         depth(chunk * windows.pixels()) {}
 
-  KOKKOS_FUNCTION Wide<T> a(std::int64_t index, std::int64_t row, std::int64_t k) const {
-    const std::int64_t pixels = product.y.pixels * product.x.pixels;
-    const std::int64_t sample = index / product.groups * chunk + k / pixels;
-    const std::int64_t plane = (sample * product.groups + index % product.groups) * rows + row;
-    return sample < product.samples ? Wide<T>(product.to[plane * pixels + k % pixels]) : Wide<T>(0);
+  KOKKOS_FUNCTION Column column(std::int64_t, std::int64_t tap) const {
+    return detail::tap_at(product, tap);
   }
-  KOKKOS_FUNCTION Wide<T> b(std::int64_t index, std::int64_t k, std::int64_t column) const {
+  KOKKOS_FUNCTION Depth at_depth(std::int64_t index, std::int64_t k) const {
     const std::int64_t pixels = product.y.pixels * product.x.pixels;
+    const std::int64_t group = index % product.groups;
     const std::int64_t sample = index / product.groups * chunk + k / pixels;
-    return sample < product.samples
-               ? seen_number(product, index % product.groups, sample, column, k % pixels)
-               : Wide<T>(0);
+    if (sample >= product.samples) {
+      return {{}, -1};
+    }
+    return {detail::field_at(product, group, sample, k % pixels),
+            (sample * product.groups + group) * rows * pixels + k % pixels};
+  }
+  KOKKOS_FUNCTION Wide<T> a(std::int64_t, std::int64_t row, const Depth& at) const {
+    return at.to < 0 ? Wide<T>(0)
+                     : Wide<T>(product.to[at.to + row * product.y.pixels * product.x.pixels]);
+  }
+  KOKKOS_FUNCTION Wide<T> b(const Column& tap, const Depth& at) const {
+    return at.to < 0 ? Wide<T>(0) : detail::seen_number(product, at.field, tap);
   }
   KOKKOS_FUNCTION void store(std::int64_t index, std::int64_t row, std::int64_t column,
-                             Wide<T> sum) const {
+                             const Column&, Wide<T> sum) const {
     partial_sums[(index * rows + row) * columns + column] = sum;
   }
 };
@@ -113,10 +179,8 @@ struct GradientTiles {
 template <class Exec, class T>
 void tiled_windows(const char* label, const Exec& exec, const ImplicitGemm<T>& product,
                    const Epilogue<Exec, T>& epilogue) {
-  with_activation(epilogue.activation, [&](auto constant) {
-    team_gemm<Wide<T>>(label, exec,
-                       WindowTiles<decltype(constant)::value, T>(product, epilogue.bias.data()));
-  });
+  team_gemm<Wide<T>>(label, exec,
+                     WindowTiles<T>(product, epilogue.bias.data(), epilogue.activation));
 }
 
 /// `partial_sums`: as many elements as there are weights, or several times that.
@@ -134,7 +198,7 @@ void tiled_gradient(const Exec& exec, const ImplicitGemm<T>& product,
   Wide<T>* const to = d_w.data();
   const bool adds = into == Into::added;
   Kokkos::parallel_for(
-      "zygos::ops::conv2d_add_up", Kokkos::RangePolicy<Exec>(exec, 0, d_w.size()),
+      "zygos::ops::conv2d_add_up", ElementRange<Exec>(exec, 0, d_w.size()),
       KOKKOS_LAMBDA(const std::size_t i) {
         Wide<T> sum = adds ? to[i] : Wide<T>(0);
         for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {

@@ -6,7 +6,10 @@
 #include "ops/gemm/gemm.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/row_reduction.hpp"
+#include "ops/common/sum_over_rows.hpp"
 #include "ops/elementwise/activation_math.hpp"
+#include "ops/gemm/device/dot_gemm.hpp"
 
 #include <KokkosBlas3_gemm.hpp>
 
@@ -15,31 +18,26 @@
 namespace zygos::ops {
 namespace {
 
-template <Activation which, class Exec, class T>
-void finish(const Exec& exec, MatrixView<Exec, T> c, const T* bias) {
-  const std::size_t columns = c.extent(1);
-  T* const out = c.data();
-  Kokkos::parallel_for(
-      "zygos::ops::gemm_epilogue", Kokkos::RangePolicy<Exec>(exec, 0, c.size()),
-      KOKKOS_LAMBDA(const std::size_t i) {
-        out[i] = activated<which>(bias == nullptr ? out[i] : out[i] + bias[i % columns]);
-      });
-}
+/// Below this number of results Kokkos Kernels adds parts of a sum with atomics, in an order that
+/// changes.
+constexpr std::size_t least_results = 100;
 
-/// One thread per column: neighbours read neighbouring words, and the order of the sum is fixed.
-template <class Exec, class T>
-void column_sums(const Exec& exec, MatrixView<Exec, const T> b, VectorView<Exec, T> sums, T kept) {
-  Kokkos::parallel_for(
-      "zygos::ops::column_sums", Kokkos::RangePolicy<Exec>(exec, 0, sums.size()),
-      KOKKOS_LAMBDA(const std::size_t column) {
-        double total = 0.0;
-        for (std::size_t row = 0; row < b.extent(0); ++row) {
-          total += static_cast<double>(b(row, column));
-        }
-        // Not kept * sums(column) alone: what is there before the first sum may be NaN.
-        sums(column) = (kept == T(0) ? T(0) : sums(column)) + static_cast<T>(total);
-      });
-}
+/// c = f(c + bias), a team a row.
+template <Activation which, class T>
+struct Finish {
+  std::size_t columns;
+  T* c;
+  const T* bias;
+
+  template <class Row>
+  KOKKOS_INLINE_FUNCTION void operator()(const Row& threads, std::size_t row) const {
+    T* const out = c + row * columns;
+    const T* const plus = bias;
+    threads.each(columns, [=](std::size_t j) {
+      out[j] = activated<which>(plus == nullptr ? out[j] : out[j] + plus[j]);
+    });
+  }
+};
 
 }  // namespace
 
@@ -54,8 +52,10 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   if (bias == nullptr && epilogue.activation == Activation::none) {
     return;
   }
-  with_activation(epilogue.activation,
-                  [&](auto constant) { finish<decltype(constant)::value>(exec, c, bias); });
+  with_activation(epilogue.activation, [&](auto constant) {
+    for_each_row("zygos::ops::gemm_epilogue", exec, c.extent(0), c.extent(1),
+                 Finish<decltype(constant)::value, T>{c.extent(1), c.data(), bias});
+  });
 }
 
 template <class Exec, class T>
@@ -64,10 +64,15 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: dimensions do not fit");
-  const T kept = into == Into::added ? T(1) : T(0);
-  KokkosBlas::gemm(exec, "T", "N", T(1), a, b, kept, c);
+  const bool added = into == Into::added;
+  if (c.size() < least_results) {
+    multiply_by_dots(exec, a, b, c, added);
+  } else {
+    KokkosBlas::gemm(exec, "T", "N", T(1), a, b, added ? T(1) : T(0), c);
+  }
   if (sums.size() != 0) {
-    column_sums(exec, b, sums, kept);
+    sum_over_rows("zygos::ops::column_sums", exec,
+                  RowSums<T>{b.extent(0), b.extent(1), b.data(), sums.data(), added});
   }
 }
 

@@ -1,12 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GEMM of operands that are computed and not stored, on a device: a team has a tile of the
-// result, loads blocks of both operands into its scratch memory, and each thread sums 4 x 4
-// elements in registers.
+// GEMM of operands that are computed and not stored, on a device: a team has a tile of the result,
+// loads blocks of both operands into its scratch memory, and each thread sums some elements in
+// registers. A Product has
+//   batch, rows, columns, depth        extents; c(index) = a(index) b(index) for every index of the
+//   batch Column, column(index, n)           what is known of a column of b and c: once a tile
+//   Depth, at_depth(index, k)          and of a row of b: once a block of k, by one thread for all
+//   a(index, m, depth), b(column, depth)
+//   a_along_depth, b_along_depth       whether neighbours along k are neighbours in memory
+//   store(index, m, n, column, sum)
+// So divisions that find an element's place are made per column and per row of a block, and none
+// per element.
 #pragma once
 
 #include "ops/common/blocking.hpp"
+#include "ops/common/launch.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -18,27 +27,29 @@ namespace zygos::ops {
 /// Threads of a team in each direction. A host's teams have one thread; a test may still compute
 /// there what a device would.
 template <class Exec>
-inline constexpr std::size_t team_side = 16;
-template <>
-inline constexpr std::size_t team_side<Kokkos::Serial> = 1;
-template <>
-inline constexpr std::size_t team_side<Kokkos::OpenMP> = 1;
+inline constexpr std::size_t team_side = HostSpace<Exec> ? 1 : 16;
 
 namespace detail {
 
-template <class T, class Exec, class Product>
+/// `down`, `across`: elements of the result that a thread sums in each direction.
+template <class T, class Exec, class Product, std::size_t down, std::size_t across>
 struct TeamGemmKernel {
   static constexpr std::size_t side = team_side<Exec>;
-  static constexpr std::size_t each = 4;
-  static constexpr std::size_t tile = side * each;
+  static constexpr std::size_t threads = side * side;
+  static constexpr std::size_t tile_rows = side * down;
+  static constexpr std::size_t tile_columns = side * across;
   static constexpr std::size_t block = side > 4 ? 16 : 4;
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
-  using Operand =
-      Kokkos::View<T[block][tile], Kokkos::LayoutRight, typename Exec::scratch_memory_space,
-                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  /// Where a team's tile begins.
-  struct Corner {
+  template <class Element>
+  using Scratch = Kokkos::View<Element, Kokkos::LayoutRight, typename Exec::scratch_memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  // One more than a row: threads that write along k meet different banks.
+  using Left = Scratch<T[block][tile_rows + 1]>;
+  using Right = Scratch<T[block][tile_columns + 1]>;
+  using Columns = Scratch<typename Product::Column[tile_columns]>;
+  using Depths = Scratch<typename Product::Depth[block]>;
+  struct Tile {
     std::int64_t index;
     std::int64_t row;
     std::int64_t column;
@@ -46,58 +57,100 @@ struct TeamGemmKernel {
 
   explicit TeamGemmKernel(const Product& operands)
       : product(operands),
-        tiles_down(ceil_div(operands.rows, static_cast<std::int64_t>(tile))),
-        tiles_across(ceil_div(operands.columns, static_cast<std::int64_t>(tile))) {}
+        tiles_down(ceil_div(operands.rows, static_cast<std::int64_t>(tile_rows))),
+        tiles_across(ceil_div(operands.columns, static_cast<std::int64_t>(tile_columns))) {}
+
+  static std::size_t scratch_bytes() {
+    return Left::shmem_size() + Right::shmem_size() + Columns::shmem_size() + Depths::shmem_size();
+  }
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
     const std::int64_t of_index = team.league_rank() % (tiles_down * tiles_across);
-    const Corner corner{team.league_rank() / (tiles_down * tiles_across),
-                        of_index / tiles_across * static_cast<std::int64_t>(tile),
-                        of_index % tiles_across * static_cast<std::int64_t>(tile)};
-    const Operand a(team.team_scratch(0));
-    const Operand b(team.team_scratch(0));
+    const Tile tile{team.league_rank() / (tiles_down * tiles_across),
+                    of_index / tiles_across * static_cast<std::int64_t>(tile_rows),
+                    of_index % tiles_across * static_cast<std::int64_t>(tile_columns)};
+    const Left a(team.team_scratch(0));
+    const Right b(team.team_scratch(0));
+    const Columns columns(team.team_scratch(0));
+    const Depths depths(team.team_scratch(0));
     const auto rank = static_cast<std::size_t>(team.team_rank());
-    const std::size_t down = rank / side * each;
-    const std::size_t across = rank % side * each;
-    T sums[each][each] = {};
+    for (std::size_t n = rank; n < tile_columns; n += threads) {
+      if (column_of(tile, n) < product.columns) {
+        columns(n) = product.column(tile.index, column_of(tile, n));
+      }
+    }
+    T sums[down][across] = {};
     for (std::int64_t k = 0; k < product.depth; k += static_cast<std::int64_t>(block)) {
-      load(corner, k, rank, a, b);
-      team.team_barrier();
-      for (std::size_t depth = 0; depth < block; ++depth) {
-        for (std::size_t i = 0; i < each; ++i) {
-          for (std::size_t j = 0; j < each; ++j) {
-            sums[i][j] += a(depth, down + i) * b(depth, across + j);
-          }
-        }
+      const std::int64_t left = product.depth - k;
+      const std::size_t count =
+          left < static_cast<std::int64_t>(block) ? static_cast<std::size_t>(left) : block;
+      for (std::size_t i = rank; i < count; i += threads) {
+        depths(i) = product.at_depth(tile.index, k + static_cast<std::int64_t>(i));
       }
       team.team_barrier();
+      load_left(tile, count, rank, depths, a);
+      load_right(tile, count, rank, columns, depths, b);
+      team.team_barrier();
+      multiply(rank, a, b, sums);
     }
-    store(corner, down, across, sums);
+    store(tile, rank, columns, sums);
   }
 
-  /// A block of both operands, with zeros beyond their ends; each thread loads its part.
-  KOKKOS_FUNCTION void load(const Corner& corner, std::int64_t first_k, std::size_t rank,
-                            const Operand& a, const Operand& b) const {
-    for (std::size_t i = rank; i < block * tile; i += side * side) {
-      const std::size_t depth = i / tile;
-      const std::size_t at = i % tile;
-      const std::int64_t k = first_k + static_cast<std::int64_t>(depth);
-      const std::int64_t row = corner.row + static_cast<std::int64_t>(at);
-      const std::int64_t column = corner.column + static_cast<std::int64_t>(at);
-      const bool inside = k < product.depth;
-      a(depth, at) = inside && row < product.rows ? product.a(corner.index, row, k) : T(0);
-      b(depth, at) = inside && column < product.columns ? product.b(corner.index, k, column) : T(0);
+  KOKKOS_FUNCTION std::int64_t row_of(const Tile& tile, std::size_t m) const {
+    return tile.row + static_cast<std::int64_t>(m);
+  }
+  KOKKOS_FUNCTION std::int64_t column_of(const Tile& tile, std::size_t n) const {
+    return tile.column + static_cast<std::int64_t>(n);
+  }
+
+  /// A block of an operand, `count` deep, with zeros beyond its ends; each thread loads its part.
+  KOKKOS_FUNCTION void load_left(const Tile& tile, std::size_t count, std::size_t rank,
+                                 const Depths& depths, const Left& a) const {
+    for (std::size_t i = rank; i < block * tile_rows; i += threads) {
+      const std::size_t k = Product::a_along_depth ? i % block : i / tile_rows;
+      const std::size_t m = Product::a_along_depth ? i / block : i % tile_rows;
+      const bool inside = k < count && row_of(tile, m) < product.rows;
+      a(k, m) = inside ? product.a(tile.index, row_of(tile, m), depths(k)) : T(0);
+    }
+  }
+  KOKKOS_FUNCTION void load_right(const Tile& tile, std::size_t count, std::size_t rank,
+                                  const Columns& columns, const Depths& depths,
+                                  const Right& b) const {
+    for (std::size_t i = rank; i < block * tile_columns; i += threads) {
+      const std::size_t k = Product::b_along_depth ? i % block : i / tile_columns;
+      const std::size_t n = Product::b_along_depth ? i / block : i % tile_columns;
+      const bool inside = k < count && column_of(tile, n) < product.columns;
+      b(k, n) = inside ? product.b(columns(n), depths(k)) : T(0);
     }
   }
 
-  KOKKOS_FUNCTION void store(const Corner& corner, std::size_t down, std::size_t across,
-                             const T (&sums)[each][each]) const {
-    for (std::size_t i = 0; i < each; ++i) {
-      for (std::size_t j = 0; j < each; ++j) {
-        const std::int64_t row = corner.row + static_cast<std::int64_t>(down + i);
-        const std::int64_t column = corner.column + static_cast<std::int64_t>(across + j);
-        if (row < product.rows && column < product.columns) {
-          product.store(corner.index, row, column, sums[i][j]);
+  /// A thread's rows are neighbours, its columns a side apart: neighbours read neighbouring words.
+  KOKKOS_FUNCTION void multiply(std::size_t rank, const Left& a, const Right& b,
+                                T (&sums)[down][across]) const {
+    const std::size_t first_row = rank / side * down;
+    const std::size_t first_column = rank % side;
+    for (std::size_t k = 0; k < block; ++k) {
+      T right[across];
+      for (std::size_t j = 0; j < across; ++j) {
+        right[j] = b(k, first_column + j * side);
+      }
+      for (std::size_t i = 0; i < down; ++i) {
+        const T left = a(k, first_row + i);
+        for (std::size_t j = 0; j < across; ++j) {
+          sums[i][j] += left * right[j];
+        }
+      }
+    }
+  }
+
+  KOKKOS_FUNCTION void store(const Tile& tile, std::size_t rank, const Columns& columns,
+                             const T (&sums)[down][across]) const {
+    for (std::size_t i = 0; i < down; ++i) {
+      const std::int64_t row = row_of(tile, rank / side * down + i);
+      for (std::size_t j = 0; j < across; ++j) {
+        const std::size_t n = rank % side + j * side;
+        if (row < product.rows && column_of(tile, n) < product.columns) {
+          product.store(tile.index, row, column_of(tile, n), columns(n), sums[i][j]);
         }
       }
     }
@@ -108,23 +161,32 @@ struct TeamGemmKernel {
   std::int64_t tiles_across;
 };
 
-}  // namespace detail
-
-/// For every index of a batch: sums over k of product.a(index, m, k) * product.b(index, k, n) go to
-/// product.store(index, m, n, sum). A Product has batch, rows, columns and depth, and is copied to
-/// the device. Sums are in the order of k.
-template <class T, class Exec, class Product>
-void team_gemm(const char* label, const Exec& exec, const Product& product) {
-  using Kernel = detail::TeamGemmKernel<T, Exec, Product>;
+template <std::size_t down, std::size_t across, class T, class Exec, class Product>
+void launch_team_gemm(const char* label, const Exec& exec, const Product& product) {
+  using Kernel = TeamGemmKernel<T, Exec, Product, down, across>;
   const Kernel kernel(product);
   const std::int64_t teams = product.batch * kernel.tiles_down * kernel.tiles_across;
   if (teams == 0) {
     return;
   }
-  typename Kernel::Policy policy(exec, static_cast<int>(teams),
-                                 static_cast<int>(Kernel::side * Kernel::side));
-  policy.set_scratch_size(0, Kokkos::PerTeam(2 * Kernel::Operand::shmem_size()));
+  typename Kernel::Policy policy(exec, static_cast<int>(teams), static_cast<int>(Kernel::threads));
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
   Kokkos::parallel_for(label, policy, kernel);
+}
+
+}  // namespace detail
+
+/// Sums are in the order of k, whatever the tile. Its shape follows the rows of the result, often
+/// the few filters of a convolution: 16 x 128, 32 x 128 or 64 x 64 elements.
+template <class T, class Exec, class Product>
+void team_gemm(const char* label, const Exec& exec, const Product& product) {
+  if (product.rows <= 16) {
+    detail::launch_team_gemm<1, 8, T>(label, exec, product);
+  } else if (product.rows <= 32) {
+    detail::launch_team_gemm<2, 8, T>(label, exec, product);
+  } else {
+    detail::launch_team_gemm<4, 4, T>(label, exec, product);
+  }
 }
 
 }  // namespace zygos::ops

@@ -4,6 +4,7 @@
 // What device/gemm_bf16.cpp does; a header, so that a test can compute it on a host.
 #pragma once
 
+#include "ops/common/sum_over_rows.hpp"
 #include "ops/elementwise/activation_math.hpp"
 #include "ops/gemm/device/team_gemm.hpp"
 #include "ops/gemm/gemm.hpp"
@@ -27,35 +28,44 @@ struct TeamOperand {
   }
 };
 
-/// c = f(a b + bias), rounded.
-template <Activation which>
-struct TeamActivations {
+/// What both products below have: operands that are looked up, not computed.
+struct TeamStored {
+  using Column = std::int64_t;
+  using Depth = std::int64_t;
+  KOKKOS_INLINE_FUNCTION std::int64_t column(std::int64_t, std::int64_t j) const { return j; }
+  KOKKOS_INLINE_FUNCTION std::int64_t at_depth(std::int64_t, std::int64_t k) const { return k; }
+
   std::int64_t batch;
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t depth;
+};
+
+/// c = f(a b + bias), rounded. `transposed`: b is stored as (columns, depth).
+template <bool transposed>
+struct TeamActivations : TeamStored {
+  static constexpr bool a_along_depth = true;
+  static constexpr bool b_along_depth = transposed;
   TeamOperand<bf16> left;
   TeamOperand<float> right;
   const float* bias;
+  Activation activation;
   bf16* c;
 
   KOKKOS_INLINE_FUNCTION float a(std::int64_t, std::int64_t i, std::int64_t k) const {
     return left(i, k);
   }
-  KOKKOS_INLINE_FUNCTION float b(std::int64_t, std::int64_t k, std::int64_t j) const {
-    return right(k, j);
-  }
-  KOKKOS_INLINE_FUNCTION void store(std::int64_t, std::int64_t i, std::int64_t j, float sum) const {
-    c[i * columns + j] = bf16(activated<which>(bias == nullptr ? sum : sum + bias[j]));
+  KOKKOS_INLINE_FUNCTION float b(std::int64_t j, std::int64_t k) const { return right(k, j); }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, std::int64_t i, std::int64_t j, std::int64_t,
+                                    float sum) const {
+    c[i * columns + j] = bf16(activated(activation, bias == nullptr ? sum : sum + bias[j]));
   }
 };
 
 /// The gradient of weights: c = or += a^T b.
-struct TeamGradient {
-  std::int64_t batch;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t depth;
+struct TeamGradient : TeamStored {
+  static constexpr bool a_along_depth = false;
+  static constexpr bool b_along_depth = false;
   TeamOperand<bf16> left;
   TeamOperand<bf16> right;
   float* c;
@@ -64,31 +74,13 @@ struct TeamGradient {
   KOKKOS_INLINE_FUNCTION float a(std::int64_t, std::int64_t i, std::int64_t k) const {
     return left(i, k);
   }
-  KOKKOS_INLINE_FUNCTION float b(std::int64_t, std::int64_t k, std::int64_t j) const {
-    return right(k, j);
-  }
-  KOKKOS_INLINE_FUNCTION void store(std::int64_t, std::int64_t i, std::int64_t j, float sum) const {
+  KOKKOS_INLINE_FUNCTION float b(std::int64_t j, std::int64_t k) const { return right(k, j); }
+  KOKKOS_INLINE_FUNCTION void store(std::int64_t, std::int64_t i, std::int64_t j, std::int64_t,
+                                    float sum) const {
     float& to = c[i * columns + j];
     to = added ? to + sum : sum;
   }
 };
-
-template <class Exec>
-void team_column_sums(const Exec& exec, std::size_t rows, const bf16* b,
-                      VectorView<Exec, float> sums, bool added) {
-  const std::size_t columns = sums.size();
-  float* const out = sums.data();
-  Kokkos::parallel_for(
-      "zygos::ops::column_sums", Kokkos::RangePolicy<Exec>(exec, 0, columns),
-      KOKKOS_LAMBDA(const std::size_t column) {
-        double total = 0.0;
-        for (std::size_t row = 0; row < rows; ++row) {
-          total += static_cast<double>(b[row * columns + column]);
-        }
-        // Not a factor: what is there before the first sum may be NaN.
-        out[column] = (added ? out[column] : 0.0F) + static_cast<float>(total);
-      });
-}
 
 template <class View>
 std::int64_t extent_of(const View& view, std::size_t axis) {
@@ -106,14 +98,13 @@ void team_bf16_gemm(const Exec& exec, MatrixView<Exec, const bf16> a,
       "ops::gemm: dimensions do not fit");
   const std::int64_t depth = detail::extent_of(a, 1);
   const std::int64_t columns = detail::extent_of(c, 1);
-  with_activation(epilogue.activation, [&](auto constant) {
-    using Product = detail::TeamActivations<decltype(constant)::value>;
-    team_gemm<float>(
-        "zygos::ops::gemm", exec,
-        Product{1, detail::extent_of(c, 0), columns, depth,
-                detail::TeamOperand<bf16>{a.data(), depth, 1},
-                detail::TeamOperand<float>{b.data(), columns, 1}, epilogue.bias.data(), c.data()});
-  });
+  team_gemm<float>("zygos::ops::gemm", exec,
+                   detail::TeamActivations<false>{{1, detail::extent_of(c, 0), columns, depth},
+                                                  {a.data(), depth, 1},
+                                                  {b.data(), columns, 1},
+                                                  epilogue.bias.data(),
+                                                  epilogue.activation,
+                                                  c.data()});
 }
 
 template <class Exec>
@@ -125,13 +116,16 @@ void team_bf16_gemm_tn(const Exec& exec, MatrixView<Exec, const bf16> a,
       "ops::gemm_tn: dimensions do not fit");
   const std::int64_t rows = detail::extent_of(c, 0);
   const std::int64_t columns = detail::extent_of(c, 1);
+  const bool added = into == Into::added;
   team_gemm<float>("zygos::ops::gemm_tn", exec,
-                   detail::TeamGradient{1, rows, columns, detail::extent_of(a, 0),
-                                        detail::TeamOperand<bf16>{a.data(), 1, rows},
-                                        detail::TeamOperand<bf16>{b.data(), columns, 1}, c.data(),
-                                        into == Into::added});
+                   detail::TeamGradient{{1, rows, columns, detail::extent_of(a, 0)},
+                                        {a.data(), 1, rows},
+                                        {b.data(), columns, 1},
+                                        c.data(),
+                                        added});
   if (sums.size() != 0) {
-    detail::team_column_sums(exec, a.extent(0), b.data(), sums, into == Into::added);
+    sum_over_rows_by_teams("zygos::ops::column_sums", exec,
+                           RowSums<bf16>{a.extent(0), sums.size(), b.data(), sums.data(), added});
   }
 }
 
@@ -142,11 +136,14 @@ void team_bf16_gemm_nt(const Exec& exec, MatrixView<Exec, const bf16> a,
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: dimensions do not fit");
   const std::int64_t depth = detail::extent_of(a, 1);
-  using Product = detail::TeamActivations<Activation::none>;
-  team_gemm<float>("zygos::ops::gemm_nt", exec,
-                   Product{1, detail::extent_of(c, 0), detail::extent_of(c, 1), depth,
-                           detail::TeamOperand<bf16>{a.data(), depth, 1},
-                           detail::TeamOperand<float>{b.data(), 1, depth}, nullptr, c.data()});
+  team_gemm<float>(
+      "zygos::ops::gemm_nt", exec,
+      detail::TeamActivations<true>{{1, detail::extent_of(c, 0), detail::extent_of(c, 1), depth},
+                                    {a.data(), depth, 1},
+                                    {b.data(), 1, depth},
+                                    nullptr,
+                                    Activation::none,
+                                    c.data()});
 }
 
 }  // namespace zygos::ops
