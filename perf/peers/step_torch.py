@@ -25,6 +25,7 @@ def arguments():
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--forward", action="store_true")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--compile", action="store_true",
                         help="model with loss, and optimizer, by torch.compile")
     return parser.parse_args()
@@ -65,14 +66,17 @@ def main():
     torch.manual_seed(1)
     widths = {"widths": [int(w) for w in options.widths.split(",")]} if options.widths else {}
     work = MODELS[options.model](options.batch, **widths)
+    work.model.to(options.device)  # in place: the optimizer's parameters stay the same
     # A few batches in turn, as a data set in memory would give them.
-    batches = [work.batch() for _ in range(8)]
+    batches = [tuple(part.to(options.device) for part in work.batch()) for _ in range(8)]
+    wait = torch.cuda.synchronize if options.device == "cuda" else (lambda: None)
     run = (forward_pass if options.forward else training_step)(work, options.compile)
     seconds = []
     for step in range(options.warmup + options.steps):
         inputs, targets = batches[step % len(batches)]
         start = time.perf_counter()
         run(inputs, targets)
+        wait()
         if step >= options.warmup:
             seconds.append(time.perf_counter() - start)
     print(

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tries a build on a machine that has just got a card, and writes what was found as one table.
+
+Usage: perf/device_steps.py [--folder FOLDER] [--zygos PROGRAM] [--output FILE] [--quick]
+
+Each step has a time limit and a log (FOLDER/logs/STEP.log); one that fails does not stop the next.
+Steps: the binary links and starts; device tests; compute-sanitizer over the kernels with scratch
+memory; bench of seven models in float32 and bf16; an epoch on the host, and two on the device, whose
+bits must be equal; what `plan` recommends and what a split of host and device takes; the same models
+in PyTorch on the card; ncu of the slowest kernels. Tools that this machine lacks are rows that say so.
+
+Without a card every step runs on the emulated device: the table then shows that the steps work and
+nothing else. --quick: few steps of small models, for a test. Ends with 1 if a step failed.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODELS = {"mnist_mlp": 200, "mlp_big": 20, "lenet5": 100, "cifar10_quick": 50, "unet": 10, "gpt": 10,
+          "gcn": 50}
+TORCH_MODELS = {"lenet5": 64, "cifar10_quick": 100, "unet": 8}
+PRECISIONS = ["float32", "bf16"]
+SANITIZED = "*onvolution*,*ttention*,*ool*,*sums over rows*,*product*"
+# The card, or what stands in for it.
+DEVICE_ALONE = "lanes={device: {kind: auto}}"
+EPOCH = "inputs/mnist_mlp.yaml"
+
+
+class Row(NamedTuple):
+    step: str
+    result: str  # passed, failed, not run
+    seconds: float
+    found: str
+
+
+class NotHere(Exception):
+    """A tool or device that this machine lacks."""
+
+
+class Steps:
+    def __init__(self, folder, zygos, quick):
+        packed = folder / "bin/zygos"
+        self.zygos = packed if packed.exists() else zygos
+        self.tests = folder / "bin/zygos_device_tests"
+        self.logs = folder / "logs"
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.runs = folder / "runs"
+        self.quick = quick
+        self.environment = dict(os.environ)
+        if packed.exists():
+            found = self.environment.get("LD_LIBRARY_PATH", "")
+            self.environment["LD_LIBRARY_PATH"] = f"{folder / 'lib'}:{found}"
+        self.rows = []
+        self.has_card = False
+
+    def call(self, log, words, limit):
+        """What the command prints; its log is kept."""
+        with open(self.logs / f"{log}.log", "a") as file:
+            file.write(f"$ {' '.join(map(str, words))}\n")
+            file.flush()
+            done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=file,
+                                  text=True, timeout=limit, env=self.environment, cwd=ROOT)
+            file.write(done.stdout)
+        if done.returncode != 0:
+            raise RuntimeError(f"ended with {done.returncode}, see {log}.log")
+        return done.stdout
+
+    def json(self, log, words, limit):
+        return json.loads(self.call(log, [self.zygos, *words, "--json"], limit))
+
+    def step(self, name, function):
+        started = time.monotonic()
+        try:
+            result, found = "passed", function()
+        except NotHere as absent:
+            result, found = "not run", str(absent)
+        except subprocess.TimeoutExpired as late:
+            result, found = "failed", f"not done after {late.timeout:.0f} s"
+        except (RuntimeError, KeyError, ValueError, OSError) as problem:
+            result, found = "failed", str(problem)
+        self.rows.append(Row(name, result, time.monotonic() - started, found))
+        print(f"{name}: {result}, {found}", flush=True)
+
+    # ------------------------------------------------------------ steps
+
+    def starts(self):
+        linked = subprocess.run(["ldd", str(self.zygos)], stdout=subprocess.PIPE, text=True,
+                                env=self.environment).stdout
+        missing = [line.split()[0] for line in linked.splitlines() if "not found" in line]
+        if missing:
+            raise RuntimeError("libraries are missing: " + ", ".join(missing))
+        facts = self.json("starts", ["info"], 60)["spaces"]
+        self.has_card = not str(facts["devices"]).startswith("0")
+        return f"device space {facts['device space']}, devices {facts['devices']}"
+
+    def device_tests(self):
+        if not self.tests.exists():
+            raise NotHere("no packed zygos_device_tests")
+        words = [self.tests, "--colour-mode", "none"]
+        if self.quick:
+            words.append("*team*")
+        return self.call("device_tests", words, 240).strip().splitlines()[-1]
+
+    def sanitized(self, tool):
+        if shutil.which("compute-sanitizer") is None or not self.has_card:
+            raise NotHere("needs compute-sanitizer and a card")
+        words = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", self.tests, SANITIZED]
+        return self.call(tool, words, 300).strip().splitlines()[-1]
+
+    def benched(self, model, precision):
+        steps = 2 if self.quick else MODELS[model]
+        found = self.json("bench", ["bench", f"inputs/{model}.yaml", "--steps", steps, "--warmup", 2, "--ops",
+                                    "policy={type: single, lane: device}", DEVICE_ALONE,
+                                    f"precision={precision}"], 120)
+        return f"{1e3 * found['median_step_s']:.3f} ms a step"
+
+    def epoch(self, name, lane):
+        folder = self.runs / name
+        shutil.rmtree(folder, ignore_errors=True)
+        words = ["train", EPOCH, "--run-dir", folder, f"policy={{type: single, lane: {lane}}}"]
+        words.append("train={batch: 100, steps: 20}" if self.quick else "train={batch: 100, epochs: 1}")
+        self.call("epoch", [self.zygos, *words], 240)
+        return json.loads((folder / "summary.json").read_text())
+
+    def epochs(self):
+        host, first, second = (self.epoch(*which) for which in
+                               [("host", "host"), ("device_1", "device"), ("device_2", "device")])
+        if first["weights_xxh64"] != second["weights_xxh64"]:
+            raise RuntimeError("two runs on the device have different weights")
+        return (f"loss {host['loss']:.6f} on the host, {first['loss']:.6f} on the device, whose runs "
+                f"have equal bits; {host['samples_per_s']['total']:.0f} and "
+                f"{first['samples_per_s']['total']:.0f} samples/s")
+
+    def split(self):
+        found = self.json("plan", ["plan", EPOCH], 120)
+        self.call("compare", [self.zygos, "compare", EPOCH, "--policies", "single,coarse_split",
+                              "--steps", 20 if self.quick else 200], 240)
+        return f"recommended: {found['recommended']}; measured: compare.log"
+
+    def torch(self):
+        if not self.has_card:
+            raise NotHere("needs a card")
+        check = "import torch; assert torch.cuda.is_available(); print(torch.__version__)"
+        try:
+            version = self.call("torch", [sys.executable, "-c", check], 60).strip()
+        except RuntimeError as absent:
+            raise NotHere("needs PyTorch with CUDA") from absent
+        steps = []
+        for model, batch in TORCH_MODELS.items():
+            words = [sys.executable, ROOT / "perf/peers/step_torch.py", "--device", "cuda", "--model", model,
+                     "--batch", batch, "--steps", 100]
+            found = json.loads(self.call("torch", words, 120).strip().splitlines()[-1])
+            steps.append(f"{model} {1e3 * found['median_step_s']:.3f} ms")
+        return f"PyTorch {version}: " + ", ".join(steps)
+
+    def slowest_kernels(self):
+        if shutil.which("ncu") is None or not self.has_card:
+            raise NotHere("needs ncu and a card")
+        return self.call("ncu", ["ncu", "--set", "basic", "--launch-count", "20", self.zygos, "bench",
+                                 "inputs/lenet5.yaml", "--steps", 2, "--warmup", 0, DEVICE_ALONE,
+                                 "policy={type: single, lane: device}"], 240).strip().splitlines()[-1]
+
+    def run(self):
+        self.step("links and starts", self.starts)
+        self.step("device tests", self.device_tests)
+        for tool in ["memcheck", "racecheck", "initcheck"]:
+            self.step(f"compute-sanitizer {tool}", lambda tool=tool: self.sanitized(tool))
+        for model in ["mnist_mlp"] if self.quick else MODELS:
+            for precision in PRECISIONS:
+                self.step(f"bench {model} {precision}", lambda m=model, p=precision: self.benched(m, p))
+        self.step("an epoch on host and device", self.epochs)
+        self.step("plan and split", self.split)
+        self.step("PyTorch on the card", self.torch)
+        self.step("ncu", self.slowest_kernels)
+
+
+def table(steps):
+    where = "on a card" if steps.has_card else "on the emulated device: shows that the steps work, no more"
+    lines = [f"# First run, {datetime.date.today()}, {where}", "", "| step | result | s | found |",
+             "| --- | --- | --- | --- |"]
+    for row in steps.rows:
+        lines.append(f"| {row.step} | {row.result} | {row.seconds:.1f} | {row.found.replace('|', '/')} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "build/device")
+    parser.add_argument("--zygos", type=pathlib.Path, default=ROOT / "build/host/bin/zygos",
+                        help="where nothing is packed (build/host/bin/zygos)")
+    parser.add_argument("--output", type=pathlib.Path, help="the table (FOLDER/device.md)")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    steps = Steps(given.folder.resolve(), given.zygos.resolve(), given.quick)
+    steps.run()
+    output = given.output or given.folder / "device.md"
+    output.write_text(table(steps))
+    print(f"wrote {output}")
+    sys.exit(1 if any(row.result == "failed" for row in steps.rows) else 0)
+
+
+if __name__ == "__main__":
+    main()
