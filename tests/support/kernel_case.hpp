@@ -4,13 +4,13 @@
 // Tests typed by execution space and element type: every space of this build x {float, double}.
 #pragma once
 
+#include "support/skip.hpp"
+
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/lane/spaces.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <Kokkos_Core.hpp>
-
-#include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -49,7 +49,7 @@ Exec make_exec(int threads = 3) {
     return Kokkos::OpenMP(threads);
   } else {
     if (!std::is_same_v<Exec, Kokkos::Serial> && lane::device_count() == 0) {
-      SKIP("no device on this machine");
+      test::skip_without("gpu", "no device on this machine");
     }
     return Exec();
   }

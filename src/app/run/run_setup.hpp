@@ -62,7 +62,7 @@ struct RunSetup {
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
   const plan::Card* assumed_card =
-      nullptr;  ///< what lanes that are no host are taken for, in a plan
+      nullptr;  ///< what lanes that are no host are treated as, in a plan
 
   /// What policies may know of the run.
   plan::Problem problem() const {

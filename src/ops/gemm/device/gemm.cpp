@@ -20,7 +20,7 @@ namespace {
 
 /// Below this number of results Kokkos Kernels adds parts of a sum with atomics, in an order that
 /// changes.
-constexpr std::size_t least_results = 100;
+constexpr std::size_t min_blas_results = 100;
 
 /// c = f(c + bias), a team a row.
 template <Activation which, class T>
@@ -65,7 +65,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: dimensions do not fit");
   const bool added = into == Into::added;
-  if (c.size() < least_results) {
+  if (c.size() < min_blas_results) {
     multiply_by_dots(exec, a, b, c, added);
   } else {
     KokkosBlas::gemm(exec, "T", "N", T(1), a, b, added ? T(1) : T(0), c);

@@ -4,8 +4,8 @@
 // GEMM of operands that are computed and not stored, on a device: a team has a tile of the result,
 // loads blocks of both operands into its scratch memory, and each thread sums some elements in
 // registers. A Product has
-//   batch, rows, columns, depth        extents; c(index) = a(index) b(index) for every index of the
-//   batch Column, column(index, n)           what is known of a column of b and c: once a tile
+//   batch, rows, columns, depth        dimensions; c(index) = a(index) b(index) for every index of
+//   the batch Column, column(index, n)           what is known of a column of b and c: once a tile
 //   Depth, at_depth(index, k)          and of a row of b: once a block of k, by one thread for all
 //   a(index, m, depth), b(column, depth)
 //   a_along_depth, b_along_depth       whether neighbours along k are neighbours in memory
