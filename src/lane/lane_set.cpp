@@ -88,6 +88,14 @@ void LaneSet::check(const LaneSpec& spec) const {
                        "' are both of kind 'host'; make the second 'emulated', or give the first " +
                        "one all the threads");
     }
+    if (lane->spec().kind == Kind::device && spec.kind == Kind::device &&
+        lane->spec().device_id == spec.device_id) {
+      throw UsageError(
+          "lanes '" + lane->name() + "' and '" + spec.name + "' are both on device " +
+          std::to_string(spec.device_id) +
+          ", whose libraries have one handle a process; give them one lane, or each a " +
+          "device of its own");
+    }
   }
 }
 

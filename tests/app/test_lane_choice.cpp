@@ -34,10 +34,33 @@ TEST_CASE("the host lane gets the cores that emulated lanes leave, at least one"
 TEST_CASE("any device is a GPU where there is one, with its own link and speed") {
   const auto specs = resolve_lanes(host_and_any_device(), {.cores = 8, .devices = 1});
 
-  CHECK(specs[0].threads == 8);
   CHECK(specs[1].kind == lane::Kind::device);
   CHECK(specs[1].slowdown == 1.0);
   CHECK(specs[1].link.bytes_per_second == 0.0);
+}
+
+TEST_CASE("the host lane leaves a core to the thread that launches a GPU's kernels") {
+  const Machine eight{.cores = 8, .devices = 1, .core_numbers = {0, 1, 2, 3, 4, 5, 6, 7}};
+  const auto specs = resolve_lanes(host_and_any_device(), eight);
+
+  CHECK(specs[0].threads == 7);
+  CHECK(specs[0].cores == std::vector<int>{0, 1, 2, 3, 4, 5, 6});
+  CHECK(specs[1].cores == std::vector<int>{7});
+  CHECK(resolve_lanes(host_and_any_device(), {.cores = 1, .devices = 1})[0].threads == 1);
+}
+
+TEST_CASE("a second lane that may be any device does not share the first one's GPU") {
+  auto requests = host_and_any_device();
+  requests.push_back(requests[1]);
+  requests[2].spec.name = "second";
+
+  const auto specs = resolve_lanes(requests, {.cores = 8, .devices = 1});
+  CHECK(specs[1].kind == lane::Kind::device);
+  CHECK(specs[2].kind == lane::Kind::emulated);
+  CHECK(specs[2].slowdown == 4.0);
+
+  requests[2].spec.device_id = 1;
+  CHECK(resolve_lanes(requests, {.cores = 8, .devices = 2})[2].kind == lane::Kind::device);
 }
 
 TEST_CASE("threads that are asked for are given") {
@@ -73,7 +96,7 @@ TEST_CASE("lanes that fill the machine get cores of their own") {
   CHECK(resolve_lanes(requests, four)[0].cores.empty());
   requests[0].threads = 4;
   CHECK(resolve_lanes(requests, four)[0].cores.empty());
-  // Neither does a lane alone need to be told, nor one beside a GPU.
+  // Neither does a lane alone need to be told.
   requests.resize(1);
   CHECK(resolve_lanes(requests, four)[0].cores.empty());
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -15,12 +16,19 @@ namespace zygos::app {
 
 namespace {
 
-void choose_kind(LaneRequest& request, const Machine& machine) {
+/// `used`: devices that lanes before this one have: no two lanes share one.
+void choose_kind(LaneRequest& request, const Machine& machine, std::set<int>& used) {
+  if (request.any_device) {
+    const bool there = machine.devices > request.spec.device_id;
+    request.spec.kind =
+        there && !used.contains(request.spec.device_id) ? lane::Kind::device : lane::Kind::emulated;
+  }
+  if (request.spec.kind == lane::Kind::device) {
+    used.insert(request.spec.device_id);
+  }
   if (!request.any_device) {
     return;
   }
-  request.spec.kind =
-      machine.devices > request.spec.device_id ? lane::Kind::device : lane::Kind::emulated;
   if (request.spec.kind == lane::Kind::device) {
     // Link, memory and slow-down describe the emulation; a real device has its own.
     request.spec.link = {};
@@ -33,33 +41,31 @@ bool runs_openmp(const lane::LaneSpec& spec) {
   return spec.kind != lane::Kind::device && spec.space == lane::HostSpace::openmp;
 }
 
-/// Threads of the emulated lanes, which the host lane leaves to them.
-int emulated_threads(const std::vector<LaneRequest>& requests) {
+/// Threads of the other lanes, which the host lane leaves cores to: those of emulated lanes, and
+/// the one that launches a device's kernels, which would wait for a core while the host computes.
+int other_threads(const std::vector<LaneRequest>& requests) {
   int count = 0;
   for (const LaneRequest& request : requests) {
-    if (request.spec.kind == lane::Kind::emulated) {
+    if (request.spec.kind != lane::Kind::host) {
       count += runs_openmp(request.spec) ? request.threads.value_or(1) : 1;
     }
   }
   return count;
 }
 
-int team_size(const lane::LaneSpec& spec) {
-  return spec.kind == lane::Kind::device ? 0 : spec.threads;
-}
-
 void divide_cores(std::vector<lane::LaneSpec>& specs, const std::vector<int>& numbers) {
   std::size_t threads = 0;
   for (const lane::LaneSpec& spec : specs) {
-    threads += static_cast<std::size_t>(team_size(spec));
+    threads +=
+        static_cast<std::size_t>(spec.threads);  // a device's is the one that launches kernels
   }
   if (specs.size() < 2 || threads != numbers.size()) {
     return;
   }
   auto next = numbers.begin();
   for (lane::LaneSpec& spec : specs) {
-    spec.cores.assign(next, next + team_size(spec));
-    next += team_size(spec);
+    spec.cores.assign(next, next + spec.threads);
+    next += spec.threads;
   }
 }
 
@@ -94,10 +100,11 @@ Machine this_machine() {
 
 std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
                                           const Machine& machine) {
+  std::set<int> used;
   for (LaneRequest& request : requests) {
-    choose_kind(request, machine);
+    choose_kind(request, machine, used);
   }
-  const int left_for_host = std::max(1, machine.cores - emulated_threads(requests));
+  const int left_for_host = std::max(1, machine.cores - other_threads(requests));
   std::vector<lane::LaneSpec> specs;
   for (const LaneRequest& request : requests) {
     lane::LaneSpec spec = request.spec;
