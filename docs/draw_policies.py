@@ -21,6 +21,7 @@ THIRD_LANE = "lanes.third={kind: emulated, threads: 1, link: {bandwidth: 12 GB/s
 PICTURES = {
     "single": ("single", ["policy.micro_batches=2"]),
     "coarse_split": ("glyphs_mlp", ["policy.share=0.75"]),
+    "coarse_pipeline": ("coarse_pipeline", ["policy.share=0.375", "policy.pipeline.cuts=[dense3]", "policy.pipeline.micro_batches=4", "train.batch=64"]),
     "layer_placement": ("layer_placement", []),
     "tensor_parallel": ("tensor_parallel", ["policy.shares=equal"]),
     "gpipe": ("gpipe", [THIRD_LANE, "policy={type: gpipe, micro_batches: 4, cuts: [dense2, dense4]}", "optimizer={type: adam, learning_rate: 0.001}"]),

@@ -28,8 +28,9 @@ std::string PolicyChoice::label() const {
       continue;
     }
     const bool says_itself = key == "lane" || key == "exchange";
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", says_itself ? "" : key + " ",
-                        short_text(value));
+    const bool is_section = value.starts_with('{');
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", says_itself ? "" : key,
+                        is_section ? "" : (says_itself ? "" : " ") + short_text(value));
   }
   return text.empty() ? keyword : fmt::format("{}({})", keyword, text);
 }

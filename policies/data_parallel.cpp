@@ -67,7 +67,7 @@ class DataParallel final : public train::Policy {
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
-    outline.micro_batches = micro_batches_of(problem, workers.size());
+    outline.micro_batches = micro_batches_of(problem);
     // Strict mode sums whole trees of partial sums.
     const bool at_once = exchange == Exchange::all_reduce || problem.chunk > 0;
     const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes,
@@ -126,10 +126,10 @@ class DataParallel final : public train::Policy {
   }
 
   /// Of worker 0, then of worker 1 and so on.
-  std::vector<SampleRange> micro_batches_of(const plan::Problem& problem,
-                                            std::size_t workers) const {
+  std::vector<SampleRange> micro_batches_of(const plan::Problem& problem) const {
     std::vector<SampleRange> all;
-    for (const SampleRange& share : shares_for(keyword_, problem, options_.shares, workers)) {
+    for (const SampleRange& share :
+         shares_for(keyword_, problem, options_.shares, lane_names(problem))) {
       const auto own = divide(keyword_, problem, share, options_.micro_batches);
       all.insert(all.end(), own.begin(), own.end());
     }

@@ -74,7 +74,7 @@ class OneBitAdam final : public train::Policy {
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
-    outline.micro_batches = shares_for(keyword_text, problem, options_.shares, workers.size());
+    outline.micro_batches = shares_for(keyword_text, problem, options_.shares, lane_names(problem));
     outline.codecs.gradients = schedule::Codec::one_bit;
     outline.compress_after = problem.compress_after;
     const auto buckets = add_buckets(outline, options_.bucket_bytes, workers.size());

@@ -18,22 +18,6 @@ using schedule::SampleRange;
 
 std::string said_by(const std::string& policy) { return "policy '" + policy + "': "; }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "" : ", ") + name;
-  }
-  return text;
-}
-
-std::vector<std::string> lane_names(const plan::Problem& problem) {
-  std::vector<std::string> names;
-  for (const plan::PlaceInfo& place : problem.places) {
-    names.push_back(place.name);
-  }
-  return names;
-}
-
 std::vector<std::string> layer_names(const plan::Problem& problem) {
   std::vector<std::string> names;
   for (const schedule::NodeOutline& node : problem.model.nodes) {
@@ -155,6 +139,22 @@ schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem
   return std::move(builder).build();
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "" : ", ") + name;
+  }
+  return text;
+}
+
+std::vector<std::string> lane_names(const plan::Problem& problem) {
+  std::vector<std::string> names;
+  for (const plan::PlaceInfo& place : problem.places) {
+    names.push_back(place.name);
+  }
+  return names;
+}
+
 std::string number_text(double number) {
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
@@ -188,32 +188,44 @@ std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Pr
   return places;
 }
 
+schedule::Place further_place(schedule::Outline& outline, schedule::Place lane,
+                              std::size_t number) {
+  schedule::PlaceOutline further = outline.places[static_cast<std::size_t>(lane)];
+  further.name += "#" + std::to_string(number);
+  further.lane = lane;
+  further.stage = -1;
+  outline.places.push_back(std::move(further));
+  return static_cast<schedule::Place>(outline.places.size() - 1);
+}
+
 std::vector<SampleRange> shares_for(const std::string& policy, const plan::Problem& problem,
-                                    const std::vector<double>& shares, std::size_t workers) {
+                                    const std::vector<double>& shares,
+                                    const std::vector<std::string>& workers) {
   if (shares.empty()) {
-    return divide(policy, problem, {0, problem.batch}, static_cast<std::int64_t>(workers),
+    return divide(policy, problem, {0, problem.batch}, static_cast<std::int64_t>(workers.size()),
                   "the number of lanes");
   }
-  if (shares.size() != workers) {
-    throw UsageError("policy '" + policy + "': shares has " + std::to_string(shares.size()) +
-                     " numbers; the run has " + lanes_text(problem) + ". Give one per lane");
+  if (shares.size() != workers.size()) {
+    throw UsageError(said_by(policy) + "shares has " + std::to_string(shares.size()) +
+                     " numbers; the run has " + std::to_string(workers.size()) + " (" +
+                     joined(workers) + "). Give one per lane");
   }
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
   const double unit = static_cast<double>(problem.unit());
   std::vector<SampleRange> ranges;
   double sum = 0.0;
   std::int64_t begin = 0;
-  for (std::size_t worker = 0; worker < workers; ++worker) {
+  for (std::size_t worker = 0; worker < workers.size(); ++worker) {
     const double share = shares[worker];
     sum += share;
     const double end = static_cast<double>(problem.batch) * sum / whole;
-    const std::int64_t rounded =
-        worker + 1 == workers ? problem.batch : std::llround(end / unit) * std::llround(unit);
+    const std::int64_t rounded = worker + 1 == workers.size()
+                                     ? problem.batch
+                                     : std::llround(end / unit) * std::llround(unit);
     if (!(share > 0.0) || !std::isfinite(whole) || rounded <= begin || rounded > problem.batch) {
       throw UsageError("policy '" + policy + "': a share of " + std::to_string(share) +
-                       " leaves lane '" + problem.places[worker].name +
-                       "' without samples of a batch of " + std::to_string(problem.batch) +
-                       problem.unit_text() +
+                       " leaves lane '" + workers[worker] + "' without samples of a batch of " +
+                       std::to_string(problem.batch) + problem.unit_text() +
                        "; shares are above 0. Raise it, raise train.batch, or name fewer lanes");
     }
     ranges.push_back({begin, rounded});

@@ -37,9 +37,10 @@ PipelineLayout layout_for(const std::string& policy, const plan::Problem& proble
                           const std::vector<std::int64_t>& replicas = {});
 
 /// The options `cuts` and `lanes` that give the stages of this schedule, where `options` leave the
-/// cuts open.
+/// cuts open. Of the lanes `among`, if there are any.
 train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedule::Schedule& made,
-                                     const StageOptions& options);
+                                     const StageOptions& options,
+                                     const std::vector<schedule::Place>& among = {});
 
 /// The option `micro_batches` for a planner to try: powers of two from `least` to 16, as far as the
 /// batch can be divided.
@@ -91,8 +92,8 @@ void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layo
 void add_stash_key(deck::Schema& schema, std::vector<std::string> tiers, const std::string& doc);
 schedule::Tier stash_tier(const deck::Section& section);
 
-/// The deck's keys of StageOptions.
-void add_stage_keys(deck::Schema& schema);
+/// The deck's keys of StageOptions. `lanes`: whose they are if not given.
+void add_stage_keys(deck::Schema& schema, const std::string& lanes = "all of the run's");
 StageOptions stage_options(const deck::Section& section);
 
 }  // namespace zygos::policies

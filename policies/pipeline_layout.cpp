@@ -115,7 +115,7 @@ schedule::Outline pipeline_outline(const std::string& policy, const plan::Proble
 }
 
 train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedule::Schedule& made,
-                                     const StageOptions& options) {
+                                     const StageOptions& options, const std::vector<Place>& among) {
   if (!options.cuts.empty()) {
     return {};
   }
@@ -126,7 +126,9 @@ train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedul
       cuts.push_back(problem.model.nodes[static_cast<std::size_t>(made.stages[stage].begin)].name);
     }
     for (std::size_t place = 0; place < made.places.size(); ++place) {
-      if (made.stage_of[place] == static_cast<Stage>(stage)) {
+      const bool counts =
+          among.empty() || std::ranges::find(among, static_cast<Place>(place)) != among.end();
+      if (counts && made.stage_of[place] == static_cast<Stage>(stage)) {
         lanes.push_back(made.places[place]);
       }
     }
@@ -159,7 +161,7 @@ schedule::Tier stash_tier(const deck::Section& section) {
                            : schedule::Tier::lane;
 }
 
-void add_stage_keys(deck::Schema& schema) {
+void add_stage_keys(deck::Schema& schema, const std::string& lanes) {
   schema
       .texts("cuts",
              "The layers that begin a stage, the first stage left out; auto: chosen so that the "
@@ -167,7 +169,7 @@ void add_stage_keys(deck::Schema& schema) {
       .or_word("auto")
       .fallback("auto")
       .example("[dense3]");
-  schema.texts("lanes", "Lanes of the stages, in their order; all of the run's if not given.")
+  schema.texts("lanes", "Lanes of the stages, in their order; " + lanes + " if not given.")
       .length(2)
       .optional()
       .example("[device, host]");

@@ -28,6 +28,9 @@ schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem
 /// The shortest text that reads as this number again.
 std::string number_text(double number);
 
+/// "host, device".
+std::string joined(const std::vector<std::string>& names);
+
 /// "2 (host, device)".
 std::string lanes_text(const plan::Problem& problem);
 
@@ -43,13 +46,19 @@ std::vector<schedule::SampleRange> divide(const std::string& policy, const plan:
                                           schedule::SampleRange samples, std::int64_t count,
                                           const std::string& key = "micro_batches");
 
-/// The batch in neighbouring pieces for so many workers, in proportion to `shares`, or by divide()
-/// if there are none. UsageError for another number of shares and one that leaves a worker without
-/// samples.
+/// One more place on a lane, its `number`th, which is 2 or above: "device#2". It has no stage yet.
+schedule::Place further_place(schedule::Outline& outline, schedule::Place lane, std::size_t number);
+
+/// The batch in neighbouring pieces for workers of these names, in proportion to `shares`, or by
+/// divide() if there are none. UsageError for another number of shares and one that leaves a worker
+/// without samples.
 std::vector<schedule::SampleRange> shares_for(const std::string& policy,
                                               const plan::Problem& problem,
                                               const std::vector<double>& shares,
-                                              std::size_t workers);
+                                              const std::vector<std::string>& workers);
+
+/// Names of the run's lanes.
+std::vector<std::string> lane_names(const plan::Problem& problem);
 
 /// The model in `count` stages: stage 0 begins with the first layer, each later one with the layer
 /// of that name in `cuts`; no cuts: so that the slowest stage is as fast as can be. UsageError for

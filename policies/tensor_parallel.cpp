@@ -18,6 +18,7 @@
 #include "tensor_layout.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/recommendation.hpp"
 #include "zygos/plan/sharding.hpp"
 #include "zygos/plan/simulator.hpp"
 
@@ -42,18 +43,11 @@ constexpr const char* keyword_text = "tensor_parallel";
 std::vector<Place> places_for(const std::vector<TensorStage>& stages,
                               const std::vector<Place>& lanes, schedule::Outline& outline) {
   std::vector<Place> places;
-  std::vector<int> used(lanes.size(), 0);
+  std::vector<std::size_t> used(lanes.size(), 0);
   for (const TensorStage& stage : stages) {
     const Place lane = lanes[stage.lane];
-    const int number = ++used[stage.lane];
-    Place place = lane;
-    if (number > 1) {
-      place = static_cast<Place>(outline.places.size());
-      schedule::PlaceOutline further = outline.places[static_cast<std::size_t>(lane)];
-      further.name += "#" + std::to_string(number);
-      further.lane = lane;
-      outline.places.push_back(std::move(further));
-    }
+    const std::size_t number = ++used[stage.lane];
+    const Place place = number > 1 ? further_place(outline, lane, number) : lane;
     outline.places[static_cast<std::size_t>(place)].stage =
         static_cast<schedule::Stage>(outline.stages.size());
     outline.stages.push_back(stage.nodes);
@@ -126,39 +120,20 @@ class TensorParallel final : public train::Policy {
                      TensorLayout(problem.model, std::move(found.blocks), std::move(bounds)));
   }
 
-  /// Shifts units from lane to lane, in steps that halve, as long as the predicted step gets
-  /// shorter.
+  /// In units of a 64th of an equal share, of which every lane keeps one 64th of all at least.
   static std::vector<double> best_shares(const plan::Problem& problem,
                                          const std::vector<Place>& lanes,
                                          const plan::Profile& profile) {
-    constexpr double finest = 1.0 / 64.0;
-    std::vector<double> best(lanes.size(), 1.0 / static_cast<double>(lanes.size()));
-    const auto step_s = [&](const std::vector<double>& shares) {
-      return plan::simulate(cut_at(problem, lanes, shares), profile).makespan_s;
+    const auto count = static_cast<std::int64_t>(lanes.size());
+    const auto as_shares = [](const std::vector<std::int64_t>& units) {
+      return std::vector<double>(units.begin(), units.end());
     };
-    double best_s = step_s(best);
-    for (double shift = 0.25; shift >= finest; shift /= 2.0) {
-      for (bool better = true; better;) {
-        better = false;
-        for (std::size_t from = 0; from < lanes.size(); ++from) {
-          for (std::size_t to = 0; to < lanes.size(); ++to) {
-            std::vector<double> tried = best;
-            tried[from] -= shift;
-            tried[to] += shift;
-            if (from == to || tried[from] < finest) {
-              continue;
-            }
-            const double tried_s = step_s(tried);
-            if (tried_s < best_s) {
-              best_s = tried_s;
-              best = std::move(tried);
-              better = true;
-            }
-          }
-        }
-      }
-    }
-    return best;
+    return as_shares(plan::best_division(
+        std::vector<std::int64_t>(lanes.size(), 64),
+        {.first_shift = 16 * count, .last_shift = count, .least = count},
+        [&](const std::vector<std::int64_t>& units) {
+          return plan::simulate(cut_at(problem, lanes, as_shares(units)), profile).makespan_s;
+        }));
   }
 
   /// "[12, 20]": units of the first block by lane, in the order of slices.

@@ -86,7 +86,8 @@ std::vector<Contender> single_lane_contenders(const ProfileRequest& request) {
 
 bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
                     plan::Profile& profile) {
-  ZYGOS_REQUIRE(schedule.slices.empty(), "slices say nothing of the whole model's layers");
+  ZYGOS_REQUIRE(schedule.slices.empty() && schedule.further_lanes.empty(),
+                "slices and places that share a lane say nothing of the whole model's layers");
   const auto engine = engine_if_fits(request, schedule, "policy '" + schedule.policy + "'");
   if (engine == nullptr) {
     return false;

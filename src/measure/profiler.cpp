@@ -293,19 +293,24 @@ class Profiler {
       add_transfers(engine->schedule(), point, problem_.batch);
       set_first(engine->schedule(), point);
     }
+    const std::size_t stages = std::min(order.size(), problem_.model.nodes.size());
     for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
-      if (problem_.model.node_count() < std::ssize(order)) {
-        continue;
+      // Where there are fewer layers than lanes, neighbours in turn.
+      for (std::size_t first = 0; stages > 1 && first + stages <= order.size(); ++first) {
+        measure_cuts(std::span(order).subspan(first, stages));
       }
-      for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
-        measure_cut(order, 1, count);
-      }
-      // Messages that are moved while others compute.
-      const auto several = static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch));
-      measure_cut(order, several, problem_.batch);
-      measure_cut(order, several, problem_.batch, CutOrder::one_f_one_b);
     }
     tell("measured the links between lanes");
+  }
+
+  void measure_cuts(std::span<const Place> order) {
+    for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
+      measure_cut(order, 1, count);
+    }
+    // Messages that are moved while others compute.
+    const auto several = static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch));
+    measure_cut(order, several, problem_.batch);
+    measure_cut(order, several, problem_.batch, CutOrder::one_f_one_b);
   }
 
   void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples,

@@ -217,7 +217,10 @@ Simulation simulate_cluster(const Schedule& schedule, const Profile& whole) {
   Simulation out = simulate(schedule, [&](const Task& task) {
     return task.kind == TaskKind::all_reduce && task.queue == Queue::outgoing
                ? ring_seconds(workers, task.bytes, link.latency_s, byte_s, adding_s)
-               : profile.seconds_on(profile.places.size() == 1 ? 0 : task.place, task, false);
+               : profile.seconds_on(profile.places.size() == 1
+                                        ? 0
+                                        : static_cast<Place>(schedule.lane_of(task.place)),
+                                    task, false);
   });
   for (const Task& task : schedule.tasks) {
     if (task.kind == TaskKind::all_reduce && task.queue == Queue::outgoing) {

@@ -71,16 +71,43 @@ std::string layers_text(const Problem& problem, const schedule::Schedule& schedu
   return nodes.count() == 1 ? name(nodes.begin) : name(nodes.begin) + " to " + name(nodes.end - 1);
 }
 
+/// Of all places on the lane of this one, if they are parts of the whole model.
+schedule::NodeRange nodes_on_lane(const schedule::Schedule& schedule, schedule::Place place) {
+  schedule::NodeRange all = schedule.nodes_of(place);
+  for (const schedule::Place other : schedule.active_places()) {
+    const schedule::NodeRange nodes = schedule.nodes_of(other);
+    if (schedule.slices.empty() && schedule.lane_of(other) == schedule.lane_of(place)) {
+      all = {std::min(all.begin, nodes.begin), std::max(all.end, nodes.end)};
+    }
+  }
+  return all;
+}
+
+/// "20", "fc1 to fc8", "80 of fc1 to fc8" where others have the same layers.
+std::string work_text(const Problem& problem, const Candidate& split, schedule::Place place) {
+  const schedule::NodeRange nodes = nodes_on_lane(split.schedule, place);
+  const std::int64_t samples = split.schedule.sample_count(place);
+  if (nodes.count() == 0) {
+    return "updates";
+  }
+  if (has_replicas(split)) {
+    return std::to_string(samples);
+  }
+  return (samples < split.schedule.batch ? std::to_string(samples) + " of " : std::string()) +
+         layers_text(problem, split.schedule, nodes);
+}
+
 /// "20 on host and 80 on device", "fc1 to fc8 on host and fc9 to out on device".
 std::string split_text(const Problem& problem, const Candidate& split) {
   std::string out;
+  std::vector<std::string> said(split.schedule.lane_count());
   for (const schedule::Place place : split.schedule.active_places()) {
-    const schedule::NodeRange nodes = split.schedule.nodes_of(place);
-    out += (out.empty() ? "" : " and ") +
-           (nodes.count() == 0    ? "updates"
-            : has_replicas(split) ? std::to_string(split.schedule.sample_count(place))
-                                  : layers_text(problem, split.schedule, nodes)) +
-           " on " + problem.places[split.schedule.lane_of(place)].name;
+    const std::size_t lane = split.schedule.lane_of(place);
+    std::string work = work_text(problem, split, place);
+    if (work != said[lane]) {
+      out += (out.empty() ? "" : " and ") + work + " on " + problem.places[lane].name;
+      said[lane] = std::move(work);
+    }
   }
   return out;
 }
@@ -209,6 +236,46 @@ std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
   }
   consider(batch);
   return best;
+}
+
+namespace {
+
+using StepSeconds = std::function<double(const std::vector<std::int64_t>&)>;
+
+/// Shifts between all pairs of workers; true if one has made the step shorter.
+bool improves(std::vector<std::int64_t>& best, double& best_s, std::int64_t shift,
+              std::int64_t least, const StepSeconds& step_s) {
+  bool better = false;
+  for (std::size_t from = 0; from < best.size(); ++from) {
+    for (std::size_t to = 0; to < best.size(); ++to) {
+      std::vector<std::int64_t> tried = best;
+      tried[from] -= shift;
+      tried[to] += shift;
+      if (from == to || tried[from] < least) {
+        continue;
+      }
+      const double tried_s = step_s(tried);
+      if (tried_s < best_s) {
+        best_s = tried_s;
+        best = std::move(tried);
+        better = true;
+      }
+    }
+  }
+  return better;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> best_division(std::vector<std::int64_t> start,
+                                        const DivisionSearch& search, const StepSeconds& step_s) {
+  double best_s = step_s(start);
+  for (std::int64_t shift = std::max<std::int64_t>(1, search.first_shift);
+       shift >= std::max<std::int64_t>(1, search.last_shift); shift /= 2) {
+    while (improves(start, best_s, shift, search.least, step_s)) {
+    }
+  }
+  return start;
 }
 
 Candidate candidate(std::string policy, schedule::Schedule schedule, const Profile& profile) {

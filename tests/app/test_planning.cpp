@@ -100,7 +100,6 @@ TEST_CASE("plan says what can't be done, and why") {
 
   const std::string refusals = three["refusals"].dump();
   CHECK_THAT(refusals, ContainsSubstring("coarse_split"));
-  CHECK_THAT(refusals, ContainsSubstring("two lanes"));
   CHECK_THAT(refusals, ContainsSubstring("gpipe"));
   CHECK_THAT(refusals, ContainsSubstring("single(a)"));
   CHECK(keywords_of(three["rows"]) == std::set<std::string>{"single"});

@@ -124,6 +124,11 @@ TEST_CASE("a run that clips gradients goes on to the same bits") {
       {"optimizer.clip_norm=0.5"});
 }
 
+TEST_CASE("a run of a host beside a pipeline goes on to the bits of an undisturbed one") {
+  stop_twice_and_go_on("{type: coarse_split, pipeline: {cuts: [out], micro_batches: 2}}",
+                       {"lanes.second={kind: emulated}", "optimizer.clip_norm=0.5"});
+}
+
 TEST_CASE("a policy that can't clip gradients says so before anything runs") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

@@ -53,6 +53,27 @@ TEST_CASE("A profile knows what policies take whose gradients are clipped", "[me
   }
 }
 
+TEST_CASE("A profile of more lanes than layers knows what crosses between lanes",
+          "[measure][profiler]") {
+  std::vector<lane::LaneSpec> specs = test::host_and_device();
+  specs.push_back(test::emulated_lane());
+  specs.back().name = "second";
+  test::SmallRun run(specs);
+  run.graph = graph::Graph(Shape{10}, nn::cross_entropy());
+  run.graph.add("fc1", test::tanh_layer(17));
+  run.graph.add("fc2", nn::dense({.units = 3}));
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  const policies::SplitPipelineOptions pipeline{.stages = {.cuts = {"fc2"}, .lanes = {}},
+                                                .micro_batches = 2};
+  for (const auto& policy :
+       {policies::data_parallel({.shares = {}}),
+        policies::coarse_split({.share = {}, .samples = {}, .pipeline = pipeline})}) {
+    CHECK(plan::simulate(policy->schedule(run.problem(), &profile), profile).makespan_s > 0.0);
+  }
+}
+
 TEST_CASE("A profile takes a batch after the other where there are several",
           "[measure][profiler]") {
   test::SmallRun run(test::host_and_device());

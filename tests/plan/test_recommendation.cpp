@@ -50,6 +50,23 @@ TEST_CASE("The best share for linear costs is the one at which both places end t
   }
 }
 
+TEST_CASE("The best division of units gives every worker as long to do") {
+  const std::vector<double> seconds{1.0, 2.0, 4.1, 100.0};
+  const auto step_s = [&](const std::vector<std::int64_t>& units) {
+    double most = 0.0;
+    for (std::size_t worker = 0; worker < units.size(); ++worker) {
+      most = std::max(most, seconds[worker] * static_cast<double>(units[worker]));
+    }
+    return most;
+  };
+  const std::vector<std::int64_t> start(4, 25);
+
+  CHECK(step_s(best_division(start, {.first_shift = 16, .last_shift = 1, .least = 0}, step_s)) <=
+        60.0);
+  CHECK(best_division(start, {.first_shift = 16, .last_shift = 1, .least = 3}, step_s)[3] == 3);
+  CHECK(best_division(start, {.first_shift = 8, .last_shift = 8, .least = 0}, step_s)[3] == 1);
+}
+
 TEST_CASE("The best share is the best of all counts, costs straight or not") {
   Profile profile = test::linear_profile(3e-6, 1e-6, 2e-6);
   profile.places[1].alone.others[schedule::TaskKind::copy] = test::line(4e-9);

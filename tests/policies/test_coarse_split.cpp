@@ -10,7 +10,11 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cstdlib>
 #include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace zygos::policies {
 namespace {
@@ -73,14 +77,14 @@ TEST_CASE("An automatic share needs a profile and lets both lanes end together")
   CHECK_FALSE(coarse_split({.share = {}, .samples = 5})->needs_profile());
 }
 
-TEST_CASE("A coarse split of other than two lanes says what was found and what to do") {
+TEST_CASE("A share of one of three lanes, or of one lane, says what was found and what to do") {
   plan::Problem problem = test::host_and_device();
   const auto policy = coarse_split({.share = 0.5, .samples = {}});
 
   problem.places.push_back({"gpu1", lane::Kind::device, false});
   CHECK_THROWS_MATCHES(policy->schedule(problem, nullptr), UsageError,
                        MessageMatches(ContainsSubstring("3 (host, device, gpu1)") &&
-                                      ContainsSubstring("Name two lanes")));
+                                      ContainsSubstring("Give shares")));
   problem.places.resize(1);
   CHECK_THROWS_MATCHES(
       policy->schedule(problem, nullptr), UsageError,
@@ -98,6 +102,86 @@ TEST_CASE("More samples than the batch has are refused with both numbers") {
       split_with({.share = {}, .samples = 101}), UsageError,
       MessageMatches(ContainsSubstring("101 samples") && ContainsSubstring("the batch has 100")));
   CHECK_THROWS_AS(split_with({.share = {}, .samples = -1}), UsageError);
+}
+
+std::vector<std::int64_t> samples_of(const schedule::Schedule& schedule) {
+  std::vector<std::int64_t> samples;
+  for (std::size_t lane = 0; lane < schedule.lane_count(); ++lane) {
+    samples.push_back(schedule.lane_sample_count(lane));
+  }
+  return samples;
+}
+
+/// Tasks by name, with what they read and write, whatever their order in the list.
+std::multiset<std::string> tasks_of(const schedule::Schedule& schedule) {
+  std::multiset<std::string> names;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    names.insert(schedule.name_of(static_cast<schedule::TaskId>(id)));
+  }
+  return names;
+}
+
+CoarseSplitOptions by_shares(std::vector<double> shares) {
+  return {.share = {}, .samples = {}, .shares = std::move(shares)};
+}
+
+TEST_CASE("A coarse split of several lanes has the tasks of data parallel with an all-reduce") {
+  for (const std::size_t lanes : {2U, 3U, 5U}) {
+    const auto problem = test::lanes_problem(lanes, 60, test::with_skips());
+    std::vector<double> shares;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      shares.push_back(1.0 + static_cast<double>(lane));
+    }
+    CAPTURE(lanes);
+    CHECK(tasks_of(coarse_split(by_shares(shares))->schedule(problem, nullptr)) ==
+          tasks_of(data_parallel({.exchange = Exchange::all_reduce, .shares = shares})
+                       ->schedule(problem, nullptr)));
+  }
+}
+
+TEST_CASE("Equal shares differ by one sample at most, and a share of 0 leaves a lane out") {
+  const auto problem = test::lanes_problem(3, 50, test::chain_of(3));
+  const auto samples = [&](const CoarseSplitOptions& options) {
+    return samples_of(coarse_split(options)->schedule(problem, nullptr));
+  };
+
+  CHECK(samples({.share = {}, .samples = {}, .shares = {}, .equal = true}) ==
+        std::vector<std::int64_t>{16, 17, 17});
+  CHECK(samples(by_shares({3, 0, 2})) == std::vector<std::int64_t>{30, 0, 20});
+  CHECK(samples(by_shares({0, 1, 0})) == std::vector<std::int64_t>{0, 50, 0});
+  CHECK_THROWS_MATCHES(samples(by_shares({1, 1})), UsageError,
+                       MessageMatches(ContainsSubstring("shares has 2 numbers") &&
+                                      ContainsSubstring("3 (l0, l1, l2)")));
+  CHECK_THROWS_AS(samples(by_shares({0, 0, 0})), UsageError);
+}
+
+TEST_CASE("Automatic shares of several lanes let all end together") {
+  auto problem = test::host_and_device();
+  problem.batch = 700;
+  problem.places.push_back({"gpu1", lane::Kind::device, false});
+  plan::Profile profile = test::linear_profile(4e-5, 2e-5);
+  profile.places.push_back(test::linear_profile(4e-5, 1e-5).places[1]);
+
+  const auto made = coarse_split({})->schedule(problem, &profile);
+  const auto samples = samples_of(made);
+
+  CHECK(std::abs(samples[0] - 100) <= 1);
+  CHECK(std::abs(samples[1] - 200) <= 1);
+  CHECK(coarse_split({})->decisions(problem, made) ==
+        train::PolicyOptions{{"shares", "[" + std::to_string(samples[0]) + ", " +
+                                            std::to_string(samples[1]) + ", " +
+                                            std::to_string(samples[2]) + "]"}});
+}
+
+TEST_CASE("A lane that is too slow to be of use gets no samples") {
+  auto problem = test::host_and_device();
+  problem.batch = 64;
+  problem.places.push_back({"gpu1", lane::Kind::device, false});
+  plan::Profile profile = test::linear_profile(1.0, 1e-5);
+  profile.places.push_back(profile.places[1]);
+
+  CHECK(samples_of(coarse_split({})->schedule(problem, &profile)) ==
+        std::vector<std::int64_t>{0, 32, 32});
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "zygos/deck/deck.hpp"
 #include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/staleness.hpp"
+#include "zygos/policies/choice.hpp"
 #include "zygos/policies/policies.hpp"
 #include "zygos/schedule/schedule.hpp"
 
@@ -102,6 +103,31 @@ TEST_CASE("With what a policy decided as options it makes the same schedule with
   }
 }
 
+TEST_CASE("What a coarse split with a pipeline decides can be said in a deck, cuts included") {
+  plan::Problem problem = test::lanes_problem(3, 48, test::with_skips());
+  const plan::Profile profile = uneven_profile(problem);
+  const auto entries = registry();
+  const auto entry = std::ranges::find_if(
+      entries, [](const auto& one) { return one.schema.name() == "coarse_split"; });
+  for (const std::string share : {"auto", "0.25", "1"}) {
+    for (const std::string lanes : {"[l1, l2]", "[l2, l0]"}) {
+      CAPTURE(share, lanes);
+      const train::PolicyOptions given{{"share", share},
+                                       {"pipeline", "{lanes: " + lanes + ", schedule: gpipe}"}};
+      const auto policy = policy_with(*entry, given);
+      const auto made = policy->schedule(problem, &profile);
+      const auto decisions = policy->decisions(problem, made);
+
+      const auto fixed = policy_with(*entry, merged(given, decisions));
+
+      CHECK(decisions.size() == (share == "auto" ? 2U : made.stages.size() == 1 ? 0U : 1U));
+      CHECK_FALSE(fixed->needs_profile());
+      CHECK(fixed->schedule(problem, nullptr).text() == made.text());
+      CHECK(fixed->decisions(problem, made).empty());
+    }
+  }
+}
+
 TEST_CASE("A profile moves the cuts of a pipeline to where the time goes") {
   const plan::Problem problem = test::lanes_problem(2, 48, test::chain_of(8));
   const plan::Profile profile = uneven_profile(problem);
@@ -137,8 +163,7 @@ TEST_CASE("Every candidate of every policy is a deck's options, and most of them
       const bool pair = problem.model.nodes.front().shards.outputs.units > 0;
       const bool refused = (problem.chunk > 0 && asynchronous) ||
                            (problem.compress_after == 0 && entry.schema.name() == "one_bit_adam") ||
-                           (!pair && entry.schema.name() == "tensor_parallel") ||
-                           (problem.places.size() != 2 && entry.schema.name() == "coarse_split");
+                           (!pair && entry.schema.name() == "tensor_parallel");
       CHECK(run == (refused ? std::size_t{0} : candidates.size()));
     }
   }

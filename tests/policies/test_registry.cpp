@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/golden.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/deck/deck.hpp"
 #include "zygos/policies/policies.hpp"
 
@@ -106,6 +107,25 @@ TEST_CASE("A deck chooses the share of a coarse split, auto unless told") {
   CHECK(first_lane_samples(policy_of("coarse_split", "share: 0.3")) == 30);
   CHECK(policy_of("coarse_split", "share: auto")->needs_profile());
   CHECK(policy_of("coarse_split", "{}")->needs_profile());
+}
+
+TEST_CASE("A deck chooses shares and pipeline of a coarse split") {
+  const auto problem = test::lanes_problem(3, 24, test::chain_of(4));
+  const auto by_deck = [&](const std::string& text) {
+    return policy_of("coarse_split", text)->schedule(problem, nullptr).text();
+  };
+  CoarseSplitOptions options;
+  options.shares = {1.0, 2.0, 0.0};
+  CHECK(by_deck("shares: [1, 2, 0]") == coarse_split(options)->schedule(problem, nullptr).text());
+  options.shares = {1.0, 2.0};
+  options.pipeline = SplitPipelineOptions{.stages = {.cuts = {"c"}, .lanes = {"l2", "l1"}},
+                                          .micro_batches = 3,
+                                          .forwards_first = true,
+                                          .recompute = true};
+  CHECK(by_deck("{shares: [1, 2], pipeline: {lanes: [l2, l1], cuts: [c], micro_batches: 3, "
+                "schedule: gpipe, recompute: true}}") ==
+        coarse_split(options)->schedule(problem, nullptr).text());
+  CHECK_THROWS_AS(policy_of("coarse_split", "{share: 0.5, shares: [1, 1]}"), UsageError);
 }
 
 TEST_CASE("A share beyond 1 and an unknown key are findings of the deck") {

@@ -9,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -54,6 +55,8 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
       {"single, micro-batches", 1, policies::single({.place = {}, .micro_batches = 4})},
       {"coarse_split at 15", 2, policies::coarse_split({.share = {}, .samples = 15})},
       {"coarse_split at 35", 2, policies::coarse_split({.share = {}, .samples = 35})},
+      {"coarse_split, 3 lanes", 3,
+       policies::coarse_split({.share = {}, .samples = {}, .shares = {2.0, 1.0, 5.0}})},
       {"layer_placement, 2 lanes", 2, policies::layer_placement({.stages = two})},
       {"layer_placement, 3 lanes", 3, policies::layer_placement({.stages = three})},
       {"gpipe, 4 lanes", 4, policies::gpipe({.micro_batches = 8, .stages = four})},
@@ -64,6 +67,29 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
       {"data_parallel, micro-batches", 2,
        policies::data_parallel({.shares = {}, .micro_batches = 2})},
   };
+  for (const bool forwards_first : {false, true}) {
+    const auto beside = [&](const test::Names& cuts, test::Names lanes, bool recompute) {
+      return policies::SplitPipelineOptions{.stages = {.cuts = cuts, .lanes = std::move(lanes)},
+                                            .micro_batches = 4,
+                                            .forwards_first = forwards_first,
+                                            .recompute = recompute};
+    };
+    const auto split = [](std::vector<double> shares, policies::SplitPipelineOptions pipeline) {
+      return policies::coarse_split({.share = {},
+                                     .samples = {},
+                                     .shares = std::move(shares),
+                                     .pipeline = std::move(pipeline)});
+    };
+    cases.push_back({"coarse_split, pipeline of two", 3,
+                     split({3.0, 5.0}, beside(model.two, {"worker1", "worker2"}, false))});
+    cases.push_back({"coarse_split, pipeline with the host", 3,
+                     split({5.0, 3.0}, beside(model.two, {"worker2", "host"}, true))});
+    cases.push_back(
+        {"coarse_split, pipeline of three", 4,
+         split({1.0, 7.0}, beside(model.three, {"worker1", "worker2", "worker3"}, true))});
+    cases.push_back({"coarse_split, two replicas and a pipeline", 4,
+                     split({2.0, 5.0, 1.0}, beside(model.two, {"worker1", "worker3"}, false))});
+  }
   for (const int lanes : {2, 3, 4}) {
     cases.push_back({"mirrored", lanes, policies::mirrored()});
     cases.push_back({"multi_worker_mirrored", lanes, policies::multi_worker_mirrored()});
@@ -228,6 +254,31 @@ TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to
         const Result found = three_steps(model, one.policy, one.lanes, 0, samples);
         CHECK(difference(found.gradient, whole.gradient) <= 1e-12);
         CHECK(std::abs(found.loss - whole.loss) <= 1e-12 * whole.loss);
+      }
+    }
+  }
+}
+
+TEST_CASE("All who hold a stage have the same bits of its weights after every step",
+          "[train][policies]") {
+  for (const CutModel& model : test::cut_models()) {
+    for (const Case& one : synchronous_policies(model)) {
+      if (!one.name.starts_with("coarse_split")) {
+        continue;
+      }
+      CAPTURE(model.name, one.name);
+      SmallRun run(workers(one.lanes));
+      run.optimizer = clipping_sgd();
+      run.use(model.graph);
+      const auto engine = run.engine(run.schedule_of(one.policy));
+      const schedule::Schedule& made = engine->schedule();
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        engine->step(run.batch(), step);
+        for (std::size_t place = 0; place < made.places.size(); ++place) {
+          const auto first = static_cast<std::size_t>(
+              std::ranges::find(made.stage_of, made.stage_of[place]) - made.stage_of.begin());
+          CHECK(engine->weights(place) == engine->weights(first));
+        }
       }
     }
   }

@@ -48,6 +48,14 @@ std::vector<RankCase> cases_for_ranks() {
       {2, policies::gpipe({.micro_batches = 4, .stages = {.cuts = {"fc2"}, .lanes = {}}}), clips},
       {3, policies::data_parallel({.exchange = policies::Exchange::sharded, .shares = {}}), clips},
       {2, policies::coarse_split({.share = {}, .samples = 13})},
+      {3,
+       policies::coarse_split({.share = {},
+                               .samples = 13,
+                               .pipeline =
+                                   policies::SplitPipelineOptions{
+                                       .stages = {.cuts = {"fc2"}, .lanes = {"worker1", "worker2"}},
+                                       .micro_batches = 3}}),
+       clips},
       {3, policies::one_bit_adam({}), nn::one_bit_adam({.freeze = 1})},
       {3, policies::data_parallel({.shares = {}, .micro_batches = 2}), nn::adam({}),
        test::normalised_model().graph},

@@ -41,6 +41,10 @@ const std::vector<Row>& rows() {
       {"{type: single}", 1},
       {"{type: single, micro_batches: 2}", 1},
       {"{type: coarse_split, share: 0.375}"},
+      {"{type: coarse_split, shares: [1, 2, 2]}", 3},
+      {"{type: coarse_split, share: 0.4, pipeline: {lanes: [device1, device2], cuts: [fc2], "
+       "micro_batches: 2}}",
+       3},
       {"{type: layer_placement, cuts: [fc2]}"},
       {"{type: gpipe, micro_batches: 4, cuts: [fc2]}"},
       {"{type: gpipe, micro_batches: 2, recompute: always, cuts: [drop, fc2]}", 3},

@@ -54,6 +54,20 @@ using SplitSchedule = std::function<schedule::Schedule(std::int64_t first)>;
 std::int64_t best_first_share(const Profile& profile, std::int64_t batch,
                               const SplitSchedule& split);
 
+/// How units are divided between workers: the units that go from one to another at once, at first
+/// and at last, and what every worker keeps.
+struct DivisionSearch {
+  std::int64_t first_shift = 1;
+  std::int64_t last_shift = 1;
+  std::int64_t least = 0;
+};
+
+/// Shifts units from worker to worker, in steps that halve, as long as the step gets shorter. From
+/// `start` the result is a division that no single shift improves.
+std::vector<std::int64_t> best_division(
+    std::vector<std::int64_t> start, const DivisionSearch& search,
+    const std::function<double(const std::vector<std::int64_t>&)>& step_s);
+
 struct Recommendation {
   std::size_t best = 0;               ///< index into candidates
   std::vector<Candidate> candidates;  ///< in the order they were given

@@ -20,20 +20,33 @@ struct SingleOptions {
 };
 train::PolicyPtr single(SingleOptions options);
 
-/// Data parallel over two unequal places (policies.md 3.17): place 0 trains `share` of the batch,
-/// the other the rest; gradients are summed exactly and both replicas update. No share: chosen from
-/// the profile so that both end together.
-struct CoarseSplitOptions {
-  std::optional<double> share;          ///< of the first lane, 0 to 1
-  std::optional<std::int64_t> samples;  ///< of the first lane, exact; wins over share
-};
-train::PolicyPtr coarse_split(CoarseSplitOptions options);
-
 /// Which layers make a stage, and which lane holds it.
 struct StageOptions {
   std::vector<std::string> cuts;   ///< first layer of every stage but the first; empty: chosen
   std::vector<std::string> lanes;  ///< of the stages in their order; empty: all of the run's
 };
+
+/// Lanes that are one worker of a coarse split: its share of the batch goes through them in
+/// micro-batches.
+struct SplitPipelineOptions {
+  StageOptions stages{};           ///< no lanes: all that are no host lanes
+  std::int64_t micro_batches = 8;  ///< fewer where the share has fewer samples
+  bool forwards_first = false;     ///< as gpipe; else as one_f_one_b
+  bool recompute = false;          ///< activations for backward, instead of keeping them
+};
+
+/// Data parallel over unequal workers (policies.md 3.17): each trains its share of the batch,
+/// gradients are summed exactly and all replicas update. A worker is a lane, or the lanes of a
+/// pipeline. Of samples, share, shares and equal the first one given holds; none: chosen from the
+/// profile so that a step is as short as can be.
+struct CoarseSplitOptions {
+  std::optional<double> share;          ///< of the first of two workers, 0 to 1
+  std::optional<std::int64_t> samples;  ///< of the first of two workers, exact
+  std::vector<double> shares{};         ///< by worker, in proportion; 0: takes no part
+  bool equal = false;                   ///< the same for all workers
+  std::optional<SplitPipelineOptions> pipeline{};
+};
+train::PolicyPtr coarse_split(CoarseSplitOptions options);
 
 /// The layers divided between places; a batch goes through them in turn (policies.md 3.5).
 struct LayerPlacementOptions {

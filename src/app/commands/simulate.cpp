@@ -56,10 +56,13 @@ class Cluster {
           std::min(problem_.batch, micro_batches_per_stage * cluster_.workers);
       add_pipeline(
           fmt::format("gpipe({} micro-batches)", micro_batches),
-          *policies::gpipe({.micro_batches = micro_batches, .recompute = {}, .stages = {}}));
+          *policies::gpipe({.micro_batches = micro_batches, .recompute = {}, .stages = {}}),
+          cluster_.workers);
       add_pipeline(fmt::format("one_f_one_b({} micro-batches)", micro_batches),
                    *policies::one_f_one_b(
-                       {.micro_batches = micro_batches, .recompute = false, .stages = {}}));
+                       {.micro_batches = micro_batches, .recompute = false, .stages = {}}),
+                   cluster_.workers);
+      add_coarse_pipeline(micro_batches);
     }
     return std::move(rows_);
   }
@@ -108,12 +111,31 @@ class Cluster {
     add(std::move(row));
   }
 
-  void add_pipeline(const std::string& name, const train::Policy& policy) {
+  /// One worker with the whole model beside a pipeline of all others, both as long at work.
+  void add_coarse_pipeline(std::int64_t micro_batches) {
+    const std::int64_t stages = cluster_.workers - 1;
+    if (stages < 2) {
+      return;
+    }
+    policies::SplitPipelineOptions pipeline{.stages = {}, .micro_batches = micro_batches};
+    const plan::Problem problem = plan::replicated(problem_, place_, cluster_);
+    for (std::size_t worker = 1; worker < problem.places.size(); ++worker) {
+      pipeline.stages.lanes.push_back(problem.places[worker].name);
+    }
+    const double faster = static_cast<double>(stages * micro_batches) /
+                          static_cast<double>(micro_batches + stages - 1);
+    add_pipeline(
+        fmt::format("coarse_split(1 beside {} stages, {} micro-batches)", stages, micro_batches),
+        *policies::coarse_split(
+            {.share = 1.0 / (1.0 + faster), .samples = {}, .pipeline = std::move(pipeline)}),
+        stages);
+  }
+
+  void add_pipeline(const std::string& name, const train::Policy& policy, std::int64_t stages) {
     const plan::Problem problem = plan::replicated(problem_, place_, cluster_);
     const auto layers = static_cast<std::int64_t>(problem.model.nodes.size());
-    if (layers < cluster_.workers) {
-      left_out_.push_back(
-          fmt::format("{}: {} layers make no {} stages", name, layers, cluster_.workers));
+    if (layers < stages) {
+      left_out_.push_back(fmt::format("{}: {} layers make no {} stages", name, layers, stages));
       return;
     }
     const plan::Profile profile = plan::replicated(profile_, place_, cluster_);

@@ -75,7 +75,8 @@ void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profi
       for (const auto& options : policy->candidates(setup.problem(), &profile)) {
         const auto choice = policy_of(setup, {entry.schema.name(), options});
         const schedule::Schedule made = choice->schedule(setup.problem(), &profile);
-        if (made.slices.empty()) {  // which say nothing of whole layers
+        // Slices, and places that take turns, say nothing of whole layers.
+        if (made.slices.empty() && made.further_lanes.empty()) {
           measure::refine_profile(request, made, profile);
         }
       }
