@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace zygos::policies {
 namespace {
@@ -132,6 +134,20 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
     outline.places.push_back({place.name, place.host_accessible, -1});
   }
   return outline;
+}
+
+schedule::Place free_place(schedule::Outline& outline, schedule::Place lane) {
+  if (outline.places[static_cast<std::size_t>(lane)].stage < 0) {
+    return lane;
+  }
+  const auto further =
+      std::ranges::count(outline.places, std::optional(lane), &schedule::PlaceOutline::lane);
+  schedule::PlaceOutline place = outline.places[static_cast<std::size_t>(lane)];
+  place.name += "#" + std::to_string(further + 2);
+  place.stage = -1;
+  place.lane = lane;
+  outline.places.push_back(std::move(place));
+  return static_cast<schedule::Place>(outline.places.size() - 1);
 }
 
 void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,

@@ -17,6 +17,9 @@ namespace zygos::policies {
 /// Places, batch and model of the problem; no place has a stage yet.
 schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
 
+/// A place of the lane that has no stage yet: its own, or else a further one, named "host#2".
+schedule::Place free_place(schedule::Outline& outline, schedule::Place lane);
+
 /// load, copy (where the place needs one), forward, loss, backward of a micro-batch.
 void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
               schedule::MicroBatch micro_batch);

@@ -42,18 +42,8 @@ constexpr const char* keyword_text = "tensor_parallel";
 std::vector<Place> places_for(const std::vector<TensorStage>& stages,
                               const std::vector<Place>& lanes, schedule::Outline& outline) {
   std::vector<Place> places;
-  std::vector<int> used(lanes.size(), 0);
   for (const TensorStage& stage : stages) {
-    const Place lane = lanes[stage.lane];
-    const int number = ++used[stage.lane];
-    Place place = lane;
-    if (number > 1) {
-      place = static_cast<Place>(outline.places.size());
-      schedule::PlaceOutline further = outline.places[static_cast<std::size_t>(lane)];
-      further.name += "#" + std::to_string(number);
-      further.lane = lane;
-      outline.places.push_back(std::move(further));
-    }
+    const Place place = free_place(outline, lanes[stage.lane]);
     outline.places[static_cast<std::size_t>(place)].stage =
         static_cast<schedule::Stage>(outline.stages.size());
     outline.stages.push_back(stage.nodes);
