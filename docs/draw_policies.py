@@ -26,6 +26,7 @@ PICTURES = {
     "tensor_parallel": ("tensor_parallel", ["policy.shares=equal"]),
     "gpipe": ("gpipe", [THIRD_LANE, "policy={type: gpipe, micro_batches: 4, cuts: [dense2, dense4]}", "optimizer={type: adam, learning_rate: 0.001}"]),
     "one_f_one_b": ("one_f_one_b", [THIRD_LANE, "policy={type: one_f_one_b, micro_batches: 4, cuts: [block1, block2]}"]),
+    "hippie": ("hippie", ["policy={type: hippie, micro_batches: 3, cuts: [dense3]}"]),
     "data_parallel": ("data_parallel", []),
     "mirrored": ("mirrored", []),
     "multi_worker_mirrored": ("multi_worker_mirrored", []),

@@ -94,6 +94,23 @@ std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, 
   return buckets;
 }
 
+void add_ring(schedule::ScheduleBuilder& builder, const std::vector<schedule::Place>& workers,
+              const Bucket& bucket, std::size_t rounds) {
+  const std::size_t count = workers.size();
+  for (std::size_t step = 0; step < rounds * (count - 1); ++step) {
+    const bool adds = step < count - 1;
+    for (std::size_t worker = 0; worker < count; ++worker) {
+      const std::int32_t part = bucket.parts[(worker + 2 * count - step) % count];
+      const schedule::Place to = workers[(worker + 1) % count];
+      if (part >= 0 && adds) {
+        builder.reduce(workers[worker], to, part);
+      } else if (part >= 0) {
+        builder.replace(workers[worker], to, part);
+      }
+    }
+  }
+}
+
 Bucket add_divided_bucket(schedule::Outline& outline, NodeRange nodes, double share,
                           std::size_t chunks) {
   const ElementRange all = outline.model.parameters_of(nodes);

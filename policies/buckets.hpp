@@ -7,6 +7,7 @@
 
 #include "zygos/schedule/builder.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -30,6 +31,11 @@ constexpr std::int64_t all_in_one = std::numeric_limits<std::int64_t>::max();
 /// only, if they are given; none if they are empty.
 std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks,
                                 std::optional<schedule::NodeRange> nodes = {});
+
+/// Passes the bucket's chunks, one per worker, round the ring of workers. Once round, and chunk c
+/// is summed on worker c - 1; twice, and the sum is on all.
+void add_ring(schedule::ScheduleBuilder& builder, const std::vector<schedule::Place>& workers,
+              const Bucket& bucket, std::size_t rounds);
 
 /// One bucket of these nodes, whose first `share` of elements (0 to 1, rounded to where parameters
 /// may be cut) is cut into `chunks` parts; the others are one part behind them.

@@ -86,9 +86,8 @@ class SplitSchedule {
   void add_worker(const SplitWorker& worker, SampleRange samples) {
     Part part{{outline_.stages, {}}, {}, worker.is_pipeline};
     for (std::size_t stage = 0; stage < outline_.stages.size(); ++stage) {
-      const Place place = worker.is_pipeline ? worker.lanes[stage]
-                          : stage == 0       ? worker.lanes.front()
-                                       : further_place(outline_, worker.lanes.front(), stage + 1);
+      const Place place =
+          free_place(outline_, worker.is_pipeline ? worker.lanes[stage] : worker.lanes.front());
       outline_.places[static_cast<std::size_t>(place)].stage = static_cast<Stage>(stage);
       part.layout.places.push_back({place});
     }

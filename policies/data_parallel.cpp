@@ -195,24 +195,6 @@ class DataParallel final : public train::Policy {
     }
   }
 
-  /// Chunk c is complete on worker c - 1, having been round the ring once; twice, and it is on all.
-  static void add_ring(ScheduleBuilder& builder, const std::vector<Place>& workers,
-                       const Bucket& bucket, std::size_t rounds) {
-    const std::size_t count = workers.size();
-    for (std::size_t step = 0; step < rounds * (count - 1); ++step) {
-      const bool adds = step < count - 1;
-      for (std::size_t worker = 0; worker < count; ++worker) {
-        const std::int32_t part = bucket.parts[(worker + 2 * count - step) % count];
-        const Place to = workers[(worker + 1) % count];
-        if (part >= 0 && adds) {
-          builder.reduce(workers[worker], to, part);
-        } else if (part >= 0) {
-          builder.replace(workers[worker], to, part);
-        }
-      }
-    }
-  }
-
   /// Calls f(part, worker) for every part and the worker on which a round of the ring completes it.
   template <class F>
   static void for_each_shard(const std::vector<Place>& workers, const Bucket& bucket, F&& f) {

@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace zygos::policies {
 namespace {
@@ -118,6 +120,20 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   return outline;
 }
 
+schedule::Place free_place(schedule::Outline& outline, schedule::Place lane) {
+  if (outline.places[static_cast<std::size_t>(lane)].stage < 0) {
+    return lane;
+  }
+  const auto further =
+      std::ranges::count(outline.places, std::optional(lane), &schedule::PlaceOutline::lane);
+  schedule::PlaceOutline place = outline.places[static_cast<std::size_t>(lane)];
+  place.name += "#" + std::to_string(further + 2);
+  place.stage = -1;
+  place.lane = lane;
+  outline.places.push_back(std::move(place));
+  return static_cast<schedule::Place>(outline.places.size() - 1);
+}
+
 void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
               schedule::MicroBatch micro_batch) {
   builder.load(place, micro_batch);
@@ -186,16 +202,6 @@ std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Pr
                      ". Name more lanes, or use policy 'single'");
   }
   return places;
-}
-
-schedule::Place further_place(schedule::Outline& outline, schedule::Place lane,
-                              std::size_t number) {
-  schedule::PlaceOutline further = outline.places[static_cast<std::size_t>(lane)];
-  further.name += "#" + std::to_string(number);
-  further.lane = lane;
-  further.stage = -1;
-  outline.places.push_back(std::move(further));
-  return static_cast<schedule::Place>(outline.places.size() - 1);
 }
 
 std::vector<SampleRange> shares_for(const std::string& policy, const plan::Problem& problem,

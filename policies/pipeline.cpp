@@ -28,9 +28,23 @@ class Weaver {
         activations_(activation_links(builder.outline().model, layout.stages)),
         gradients_(gradient_links(builder.outline().model, layout.stages)) {}
 
-  void run() {
+  void run(const std::vector<Place>& turns) {
+    meet();
+    for (const Place place : turns) {
+      ZYGOS_REQUIRE(can_move(place), "place " + std::to_string(place) + " has its turn too early");
+      move(place);
+      meet();
+    }
+    move_all();
+    for (std::size_t place = 0; place < programs_.size(); ++place) {
+      ZYGOS_REQUIRE(next_[place] == programs_[place].size(),
+                    "place " + std::to_string(place) + " waits for what no other place does");
+    }
+  }
+
+ private:
+  void move_all() {
     while (true) {
-      builder_.outline().clips ? update_all() : update_stages();
       std::vector<Place> ready;
       for (const auto& replicas : layout_.places) {
         std::ranges::copy_if(replicas, std::back_inserter(ready),
@@ -42,14 +56,16 @@ class Weaver {
       for (const Place place : ready) {
         move(place);
       }
-    }
-    for (std::size_t place = 0; place < programs_.size(); ++place) {
-      ZYGOS_REQUIRE(next_[place] == programs_[place].size(),
-                    "place " + std::to_string(place) + " waits for what no other place does");
+      meet();
     }
   }
 
- private:
+  /// What replicas or stages do together.
+  void meet() {
+    exchange_stages();
+    builder_.outline().clips ? update_all() : update_stages();
+  }
+
   const Move* head(Place place) const {
     const auto index = static_cast<std::size_t>(place);
     return next_[index] < programs_[index].size() ? &programs_[index][next_[index]] : nullptr;
@@ -72,7 +88,8 @@ class Weaver {
 
   bool can_move(Place place) const {
     const Move* move = head(place);
-    if (move == nullptr || move->kind == Move::Kind::update) {
+    if (move == nullptr ||
+        (move->kind != Move::Kind::forward && move->kind != Move::Kind::backward)) {
       return false;
     }
     const bool forward = move->kind == Move::Kind::forward;
@@ -140,16 +157,40 @@ class Weaver {
     backwards_.insert({stage, micro_batch});
   }
 
-  bool is_at_update(const std::vector<Place>& replicas) const {
+  bool are_at(Move::Kind kind, const std::vector<Place>& replicas) const {
     return std::ranges::all_of(replicas, [&](Place place) {
       const Move* move = head(place);
-      return move != nullptr && move->kind == Move::Kind::update;
+      return move != nullptr && move->kind == kind;
     });
+  }
+
+  void exchange_stages() {
+    for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
+      const auto& replicas = layout_.places[stage];
+      if (are_at(Move::Kind::exchange, replicas)) {
+        if (updates(static_cast<Stage>(stage))) {
+          exchange(stage);
+          exchanged_.insert(stage);
+        }
+        std::ranges::for_each(replicas, [&](Place place) { pass(place); });
+      }
+    }
+  }
+
+  void exchange(std::size_t stage) {
+    const auto& replicas = layout_.places[stage];
+    if (!layout_.buckets.empty()) {
+      return add_ring(builder_, replicas, layout_.buckets[stage], 2);
+    }
+    for (const Place place : replicas) {
+      builder_.send_gradients(place, schedule::Queue::outgoing);
+    }
+    builder_.all_reduce(replicas);
   }
 
   void update_stages() {
     for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
-      while (is_at_update(layout_.places[stage])) {
+      while (are_at(Move::Kind::update, layout_.places[stage])) {
         end_update(stage);
       }
     }
@@ -157,20 +198,29 @@ class Weaver {
 
   /// Where the norm is that of all stages' gradients, they update together.
   void update_all() {
-    while (std::ranges::all_of(layout_.places,
-                               [&](const auto& replicas) { return is_at_update(replicas); })) {
-      std::vector<Place> measured;
-      for (std::size_t stage = 0; stage < layout_.depth() && layout_.depth() > 1; ++stage) {
-        if (updates(static_cast<Stage>(stage))) {
-          measured.push_back(layout_.places[stage].front());
-          builder_.squares(measured.back());
-        }
+    while (std::ranges::all_of(layout_.places, [&](const auto& replicas) {
+      return are_at(Move::Kind::update, replicas);
+    })) {
+      const std::size_t updating = exchanged_.empty() ? 1 : layout_.places.front().size();
+      for (std::size_t replica = 0; replica < updating && layout_.depth() > 1; ++replica) {
+        measure(replica);
       }
-      builder_.exchange_squares(measured);
       for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
         end_update(stage);
       }
     }
+  }
+
+  /// The norm, on that replica of each stage.
+  void measure(std::size_t replica) {
+    std::vector<Place> measured;
+    for (std::size_t stage = 0; stage < layout_.depth(); ++stage) {
+      if (updates(static_cast<Stage>(stage))) {
+        measured.push_back(layout_.places[stage][replica]);
+        builder_.squares(measured.back());
+      }
+    }
+    builder_.exchange_squares(measured);
   }
 
   void end_update(std::size_t stage) {
@@ -183,6 +233,12 @@ class Weaver {
 
   void update(Stage stage, const Move& move) {
     const auto& replicas = layout_.places[static_cast<std::size_t>(stage)];
+    if (exchanged_.erase(static_cast<std::size_t>(stage)) > 0) {
+      for (const Place place : replicas) {
+        builder_.update(place);
+      }
+      return;
+    }
     const std::vector<Place> others(replicas.begin() + 1, replicas.end());
     const Place first = replicas.front();
     for (const Place place : replicas) {
@@ -211,13 +267,14 @@ class Weaver {
   std::set<std::pair<Stage, MicroBatch>> forwards_;
   std::set<std::pair<Stage, MicroBatch>> backwards_;
   std::set<std::pair<Stage, MicroBatch>> recomputed_;
+  std::set<std::size_t> exchanged_;  ///< stages whose replicas have the sum, before their update
 };
 
 }  // namespace
 
 Place PipelineLayout::place_of(Stage stage, MicroBatch micro_batch) const {
   const auto& replicas = places[static_cast<std::size_t>(stage)];
-  return replicas[static_cast<std::size_t>(micro_batch) % replicas.size()];
+  return replicas[static_cast<std::size_t>(micro_batch / micro_batches_in_turn) % replicas.size()];
 }
 
 Move forward_of(MicroBatch micro_batch, bool keeps) {
@@ -227,6 +284,8 @@ Move forward_of(MicroBatch micro_batch, bool keeps) {
 Move backward_of(MicroBatch micro_batch) {
   return {Move::Kind::backward, micro_batch, true, {}, false, 0};
 }
+
+Move exchange_now() { return {Move::Kind::exchange, 0, true, {}, false, 0}; }
 
 Move update_now() { return {Move::Kind::update, 0, true, {}, false, 0}; }
 
@@ -284,8 +343,8 @@ std::int32_t mark_stashes(Program& program, std::int32_t last) {
 }
 
 void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
-                  const std::vector<Program>& programs) {
-  Weaver(builder, layout, programs).run();
+                  const std::vector<Program>& programs, const std::vector<Place>& turns) {
+  Weaver(builder, layout, programs).run(turns);
 }
 
 }  // namespace zygos::policies

@@ -6,11 +6,15 @@
 // stages.
 #pragma once
 
+#include "buckets.hpp"
 #include "policy_files.hpp"
 
 #include "zygos/plan/partition.hpp"
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace zygos::policies {
 
@@ -18,6 +22,11 @@ namespace zygos::policies {
 struct PipelineLayout {
   std::vector<schedule::NodeRange> stages;
   std::vector<std::vector<schedule::Place>> places;  ///< by stage
+
+  std::int64_t micro_batches_in_turn = 1;  ///< that a replica takes before the next one does
+  /// By stage, of gradients that its replicas exchange round a ring; empty: they exchange them
+  /// whole.
+  std::vector<Bucket> buckets;
 
   std::size_t depth() const { return stages.size(); }
   /// Replicas of a stage take micro-batches in turn.
@@ -35,6 +44,10 @@ PipelineLayout layout_for(const std::string& policy, const plan::Problem& proble
                           const plan::Profile* profile, const StageOptions& options,
                           plan::PartitionRequest request = {},
                           const std::vector<std::int64_t>& replicas = {});
+
+/// The option `cuts` that gives the stages of this schedule.
+std::pair<std::string, std::string> cuts_of(const plan::Problem& problem,
+                                            const schedule::Schedule& made);
 
 /// The options `cuts` and `lanes` that give the stages of this schedule, where `options` leave the
 /// cuts open. Of the lanes `among`, if there are any.
@@ -55,7 +68,7 @@ schedule::Outline pipeline_outline(const std::string& policy, const plan::Proble
 
 /// One thing a place does.
 struct Move {
-  enum class Kind { forward, backward, update };
+  enum class Kind { forward, backward, exchange, update };
   Kind kind = Kind::forward;
   schedule::MicroBatch micro_batch = 0;  ///< forward, backward
   bool keeps = true;                     ///< forward; if false, backward begins with a recompute
@@ -67,6 +80,8 @@ using Program = std::vector<Move>;
 
 Move forward_of(schedule::MicroBatch micro_batch, bool keeps = true);
 Move backward_of(schedule::MicroBatch micro_batch);
+/// Replicas of the stage sum their gradients, each for itself: each has the sum for its update.
+Move exchange_now();
 Move update_now();
 
 /// One forward, one backward: `warm_ups` forwards ahead, then a forward and the backward of the
@@ -82,11 +97,13 @@ std::int32_t mark_stashes(Program& program, std::int32_t last = 0);
 
 /// Adds the programs, by place, to the schedule. Each turn every place whose next move can be made
 /// makes it: a forward when what it reads has been made, a backward when the gradients have, an
-/// update when all replicas of its stage are there: their gradients are then summed on the first,
-/// which updates and hands out its weights. So places are ordered by messages alone.
-/// Stages in which nothing is trained skip backward and update.
+/// exchange or update when all replicas of its stage are there. Without an exchange their gradients
+/// are summed on the first, which updates and hands out its weights. So places are ordered by
+/// messages alone; but those of one lane take turns in the order of the list: `turns` says whose
+/// passes come when. Stages in which nothing is trained skip backward, exchange and update.
 void add_programs(schedule::ScheduleBuilder& builder, const PipelineLayout& layout,
-                  const std::vector<Program>& programs);
+                  const std::vector<Program>& programs,
+                  const std::vector<schedule::Place>& turns = {});
 
 /// The deck's key for where stashed weights rest: one of `tiers`, the lane if not given.
 void add_stash_key(deck::Schema& schema, std::vector<std::string> tiers, const std::string& doc);

@@ -114,17 +114,22 @@ schedule::Outline pipeline_outline(const std::string& policy, const plan::Proble
   return outline;
 }
 
+std::pair<std::string, std::string> cuts_of(const plan::Problem& problem,
+                                            const schedule::Schedule& made) {
+  std::vector<std::string> cuts;
+  for (std::size_t stage = 1; stage < made.stages.size(); ++stage) {
+    cuts.push_back(problem.model.nodes[static_cast<std::size_t>(made.stages[stage].begin)].name);
+  }
+  return {"cuts", list_text(cuts)};
+}
+
 train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedule::Schedule& made,
                                      const StageOptions& options, const std::vector<Place>& among) {
   if (!options.cuts.empty()) {
     return {};
   }
-  std::vector<std::string> cuts;
   std::vector<std::string> lanes;
   for (std::size_t stage = 0; stage < made.stages.size(); ++stage) {
-    if (stage > 0) {
-      cuts.push_back(problem.model.nodes[static_cast<std::size_t>(made.stages[stage].begin)].name);
-    }
     for (std::size_t place = 0; place < made.places.size(); ++place) {
       const bool counts =
           among.empty() || std::ranges::find(among, static_cast<Place>(place)) != among.end();
@@ -133,7 +138,7 @@ train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedul
       }
     }
   }
-  train::PolicyOptions decided{{"cuts", list_text(cuts)}};
+  train::PolicyOptions decided{cuts_of(problem, made)};
   if (options.lanes.empty()) {
     decided.emplace_back("lanes", list_text(lanes));
   }

@@ -17,6 +17,9 @@ namespace zygos::policies {
 /// Places, batch and model of the problem; no place has a stage yet.
 schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
 
+/// A place of the lane that has no stage yet: its own, or else a further one, named "host#2".
+schedule::Place free_place(schedule::Outline& outline, schedule::Place lane);
+
 /// load, copy (where the place needs one), forward, loss, backward of a micro-batch.
 void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
               schedule::MicroBatch micro_batch);
@@ -45,9 +48,6 @@ std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Pr
 std::vector<schedule::SampleRange> divide(const std::string& policy, const plan::Problem& problem,
                                           schedule::SampleRange samples, std::int64_t count,
                                           const std::string& key = "micro_batches");
-
-/// One more place on a lane, its `number`th, which is 2 or above: "device#2". It has no stage yet.
-schedule::Place further_place(schedule::Outline& outline, schedule::Place lane, std::size_t number);
 
 /// The batch in neighbouring pieces for workers of these names, in proportion to `shares`, or by
 /// divide() if there are none. UsageError for another number of shares and one that leaves a worker

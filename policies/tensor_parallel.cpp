@@ -43,11 +43,8 @@ constexpr const char* keyword_text = "tensor_parallel";
 std::vector<Place> places_for(const std::vector<TensorStage>& stages,
                               const std::vector<Place>& lanes, schedule::Outline& outline) {
   std::vector<Place> places;
-  std::vector<std::size_t> used(lanes.size(), 0);
   for (const TensorStage& stage : stages) {
-    const Place lane = lanes[stage.lane];
-    const std::size_t number = ++used[stage.lane];
-    const Place place = number > 1 ? further_place(outline, lane, number) : lane;
+    const Place place = free_place(outline, lanes[stage.lane]);
     outline.places[static_cast<std::size_t>(place)].stage =
         static_cast<schedule::Stage>(outline.stages.size());
     outline.stages.push_back(stage.nodes);

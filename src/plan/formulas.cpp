@@ -50,6 +50,8 @@ std::int64_t cut_bytes(std::int64_t batch, std::int64_t bytes_per_sample) {
   return 2 * batch * bytes_per_sample;
 }
 
+double memory_efficiency(double throughput, double memory) { return throughput / memory; }
+
 std::int64_t bucket_count(std::span<const std::int64_t> gradient_bytes, std::int64_t most) {
   std::int64_t buckets = 0;
   std::int64_t filled = 0;

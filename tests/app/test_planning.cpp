@@ -43,14 +43,15 @@ TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
 
   CHECK(keywords_of(plan["rows"]) ==
         std::set<std::string>{"single", "coarse_split", "layer_placement", "gpipe", "one_f_one_b",
-                              "data_parallel", "tensor_parallel", "pipedream", "pipedream_2bw",
-                              "zero_offload", "cotrain"});
+                              "hippie", "data_parallel", "tensor_parallel", "pipedream",
+                              "pipedream_2bw", "zero_offload", "cotrain"});
   double last = 0.0;
   std::set<std::string> names;
   for (const auto& row : plan["rows"]) {
     CAPTURE(row.dump(1));
-    for (const char* field : {"policy", "step_s", "peak_bytes", "bytes", "messages", "idle",
-                              "speedup", "staleness", "deck", "reason"}) {
+    for (const char* field :
+         {"policy", "step_s", "peak_bytes", "bytes", "messages", "idle", "speedup", "staleness",
+          "deck", "reason", "memory_efficiency", "exposed_exchange_s"}) {
       CHECK(row.contains(field));
     }
     CHECK(row["step_s"]["predicted"] >= last);

@@ -35,8 +35,12 @@ train::PolicyPtr sharded() {
 
 /// All that have several places, with `lanes` of them.
 std::vector<train::PolicyPtr> policies_that_clip() {
-  std::vector<train::PolicyPtr> all{layer_placement({}), gpipe({4, Recompute::never, {}}),
-                                    gpipe({4, Recompute::always, {}}), one_f_one_b({4, false, {}}),
+  std::vector<train::PolicyPtr> all{layer_placement({}),
+                                    gpipe({4, Recompute::never, {}}),
+                                    gpipe({4, Recompute::always, {}}),
+                                    one_f_one_b({4, false, {}}),
+                                    hippie({1, 4, {}}),
+                                    hippie({2, 4, {}}),
                                     pipedream_2bw({3, 0, {}})};
   for (const auto which :
        {Exchange::ring, Exchange::sharded, Exchange::all_reduce, Exchange::central}) {

@@ -90,7 +90,15 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
     cases.push_back({"coarse_split, two replicas and a pipeline", 4,
                      split({2.0, 5.0, 1.0}, beside(model.two, {"worker1", "worker3"}, false))});
   }
+  cases.push_back({"hippie, one replica", 3,
+                   policies::hippie({.replicas = 1, .micro_batches = 8, .stages = three})});
+  cases.push_back({"hippie, four lanes", 4,
+                   policies::hippie({.replicas = 2, .micro_batches = 4, .stages = two})});
+  cases.push_back({"hippie, three stages of a replica on two lanes", 4,
+                   policies::hippie({.replicas = 2, .micro_batches = 3, .stages = three})});
   for (const int lanes : {2, 3, 4}) {
+    cases.push_back({"hippie, a lane for a replica", lanes,
+                     policies::hippie({.replicas = lanes, .micro_batches = 2, .stages = two})});
     cases.push_back({"mirrored", lanes, policies::mirrored()});
     cases.push_back({"multi_worker_mirrored", lanes, policies::multi_worker_mirrored()});
     cases.push_back({"central_storage", lanes,

@@ -49,6 +49,8 @@ const std::vector<Row>& rows() {
       {"{type: gpipe, micro_batches: 4, cuts: [fc2]}"},
       {"{type: gpipe, micro_batches: 2, recompute: always, cuts: [drop, fc2]}", 3},
       {"{type: one_f_one_b, micro_batches: 4, cuts: [fc2]}"},
+      {"{type: hippie, micro_batches: 2, cuts: [fc2]}"},
+      {"{type: hippie, micro_batches: 2, cuts: [fc2]}", 4},
       {"{type: data_parallel}", 3},
       {"{type: mirrored}", 3},
       {"{type: multi_worker_mirrored}", 3},

@@ -32,6 +32,12 @@ std::int64_t ring_messages(std::int64_t ranks);
 double ring_seconds(std::int64_t ranks, std::int64_t bytes, double latency_s, double byte_s,
                     double add_byte_s);
 
+/// Throughput and peak memory of a way to train, both relative to another way, in one number: how
+/// much faster a byte is at work. Of 80 % more throughput from 57 % less memory 1.80/0.43 = 4.19.
+/// Ye et al., "Hippie: A Data-Paralleled Pipeline Approach to Improve Memory-Efficiency and
+/// Scalability for Large DNN Training", ICPP 2021.
+double memory_efficiency(double throughput, double memory);
+
 /// Bytes over a cut between stages in one step: activations one way, their gradients back, 2BA for
 /// a batch of B samples with A bytes each at the cut.
 std::int64_t cut_bytes(std::int64_t batch, std::int64_t bytes_per_sample);

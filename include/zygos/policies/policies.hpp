@@ -77,6 +77,15 @@ struct OneFOneBOptions {
 };
 train::PolicyPtr one_f_one_b(OneFOneBOptions options);
 
+/// Replicas of a pipeline; stages exchange their gradients as soon as they are complete, one after
+/// the other, while earlier stages still compute (policies.md 3.9).
+struct HippieOptions {
+  std::int64_t replicas = 2;       ///< of the pipeline, each with its share of the lanes
+  std::int64_t micro_batches = 4;  ///< of each replica
+  StageOptions stages;             ///< lanes: first those of the first replica
+};
+train::PolicyPtr hippie(HippieOptions options);
+
 /// How workers sum their gradients.
 enum class Exchange : std::uint8_t {
   ring,        ///< in buckets and chunks round a ring, overlapped with backward

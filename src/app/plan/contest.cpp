@@ -5,6 +5,7 @@
 #include "app/run/fed_samples.hpp"
 #include "core/median.hpp"
 
+#include "zygos/plan/exposed_time.hpp"
 #include "zygos/schedule/active_lanes.hpp"
 
 #include <fmt/format.h>
@@ -36,13 +37,9 @@ class Samples : public FedSamples {
   io::DatasetRows first_;
 };
 
-/// Of the newest step: share of the active places' time, between the first start and the last end
-/// of its tasks, in which they computed nothing.
-double idle_of(const train::Trace& trace, const schedule::Schedule& schedule) {
-  const auto times = train::newest_step(trace, schedule);
-  if (times.empty()) {
-    return 0.0;
-  }
+/// Share of the active places' time, between the first start and the last end of a step's tasks, in
+/// which they computed nothing.
+double idle_of(const std::vector<plan::TaskTime>& times, const schedule::Schedule& schedule) {
   double busy_s = 0.0;
   for (std::size_t task = 0; task < times.size(); ++task) {
     const bool computes = schedule.tasks[task].queue == schedule::Queue::compute;
@@ -62,6 +59,13 @@ io::Checkpoint state_of(train::Engine& engine) {
     state.tensors.push_back({ref.name, ref.dtype, ref.shape, {begin, begin + bytes}});
   }
   return state;
+}
+
+void look_at(const std::vector<plan::TaskTime>& times, Contender& contender) {
+  const schedule::Schedule& done = contender.predicted.schedule;
+  contender.idle.push_back(times.empty() ? 0.0 : idle_of(times, done));
+  contender.exposed_exchange_s.push_back(
+      times.empty() ? 0.0 : std::ranges::max(plan::exposed_exchange_s(done, times)));
 }
 
 /// Steps `first` to `last`.
@@ -87,7 +91,7 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
     }
     contender.step_s.push_back(report.seconds);
     if ((step - first) % steps_of_a_look == 0 || step == last) {
-      contender.idle.push_back(idle_of(engine.trace(), contender.predicted.schedule));
+      look_at(train::newest_step(engine.trace(), done), contender);
       first_timed = step + 2;
     }
   }
@@ -106,6 +110,8 @@ std::int64_t Contender::step_bytes() const {
 double Contender::median_step_s() const { return median(step_s); }
 
 double Contender::median_idle() const { return median(idle); }
+
+double Contender::median_exposed_exchange_s() const { return median(exposed_exchange_s); }
 
 void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console) {

@@ -6,17 +6,21 @@
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/policy_choice.hpp"
+#include "app/report/memory_efficiency.hpp"
 #include "app/run/build_run.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 
 #include "zygos/memory/bytes.hpp"
+#include "zygos/plan/exposed_time.hpp"
 #include "zygos/plan/staleness.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace zygos::app {
 
@@ -96,6 +100,36 @@ nlohmann::json peak_json(const RunSetup& setup, const Contender& contender) {
   return {{"predicted", predicted}, {"measured", measured}};
 }
 
+MemoryEfficiency measured_efficiency(const ContestResult& result) {
+  std::vector<WayCost> costs;
+  for (const Contender& one : result.contenders) {
+    costs.push_back({one.predicted.policy, &one.predicted.schedule, one.median_step_s(),
+                     max_lane_bytes(one.memory)});
+  }
+  return MemoryEfficiency(std::move(costs));
+}
+
+MemoryEfficiency predicted_efficiency(const RunSetup& setup, const ContestResult& result) {
+  std::vector<WayCost> costs;
+  for (const Contender& one : result.contenders) {
+    const schedule::Schedule& schedule = one.predicted.schedule;
+    costs.push_back({one.predicted.policy, &schedule, one.is_predicted ? one.predicted.step_s : 0.0,
+                     max_lane_bytes(memory_of(schedule, plan_subject(setup)))});
+  }
+  return MemoryEfficiency(std::move(costs));
+}
+
+nlohmann::json or_null(std::optional<double> number) {
+  return number ? nlohmann::json(*number) : nlohmann::json();
+}
+
+double predicted_exposed_s(const Contender& contender) {
+  return contender.is_predicted
+             ? std::ranges::max(plan::exposed_exchange_s(contender.predicted.schedule,
+                                                         contender.predicted.simulation.tasks))
+             : 0.0;
+}
+
 nlohmann::json row_of(const RunSetup& setup, const ContestResult& result,
                       const Contender& contender) {
   const plan::Candidate& predicted = contender.predicted;
@@ -108,6 +142,8 @@ nlohmann::json row_of(const RunSetup& setup, const ContestResult& result,
                                 over(result.single_step_s, contender.median_step_s()))},
           {"idle", pair_json(contender, contender.is_predicted ? predicted.idle_share() : 0.0,
                              contender.median_idle())},
+          {"exposed_exchange_s", pair_json(contender, predicted_exposed_s(contender),
+                                           contender.median_exposed_exchange_s())},
           {"bytes", contender.step_bytes()},
           {"messages", schedule.traffic_messages()},
           {"peak_bytes", peak_json(setup, contender)},
@@ -123,7 +159,7 @@ std::string two(const Contender& contender, const std::string& predicted,
 }
 
 std::vector<std::string> cells_of(const ContestResult& result, const Contender& contender,
-                                  bool best) {
+                                  const std::string& efficiency, bool best) {
   const plan::Candidate& predicted = contender.predicted;
   std::size_t bytes = 0;
   for (const train::LaneUsage& usage : contender.memory) {
@@ -141,6 +177,7 @@ std::vector<std::string> cells_of(const ContestResult& result, const Contender& 
       memory::text_of_bytes(static_cast<std::size_t>(contender.step_bytes())),
       text_of_count(predicted.schedule.traffic_messages()),
       memory::text_of_bytes(bytes),
+      efficiency,
       std::to_string(plan::largest_staleness(predicted.schedule)),
       fmt::format("{:.5g}", contender.loss)};
 }
@@ -166,20 +203,25 @@ std::string contest_table(const ContestResult& result) {
   using Align = Table::Align;
   std::vector<Table::Column> columns{{""}, {"policy"}};
   for (const char* head :
-       {"step", "speed-up", "idle", "moved", "messages", "memory", "stale", "loss"}) {
+       {"step", "speed-up", "idle", "moved", "messages", "memory", "ME", "stale", "loss"}) {
     columns.push_back({head, Align::right});
   }
   Table table(columns);
+  const MemoryEfficiency efficiency = measured_efficiency(result);
   for (std::size_t i = 0; i < result.contenders.size(); ++i) {
-    table.add(cells_of(result, result.contenders[i], i == result.best));
+    table.add(cells_of(result, result.contenders[i], efficiency.text_of(i), i == result.best));
   }
-  return table.text();
+  return table.text() + efficiency.legend_below();
 }
 
 nlohmann::json contest_json(const RunSetup& setup, const ContestResult& result) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const Contender& contender : result.contenders) {
-    rows.push_back(row_of(setup, result, contender));
+  const MemoryEfficiency predicted = predicted_efficiency(setup, result);
+  const MemoryEfficiency measured = measured_efficiency(result);
+  for (std::size_t i = 0; i < result.contenders.size(); ++i) {
+    rows.push_back(row_of(setup, result, result.contenders[i]));
+    rows.back()["memory_efficiency"] = {{"predicted", or_null(predicted.of(i))},
+                                        {"measured", or_null(measured.of(i))}};
   }
   return {{"deck", setup.name},
           {"link_precision", json_of(setup.codecs)},

@@ -5,10 +5,12 @@
 #include "app/plan/activation_choice.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_ways.hpp"
+#include "app/report/memory_efficiency.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 
 #include "zygos/memory/bytes.hpp"
+#include "zygos/plan/exposed_time.hpp"
 #include "zygos/plan/staleness.hpp"
 
 #include <fmt/format.h>
@@ -38,6 +40,15 @@ nlohmann::json options_json(const train::PolicyOptions& options) {
   return object;
 }
 
+MemoryEfficiency efficiency_of(const plan::Recommendation& found) {
+  std::vector<WayCost> costs;
+  for (const std::size_t i : found.order) {
+    const plan::Candidate& one = found.candidates[i];
+    costs.push_back({one.policy, &one.schedule, one.step_s, max_lane_bytes(one.peak)});
+  }
+  return MemoryEfficiency(std::move(costs));
+}
+
 nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
                       const plan::Profile& profile, const PlanSubject& subject) {
   nlohmann::json samples = nlohmann::json::object();
@@ -59,6 +70,9 @@ nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
           {"staleness", plan::largest_staleness(candidate.schedule)},
           {"synchronous", plan::is_synchronous(candidate.schedule)},
           {"reason", candidate.reason},
+          {"exposed_exchange_s",
+           {{"predicted", std::ranges::max(plan::exposed_exchange_s(candidate.schedule,
+                                                                    candidate.simulation.tasks))}}},
           {"activations", json_of(activation_rows(subject.graph, candidate.schedule, profile))},
           {"peak_bytes", memory_json(memory_of(candidate.schedule, subject), subject)}};
 }
@@ -76,7 +90,8 @@ std::vector<std::string> memory_cells(const plan::Candidate& candidate) {
   return cells.size() > max_memory_columns ? std::vector{memory::text_of_bytes(most)} : cells;
 }
 
-std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best) {
+std::vector<std::string> cells_of(const plan::Candidate& candidate, const std::string& efficiency,
+                                  bool best) {
   std::vector<std::string> cells{best ? "*" : "",
                                  candidate.policy,
                                  text_of_seconds(candidate.step_s),
@@ -84,7 +99,8 @@ std::vector<std::string> cells_of(const plan::Candidate& candidate, bool best) {
                                  fmt::format("{:.0f} %", 100.0 * candidate.idle_share()),
                                  memory::text_of_bytes(static_cast<std::size_t>(candidate.bytes())),
                                  text_of_count(candidate.messages()),
-                                 std::to_string(plan::largest_staleness(candidate.schedule))};
+                                 std::to_string(plan::largest_staleness(candidate.schedule)),
+                                 efficiency};
   const auto memory = memory_cells(candidate);
   cells.insert(cells.end(), memory.begin(), memory.end());
   return cells;
@@ -115,7 +131,7 @@ void require_within_budgets(const std::vector<plan::LaneMemory>& memory, const P
 std::string plan_table(const Ways& ways, const PlanSubject& subject) {
   using Align = Table::Align;
   std::vector<Table::Column> columns{{""}, {"policy"}};
-  for (const char* head : {"step", "speed-up", "idle", "moved", "messages", "stale"}) {
+  for (const char* head : {"step", "speed-up", "idle", "moved", "messages", "stale", "ME"}) {
     columns.push_back({head, Align::right});
   }
   if (subject.lanes.size() > max_memory_columns) {
@@ -126,17 +142,23 @@ std::string plan_table(const Ways& ways, const PlanSubject& subject) {
     }
   }
   Table table(columns);
-  for (const std::size_t i : ways.found.order) {
-    table.add(cells_of(ways.found.candidates[i], i == ways.found.best));
+  const MemoryEfficiency efficiency = efficiency_of(ways.found);
+  for (std::size_t row = 0; row < ways.found.order.size(); ++row) {
+    const std::size_t i = ways.found.order[row];
+    table.add(cells_of(ways.found.candidates[i], efficiency.text_of(row), i == ways.found.best));
   }
-  return table.text();
+  return table.text() + efficiency.legend_below();
 }
 
 nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
                          const PlanSubject& subject) {
   nlohmann::json rows = nlohmann::json::array();
+  const MemoryEfficiency efficiency = efficiency_of(ways.found);
   for (const std::size_t i : ways.found.order) {
+    const auto found = efficiency.of(rows.size());
     rows.push_back(row_of(ways.found.candidates[i], ways.ways[i], profile, subject));
+    rows.back()["memory_efficiency"] = {
+        {"predicted", found ? nlohmann::json(*found) : nlohmann::json()}};
   }
   nlohmann::json refusals = nlohmann::json::array();
   for (const plan::Refusal& refusal : ways.found.refusals) {

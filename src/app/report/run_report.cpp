@@ -7,6 +7,7 @@
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/policy_choice.hpp"
+#include "app/report/memory_efficiency.hpp"
 #include "app/report/resident_memory.hpp"
 #include "app/run/build_run.hpp"
 #include "app/text.hpp"
@@ -155,6 +156,13 @@ nlohmann::json gain_json(const RunSetup& setup, const RunPlan& plan, const RunEn
     gain["idle"]["measured"] = end.gain->idle;
   }
   return gain;
+}
+
+/// Throughput over the memory of the fullest lane; 0 where nothing was measured.
+double samples_per_s_per_gib(const RunEnd& end) {
+  const std::size_t bytes = max_lane_bytes(end.memory);
+  return bytes > 0 ? end.samples_per_s / (static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0))
+                   : 0.0;
 }
 
 nlohmann::json decisions_json(const train::PolicyOptions& decisions) {
@@ -359,6 +367,8 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"placement", placement_json(*setup.graph, plan.schedule)},
                          {"samples", samples_json(setup, plan)},
                          {"samples_per_s", rates_json(setup, plan, end.samples_per_s)},
+                         {"memory_efficiency",
+                          {{"samples_per_s_per_gib", number_or_null(samples_per_s_per_gib(end))}}},
                          {"median_step_s", last.median_step_s},
                          {"seconds", last.seconds},
                          {"gain", gain_json(setup, plan, end)},
@@ -405,6 +415,10 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
             fmt::format("{} samples/s, {} a step, {} in total", text_of_rate(end.samples_per_s),
                         text_of_seconds(last.median_step_s), text_of_seconds(last.seconds)));
   say_field(console, "memory", bytes_text(memory_with_data(end)));
+  if (const double efficiency = samples_per_s_per_gib(end); efficiency > 0.0) {
+    say_field(console, "efficiency",
+              fmt::format("{} samples/s per GiB of the fullest lane", text_of_rate(efficiency)));
+  }
   if (end.data) {
     say_field(console, "data",
               fmt::format("steps waited {} for samples", text_of_seconds(end.data->waited_s)));

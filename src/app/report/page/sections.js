@@ -40,6 +40,7 @@ function draw_tiles(data) {
     ["steps", summary.steps ?? last.step, text_of_count],
     ["a step (median)", summary.median_step_s ?? last.median_step_s, text_of_seconds],
     ["samples a second", summary.samples_per_s?.total ?? last.samples_per_s?.total, (rate) => significant(rate, 3)],
+    ["samples a second per GiB of the fullest lane", summary.memory_efficiency?.samples_per_s_per_gib, (rate) => significant(rate, 3)],
     [is_number(gain.measured) ? "speed-up, measured" : "speed-up, predicted", speedup,
       (value) => value.toFixed(2) + " ×"],
     ["total memory", peak || null, text_of_bytes],
