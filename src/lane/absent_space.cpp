@@ -3,9 +3,11 @@
 #include "absent_space.hpp"
 
 #include <Kokkos_Core.hpp>
+#include <impl/Kokkos_ExecSpaceManager.hpp>
 
 #include <memory>
 #include <ostream>
+#include <utility>
 
 namespace zygos::lane::device {
 namespace {
