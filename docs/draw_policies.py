@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "policies"
 
 THIRD_LANE = "lanes.third={kind: emulated, threads: 1, link: {bandwidth: 12 GB/s, latency: 10 us}}"
-# By policy: its deck, and what is changed so that a step has few tasks. Whatever a deck leaves to measurements is said here.
+# By policy or exchange: its deck, and what is changed so that a step has few tasks. Whatever a deck leaves to measurements is said here.
 PICTURES = {
     "single": ("single", ["policy.micro_batches=2"]),
     "coarse_split": ("glyphs_mlp", ["policy.share=0.75"]),
@@ -28,6 +28,7 @@ PICTURES = {
     "one_f_one_b": ("one_f_one_b", [THIRD_LANE, "policy={type: one_f_one_b, micro_batches: 4, cuts: [block1, block2]}"]),
     "hippie": ("hippie", ["policy={type: hippie, micro_batches: 3, cuts: [dense3]}"]),
     "data_parallel": ("data_parallel", []),
+    "chunked_broadcast": ("chunked_broadcast", ["policy.chunks=3"]),
     "mirrored": ("mirrored", []),
     "multi_worker_mirrored": ("multi_worker_mirrored", []),
     "central_storage": ("central_storage", []),

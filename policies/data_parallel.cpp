@@ -17,18 +17,25 @@
 //               N (N - 1) S, in two waits instead of 2 (N - 1).
 //   central     buckets go to the first worker, which alone updates and then hands out its weights:
 //               2 (N - 1) S, all of it over the first worker's link; one optimizer state in total.
+//   chunked_broadcast
+//               as central, but weights are handed out at the begin of the next step, in K chunks
+//               of layers, so that a forward pass begins with the first chunk (policies.md 3.19):
+//               (N - 1) (1 + K) messages, as many bytes.
 #include "data_parallel.hpp"
 
 #include "buckets.hpp"
+#include "chunked_broadcast.hpp"
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/plan/recommendation.hpp"
+#include "zygos/plan/simulator.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 
 namespace zygos::policies {
@@ -54,12 +61,57 @@ class DataParallel final : public train::Policy {
       throw UsageError("policy '" + keyword_ + "': bucket is " +
                        std::to_string(options_.bucket_bytes) + " bytes; it must be above 0");
     }
+    if (options_.chunks > 0 && options_.exchange != Exchange::chunked_broadcast) {
+      throw UsageError("policy '" + keyword_ + "': chunks is " + std::to_string(options_.chunks) +
+                       ", and this exchange hands out no weights in chunks; set exchange: "
+                       "chunked_broadcast, or leave chunks out");
+    }
   }
 
   std::string_view keyword() const override { return keyword_; }
 
+  bool needs_profile() const override {
+    return options_.exchange == Exchange::chunked_broadcast && options_.chunks == 0;
+  }
+
   schedule::Schedule schedule(const plan::Problem& problem,
-                              const plan::Profile* /*profile*/) const override {
+                              const plan::Profile* profile) const override {
+    if (needs_profile()) {
+      ZYGOS_REQUIRE(profile != nullptr, "an automatic number of chunks needs a profile");
+      return scheduled(problem, best_chunks(problem, *profile));
+    }
+    return scheduled(problem, options_.chunks);
+  }
+
+  train::PolicyOptions decisions(const plan::Problem& /*problem*/,
+                                 const schedule::Schedule& made) const override {
+    return needs_profile() ? train::PolicyOptions{{"chunks", std::to_string(made.parts.size())}}
+                           : train::PolicyOptions{};
+  }
+
+  /// Every exchange, with equal shares and, where the lanes' speeds differ, with shares like them.
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
+                                               const plan::Profile* profile) const override {
+    std::vector<std::string> exchanges{"all_reduce", "central"};
+    if (problem.chunk == 0) {
+      exchanges.insert(exchanges.begin(), {"ring", "sharded"});
+    }
+    if (profile != nullptr) {
+      exchanges.emplace_back("chunked_broadcast");
+    }
+    const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
+    std::vector<train::PolicyOptions> found;
+    for (const std::string& exchange : exchanges) {
+      found.push_back({{"exchange", exchange}});
+      if (!shares.empty()) {
+        found.push_back({{"exchange", exchange}, {"shares", shares}});
+      }
+    }
+    return found;
+  }
+
+ private:
+  schedule::Schedule scheduled(const plan::Problem& problem, std::int64_t chunks) const {
     auto workers = lanes_for(keyword_, problem, {});
     std::ranges::rotate(workers.begin(), workers.begin() + first_, workers.begin() + first_ + 1);
     const Exchange exchange = exchange_for(problem);
@@ -68,6 +120,9 @@ class DataParallel final : public train::Policy {
       place.stage = 0;
     }
     outline.micro_batches = micro_batches_of(problem);
+    if (exchange == Exchange::chunked_broadcast) {
+      return chunked_broadcast_schedule(problem, std::move(outline), workers, chunks);
+    }
     // Strict mode sums whole trees of partial sums.
     const bool at_once = exchange == Exchange::all_reduce || problem.chunk > 0;
     const auto buckets = add_buckets(outline, at_once ? all_in_one : options_.bucket_bytes,
@@ -83,25 +138,21 @@ class DataParallel final : public train::Policy {
     return std::move(builder).build();
   }
 
-  /// Every exchange, with equal shares and, where the lanes' speeds differ, with shares like them.
-  std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
-                                               const plan::Profile* profile) const override {
-    std::vector<std::string> exchanges{"all_reduce", "central"};
-    if (problem.chunk == 0) {
-      exchanges.insert(exchanges.begin(), {"ring", "sharded"});
-    }
-    const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
-    std::vector<train::PolicyOptions> found;
-    for (const std::string& exchange : exchanges) {
-      found.push_back({{"exchange", exchange}});
-      if (!shares.empty()) {
-        found.push_back({{"exchange", exchange}, {"shares", shares}});
+  /// Of the shortest step as predicted.
+  std::int64_t best_chunks(const plan::Problem& problem, const plan::Profile& profile) const {
+    constexpr std::int64_t most = 32;
+    std::int64_t best = 1;
+    double best_s = std::numeric_limits<double>::infinity();
+    for (std::int64_t chunks = 1; chunks <= std::min(most, max_chunks(problem.model)); ++chunks) {
+      const double step_s = plan::simulate(scheduled(problem, chunks), profile).makespan_s;
+      if (step_s < best_s) {
+        best = chunks;
+        best_s = step_s;
       }
     }
-    return found;
+    return best;
   }
 
- private:
   /// "[0.2, 0.8]"; empty if the speeds are nearly the same or one is not known.
   static std::string shares_like(const plan::Problem& problem, const plan::Profile& profile) {
     const auto rates = plan::sample_rates(profile, problem.batch);
@@ -253,10 +304,11 @@ class DataParallel final : public train::Policy {
 };
 
 Exchange exchange_named(const std::string& word) {
-  return word == "ring"      ? Exchange::ring
-         : word == "central" ? Exchange::central
-         : word == "sharded" ? Exchange::sharded
-                             : Exchange::all_reduce;
+  return word == "ring"                ? Exchange::ring
+         : word == "central"           ? Exchange::central
+         : word == "sharded"           ? Exchange::sharded
+         : word == "chunked_broadcast" ? Exchange::chunked_broadcast
+                                       : Exchange::all_reduce;
 }
 
 }  // namespace
@@ -275,11 +327,12 @@ train::PolicyEntry data_parallel_entry() {
                       "Every lane trains its share of the batch; gradients are summed.");
   schema
       .choice(
-          "exchange", {"ring", "sharded", "all_reduce", "central"},
+          "exchange", {"ring", "sharded", "all_reduce", "central", "chunked_broadcast"},
           "How: round a ring, in buckets, while backward goes on; the same, but each lane updates "
-          "its share of the weights and hands it out; everyone reads everyone's; or on the first "
-          "lane, which updates and hands out the weights. In strict mode ring and sharded mean "
-          "all_reduce.")
+          "its share of the weights and hands it out; everyone reads everyone's; on the first "
+          "lane, which updates and hands out the weights; or the same, but it hands them out at "
+          "the begin of the next step, in chunks of layers, so that forward passes begin with the "
+          "first chunk. In strict mode ring and sharded mean all_reduce.")
       .fallback("sharded");
   schema
       .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")
@@ -289,10 +342,17 @@ train::PolicyEntry data_parallel_entry() {
       .example("[3, 1]");
   schema
       .quantity("bucket", deck::Unit::bytes,
-                "Gradients that go round the ring, or to the first lane, at once. A layer is not "
-                "divided.")
+                "Gradients that go round the ring, or to the first lane of central, at once. A "
+                "layer is not divided.")
       .above(0.0)
       .fallback("25 MB");
+  schema
+      .integer("chunks",
+               "Of exchange chunked_broadcast: parts in which weights are handed out, of whole "
+               "layers; auto: measured, so that a step is as short as can be.")
+      .at_least(1)
+      .or_word("auto")
+      .fallback("auto");
   schema.integer("micro_batches", "Parts in which a lane works through its share, to save memory.")
       .at_least(1)
       .fallback(1);
@@ -304,6 +364,7 @@ train::PolicyEntry data_parallel_entry() {
             }
             options.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
             options.micro_batches = section.integer("micro_batches");
+            options.chunks = section.is_word("chunks", "auto") ? 0 : section.integer("chunks");
             return data_parallel(std::move(options));
           }};
 }

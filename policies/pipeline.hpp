@@ -26,7 +26,7 @@ struct PipelineLayout {
   std::int64_t micro_batches_in_turn = 1;  ///< that a replica takes before the next one does
   /// By stage, of gradients that its replicas exchange round a ring; empty: they exchange them
   /// whole.
-  std::vector<Bucket> buckets;
+  std::vector<Bucket> buckets{};
 
   std::size_t depth() const { return stages.size(); }
   /// Replicas of a stage take micro-batches in turn.

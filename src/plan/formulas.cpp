@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace zygos::plan {
 namespace {
 
@@ -51,6 +54,24 @@ std::int64_t cut_bytes(std::int64_t batch, std::int64_t bytes_per_sample) {
 }
 
 double memory_efficiency(double throughput, double memory) { return throughput / memory; }
+
+std::int64_t chunked_broadcast_messages(std::int64_t workers, std::int64_t chunks) {
+  return workers * (1 + chunks);
+}
+
+double chunked_broadcast_exposed_s(std::span<const double> message_s,
+                                   std::span<const double> forward_s) {
+  ZYGOS_REQUIRE(message_s.size() == forward_s.size(), "a chunk has a message and layers");
+  double arrival_s = 0.0;
+  double begin_s = 0.0;
+  double exposed_s = 0.0;
+  for (std::size_t chunk = 0; chunk < message_s.size(); ++chunk) {
+    arrival_s += message_s[chunk];
+    exposed_s = std::max(exposed_s, arrival_s - begin_s);
+    begin_s += forward_s[chunk];
+  }
+  return exposed_s;
+}
 
 std::int64_t bucket_count(std::span<const std::int64_t> gradient_bytes, std::int64_t most) {
   std::int64_t buckets = 0;

@@ -72,6 +72,7 @@ std::string places_text(const Schedule& schedule) {
              ? std::string()
              : " on the lane of " + schedule.places[schedule.lane_of(static_cast<Place>(place))]) +
         (streams(schedule, static_cast<Place>(place)) ? ", its weights streamed" : "") +
+        (borrows(schedule, static_cast<Place>(place)) ? ", its weights borrowed" : "") +
         (spills_states(schedule, static_cast<Place>(place)) ? ", its states in a file" : "");
   }
   return out;
@@ -287,6 +288,8 @@ bool holds(const std::vector<bool>& flags, Place place) {
 
 bool streams(const Schedule& schedule, Place place) { return holds(schedule.streams, place); }
 
+bool borrows(const Schedule& schedule, Place place) { return holds(schedule.borrows, place); }
+
 bool spills_states(const Schedule& schedule, Place place) {
   return holds(schedule.spills_states, place);
 }
@@ -299,15 +302,20 @@ Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer) {
   const bool streamed =
       streams(schedule, buffer.place) && !owned &&
       (buffer.kind == BufferKind::weights || buffer.kind == BufferKind::gradients);
+  const bool borrowed =
+      borrows(schedule, buffer.place) && !owned && buffer.kind == BufferKind::weights;
   const bool spilled =
       buffer.kind == BufferKind::optimizer_state && spills_states(schedule, buffer.place);
-  return streamed || spilled ? Lifetime::step : traits_of(buffer.kind).lifetime;
+  return streamed || borrowed || spilled ? Lifetime::step : traits_of(buffer.kind).lifetime;
 }
 
 bool evaluates(const Schedule& schedule, const Task& task) {
   // Weights that a place has only while it uses them, for the forward pass.
   if (task.payload == Payload::weights && task.peer >= 0 && task.slot == 0 &&
       (streams(schedule, task.place) || streams(schedule, task.peer))) {
+    return true;
+  }
+  if (task.payload == Payload::weights && !schedule.borrows.empty() && task.version == 0) {
     return true;
   }
   const Evaluation evaluation = traits_of(task.kind).evaluation;

@@ -46,6 +46,7 @@ std::string every_policy() {
       "{type: gpipe, micro_batches: 4, recompute: always}", "{type: one_f_one_b, micro_batches: 4}",
       "{type: hippie, micro_batches: 2}", "{type: hippie, replicas: 1}", "{type: data_parallel}",
       "{type: data_parallel, exchange: ring}", "{type: data_parallel, exchange: central}",
+      "{type: data_parallel, exchange: chunked_broadcast}",
       "{type: tensor_parallel, shares: [2, 1]}",
       "{type: pipedream, micro_batches: 4, average: 7 steps}", "{type: pipedream_2bw, updates: 2}");
 }
@@ -120,6 +121,7 @@ TEST_CASE("a run that clips gradients goes on to the same bits") {
       GENERATE(as<std::string>{}, "{type: coarse_split}", "{type: data_parallel}",
                "{type: layer_placement}", "{type: gpipe, micro_batches: 4}",
                "{type: one_f_one_b, micro_batches: 4}", "{type: hippie, micro_batches: 2}",
+               "{type: data_parallel, exchange: chunked_broadcast}",
                "{type: pipedream_2bw, updates: 2}",
                "{type: zero_offload, owner: host, bucket: 1 kB, speculate: on}",
                "{type: cotrain, owner: host, bucket: 1 kB, device_layers: 1, speculate: on}"),

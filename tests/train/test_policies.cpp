@@ -125,6 +125,13 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
     cases.push_back({"gpipe, 2 lanes", 2,
                      policies::gpipe({.micro_batches = 4, .recompute = recompute, .stages = two})});
   }
+  for (const int lanes : {2, 3, 4}) {
+    cases.push_back({"data_parallel, chunked broadcast", lanes,
+                     policies::data_parallel({.exchange = Exchange::chunked_broadcast,
+                                              .shares = {},
+                                              .micro_batches = 2,
+                                              .chunks = 3})});
+  }
   for (const auto exchange :
        {Exchange::ring, Exchange::sharded, Exchange::all_reduce, Exchange::central}) {
     for (const int lanes : {2, 3, 4}) {

@@ -52,6 +52,7 @@ const std::vector<Row>& rows() {
       {"{type: hippie, micro_batches: 2, cuts: [fc2]}"},
       {"{type: hippie, micro_batches: 2, cuts: [fc2]}", 4},
       {"{type: data_parallel}", 3},
+      {"{type: data_parallel, exchange: chunked_broadcast, chunks: 2}", 3},
       {"{type: mirrored}", 3},
       {"{type: multi_worker_mirrored}", 3},
       {"{type: central_storage}"},

@@ -18,4 +18,11 @@ namespace zygos::plan {
 std::vector<double> exposed_exchange_s(const schedule::Schedule& schedule,
                                        std::span<const TaskTime> times);
 
+/// By place: seconds by which weights that come late delay its first forward pass of the step, the
+/// most over its parts of arrival of the weights less begin of the part, had no earlier one waited
+/// for weights; 0 where all are there in time, and for places that borrow none. Of
+/// data_parallel's exchange chunked_broadcast (policies.md 3.19).
+std::vector<double> exposed_broadcast_s(const schedule::Schedule& schedule,
+                                        std::span<const TaskTime> times);
+
 }  // namespace zygos::plan

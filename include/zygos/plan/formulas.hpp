@@ -38,6 +38,16 @@ double ring_seconds(std::int64_t ranks, std::int64_t bytes, double latency_s, do
 /// Scalability for Large DNN Training", ICPP 2021.
 double memory_efficiency(double throughput, double memory);
 
+/// Messages of a step in which a root broadcasts its weights to N workers in K chunks and each of
+/// these sends it a gradient: N(1+K). As many bytes as with one chunk.
+std::int64_t chunked_broadcast_messages(std::int64_t workers, std::int64_t chunks);
+
+/// Seconds by which such a broadcast delays a forward pass that could begin with it: the most over
+/// chunks of arrival less begin of the chunk's layers, at least 0. `message_s` of each chunk, one
+/// after the other on a link, `forward_s` of its layers.
+double chunked_broadcast_exposed_s(std::span<const double> message_s,
+                                   std::span<const double> forward_s);
+
 /// Bytes over a cut between stages in one step: activations one way, their gradients back, 2BA for
 /// a batch of B samples with A bytes each at the cut.
 std::int64_t cut_bytes(std::int64_t batch, std::int64_t bytes_per_sample);

@@ -88,10 +88,11 @@ train::PolicyPtr hippie(HippieOptions options);
 
 /// How workers sum their gradients.
 enum class Exchange : std::uint8_t {
-  ring,        ///< in buckets and chunks round a ring, overlapped with backward
-  all_reduce,  ///< everyone reads everyone's and adds them up in the lanes' order
-  central,     ///< on the first worker, which alone updates and hands out its weights
-  sharded,     ///< like ring, but everyone updates a share of the weights and hands it out
+  ring,               ///< in buckets and chunks round a ring, overlapped with backward
+  all_reduce,         ///< everyone reads everyone's and adds them up in the lanes' order
+  central,            ///< on the first worker, which alone updates and hands out its weights
+  sharded,            ///< like ring, but everyone updates a share of the weights and hands it out
+  chunked_broadcast,  ///< as central, but weights go out in the next step, before forward passes
 };
 
 /// Replicas of the model that each train a share of the batch (policies.md 3.1).
@@ -100,6 +101,7 @@ struct DataParallelOptions {
   std::vector<double> shares;             ///< by place, in proportion; empty: equal
   std::int64_t bucket_bytes = 25'000'000;
   std::int64_t micro_batches = 1;  ///< of each worker
+  std::int64_t chunks = 0;         ///< of chunked_broadcast; 0: from a profile
 };
 train::PolicyPtr data_parallel(DataParallelOptions options);
 

@@ -47,6 +47,8 @@ struct Outline {
   /// By place: see Schedule::streams. The builder brings what passes need from its owners, a part
   /// ahead; needs part_owners.
   std::vector<bool> streams{};
+  /// By place: see Schedule::borrows; needs part_owners. broadcast_weights() brings them.
+  std::vector<bool> borrows{};
   /// By place: see Schedule::spills_states. The builder reads what an update needs, `prefetch`
   /// parts ahead, and writes it behind it; needs part_owners, and a place that reads host memory.
   std::vector<bool> spills_states{};

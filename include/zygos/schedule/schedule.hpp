@@ -43,6 +43,8 @@ struct Schedule {
                                     ///< states are by part too; empty: all who hold it do
   std::vector<bool> streams;        ///< by place: weights that others own, and their gradients, are
                                     ///< on it only while they are used; empty: nowhere
+  std::vector<bool> borrows;        ///< by place: it gets weights that others own in every step,
+                                    ///< and has them until the step ends; empty: nowhere
   std::vector<bool> spills_states;  ///< by place: the optimizer states of what it updates rest in
                                     ///< its file, and are in its memory only for an update; empty:
                                     ///< nowhere
@@ -113,10 +115,12 @@ bool rounds_source(const Task& task);
 
 /// True of a place that has weights of others only while it uses them.
 bool streams(const Schedule& schedule, Place place);
+/// True of a place that has weights of others from when they come until the step ends.
+bool borrows(const Schedule& schedule, Place place);
 /// True of a place that has optimizer states in its memory only while it updates.
 bool spills_states(const Schedule& schedule, Place place);
 /// As of the buffer's kind; weights and gradients that are streamed live within a step, and so do
-/// optimizer states that rest in a file.
+/// weights that are borrowed and optimizer states that rest in a file.
 Lifetime lifetime_of(const Schedule& schedule, const Buffer& buffer);
 
 /// Everything wrong with a schedule, each finding naming its tasks: indices that name nothing,

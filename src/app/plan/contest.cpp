@@ -66,6 +66,8 @@ void look_at(const std::vector<plan::TaskTime>& times, Contender& contender) {
   contender.idle.push_back(times.empty() ? 0.0 : idle_of(times, done));
   contender.exposed_exchange_s.push_back(
       times.empty() ? 0.0 : std::ranges::max(plan::exposed_exchange_s(done, times)));
+  contender.exposed_broadcast_s.push_back(
+      times.empty() ? 0.0 : std::ranges::max(plan::exposed_broadcast_s(done, times)));
 }
 
 /// Steps `first` to `last`.
@@ -110,8 +112,6 @@ std::int64_t Contender::step_bytes() const {
 double Contender::median_step_s() const { return median(step_s); }
 
 double Contender::median_idle() const { return median(idle); }
-
-double Contender::median_exposed_exchange_s() const { return median(exposed_exchange_s); }
 
 void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console) {

@@ -23,10 +23,11 @@ struct Contender {
   bool is_predicted = true;  ///< false: a lane's costs are not known
   std::vector<double> step_s;
   std::vector<double> idle;  ///< by step: share of the active places' time without computing
-  std::vector<double> exposed_exchange_s;  ///< by step, of the stage that has most
-  std::int64_t steps = 0;                  ///< done
-  std::int64_t moved_bytes = 0;            ///< between places, in all of them
-  double loss = 0.0;                       ///< of the first batch, after the last step
+  std::vector<double> exposed_exchange_s;   ///< by step, of the stage that has most
+  std::vector<double> exposed_broadcast_s;  ///< by step, of the place that has most
+  std::int64_t steps = 0;                   ///< done
+  std::int64_t moved_bytes = 0;             ///< between places, in all of them
+  double loss = 0.0;                        ///< of the first batch, after the last step
   std::string weights_xxh64;
   std::vector<train::LaneUsage> memory;
   io::Checkpoint state;  ///< between rounds
@@ -35,7 +36,6 @@ struct Contender {
   std::int64_t step_bytes() const;
   double median_step_s() const;
   double median_idle() const;
-  double median_exposed_exchange_s() const;
 };
 
 /// Trains every contender for so many steps, in rounds (a, b, c, a, b, c, ...), so that a machine

@@ -10,6 +10,7 @@
 #include "app/run/build_run.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
+#include "core/median.hpp"
 
 #include "zygos/memory/bytes.hpp"
 #include "zygos/plan/exposed_time.hpp"
@@ -123,10 +124,12 @@ nlohmann::json or_null(std::optional<double> number) {
   return number ? nlohmann::json(*number) : nlohmann::json();
 }
 
-double predicted_exposed_s(const Contender& contender) {
+/// What `exposed_s` says of the predicted step, of the stage or place that has most.
+template <class Exposed>
+double predicted_exposed_s(const Contender& contender, Exposed&& exposed_s) {
+  const plan::Candidate& predicted = contender.predicted;
   return contender.is_predicted
-             ? std::ranges::max(plan::exposed_exchange_s(contender.predicted.schedule,
-                                                         contender.predicted.simulation.tasks))
+             ? std::ranges::max(exposed_s(predicted.schedule, predicted.simulation.tasks))
              : 0.0;
 }
 
@@ -142,8 +145,12 @@ nlohmann::json row_of(const RunSetup& setup, const ContestResult& result,
                                 over(result.single_step_s, contender.median_step_s()))},
           {"idle", pair_json(contender, contender.is_predicted ? predicted.idle_share() : 0.0,
                              contender.median_idle())},
-          {"exposed_exchange_s", pair_json(contender, predicted_exposed_s(contender),
-                                           contender.median_exposed_exchange_s())},
+          {"exposed_exchange_s",
+           pair_json(contender, predicted_exposed_s(contender, plan::exposed_exchange_s),
+                     median(contender.exposed_exchange_s))},
+          {"exposed_broadcast_s",
+           pair_json(contender, predicted_exposed_s(contender, plan::exposed_broadcast_s),
+                     median(contender.exposed_broadcast_s))},
           {"bytes", contender.step_bytes()},
           {"messages", schedule.traffic_messages()},
           {"peak_bytes", peak_json(setup, contender)},

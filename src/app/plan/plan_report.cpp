@@ -73,6 +73,9 @@ nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
           {"exposed_exchange_s",
            {{"predicted", std::ranges::max(plan::exposed_exchange_s(candidate.schedule,
                                                                     candidate.simulation.tasks))}}},
+          {"exposed_broadcast_s",
+           {{"predicted", std::ranges::max(plan::exposed_broadcast_s(
+                              candidate.schedule, candidate.simulation.tasks))}}},
           {"activations", json_of(activation_rows(subject.graph, candidate.schedule, profile))},
           {"peak_bytes", memory_json(memory_of(candidate.schedule, subject), subject)}};
 }

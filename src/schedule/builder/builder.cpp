@@ -80,6 +80,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.parts = outline_.parts;
   schedule_.part_owners = outline_.part_owners;
   schedule_.streams = outline_.streams;
+  schedule_.borrows = outline_.borrows;
   schedule_.spills_states = outline_.spills_states;
   schedule_.updates = outline_.updates;
   for (const NodeOutline& node : outline_.model.nodes) {

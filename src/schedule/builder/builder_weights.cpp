@@ -50,6 +50,7 @@ void ScheduleBuilder::renew(TaskId task) {
   here.kept[0] = renewing.version;
   here.fresh = true;
   here.normed = false;
+  here.reduced = false;
   ++here.updates;
 }
 
@@ -96,7 +97,6 @@ TaskId ScheduleBuilder::update(Place place, std::optional<std::int32_t> part) {
   read_states(place, part);
   Task task = updating(TaskKind::update, place, part);
   task.clips = clips;
-  state(place).reduced = false;
   const TaskId id = add(std::move(task));
   renew(id);
   write_states(place, part);

@@ -62,6 +62,12 @@ Findings check_head(const Schedule& schedule) {
       findings.emplace_back("weights are streamed, but parts have no owners they could come from");
     }
   }
+  if (!schedule.borrows.empty()) {
+    one_each(schedule.borrows.size(), "borrowing");
+    if (schedule.part_owners.empty()) {
+      findings.emplace_back("weights are borrowed, but parts have no owners they could come from");
+    }
+  }
   if (!schedule.spills_states.empty()) {
     one_each(schedule.spills_states.size(), "tier of states");
     if (schedule.part_owners.empty()) {
