@@ -95,16 +95,14 @@ class TrainingRun {
         trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
                  options()) {}
 
-  RunEnd run(const std::optional<io::Checkpoint>& checkpoint, SignalGuard& signals) {
+  RunEnd run(const std::optional<io::Checkpoint>& checkpoint, const SignalGuard& signals) {
     if (checkpoint) {
       trainer_.resume(*checkpoint);
     } else {
       trainer_.start(setup_.first_weights());
     }
-    signals.attach(trainer_);
-    const RunEnd end = work();
-    signals.detach();
-    return end;
+    const SignalsTo attached(signals, trainer_);
+    return work();
   }
 
  private:
