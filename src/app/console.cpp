@@ -18,8 +18,6 @@ namespace zygos::app {
 
 namespace {
 
-bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
-
 /// A dumb terminal neither shows colours nor moves its cursor (https://no-color.org for NO_COLOR).
 bool is_capable_terminal(std::FILE* stream) {
   const char* term = std::getenv("TERM");

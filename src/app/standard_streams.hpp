@@ -15,6 +15,10 @@ namespace zygos::app {
 /// text for a reader that has gone away is an error of its write, not the end of the process.
 void prepare_standard_streams() noexcept;
 
+/// Whether people see the stream on a terminal. Launchers such as Open MPI give their processes
+/// terminals of their own, whatever becomes of the text: then theirs counts.
+bool is_terminal(std::FILE* stream) noexcept;
+
 /// Writes and flushes. A stream that takes no more text is left alone.
 void put(std::FILE* stream, std::string_view text) noexcept;
 
