@@ -7,6 +7,7 @@
 // and leaves it at that.
 #pragma once
 
+#include "zygos/core/error.hpp"
 #include "zygos/train/trainer.hpp"
 
 #include <array>
@@ -30,6 +31,15 @@ class SignalGuard {
 
  private:
   std::array<struct sigaction, watched_signals> previous_{};
+};
+
+/// A stop was asked for while nothing was trained that is not saved.
+class StoppedEarly : public Error {
+ public:
+  StoppedEarly()
+      : Error(ExitCode::stopped,
+              "stopped on request while the lanes were measured: nothing was trained that is not "
+              "saved; the same command goes on") {}
 };
 
 /// Signals reach `trainer` while this lives, those that came before included. Afterwards no handler
