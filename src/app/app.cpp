@@ -7,6 +7,7 @@
 #include "app/console.hpp"
 #include "app/failure.hpp"
 #include "app/run/ranks.hpp"
+#include "app/standard_streams.hpp"
 
 #include "zygos/comm/mpi_session.hpp"
 
@@ -72,7 +73,7 @@ ExitCode print_text(const Parsed& parsed, Console& console, const Ranks& ranks) 
   if (parsed.code != ExitCode::done) {
     print_failure(console, {parsed.code, parsed.text});
   } else if (ranks.first()) {
-    fmt::print(stdout, "{}{}", parsed.text, parsed.text.ends_with('\n') ? "" : "\n");
+    put(stdout, parsed.text + (parsed.text.ends_with('\n') ? "" : "\n"));
   }
   return parsed.code;
 }

@@ -3,8 +3,8 @@
 #include "app/build_facts.hpp"
 
 #include "app/commands/commands.hpp"
-#include "app/run/lane_choice.hpp"
 
+#include "zygos/core/machine.hpp"
 #include "zygos/core/version.hpp"
 #include "zygos/memory/bytes.hpp"
 
@@ -12,7 +12,6 @@
 
 #include <H5public.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -29,14 +28,6 @@ std::string processor_name() {
     }
   }
   return "unknown";
-}
-
-std::string memory_text() {
-  const auto pages = ::sysconf(_SC_PHYS_PAGES);
-  const auto page = ::sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? memory::text_of_bytes(static_cast<std::size_t>(pages) *
-                                                       static_cast<std::size_t>(page))
-                               : "unknown";
 }
 
 }  // namespace
@@ -62,8 +53,8 @@ Facts version_facts() {
 
 Facts machine_facts() {
   return {{"processor", processor_name()},
-          {"cores", fmt::format("{}", usable_cores().size())},
-          {"memory", memory_text()}};
+          {"cores", fmt::format("{}", granted_cores(usable_cores().size()))},
+          {"memory", memory::text_of_bytes(static_cast<std::size_t>(usable_memory()))}};
 }
 
 }  // namespace zygos::app

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/console.hpp"
 
+#include "app/standard_streams.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -16,8 +17,6 @@
 namespace zygos::app {
 
 namespace {
-
-bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
 
 /// A dumb terminal neither shows colours nor moves its cursor (https://no-color.org for NO_COLOR).
 bool is_capable_terminal(std::FILE* stream) {
@@ -80,14 +79,12 @@ void Console::line(std::FILE* stream, std::string_view text) {
     return;
   }
   clear_status();
-  fmt::print(stream, "{}\n", text);
-  std::fflush(stream);
+  put(stream, fmt::format("{}\n", text));
 }
 
 void Console::clear_status() {
   if (status_shown_) {
-    fmt::print(people_, "\r\033[K");
-    std::fflush(people_);
+    put(people_, "\r\033[K");
     status_shown_ = false;
   }
 }
@@ -129,16 +126,14 @@ void Console::json(const nlohmann::json& object) {
   }
   // Names come from decks and files; bytes that are not UTF-8 must not cost the user the answer.
   const auto text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-  fmt::print(stdout, "{}\n", text);
-  std::fflush(stdout);
+  put(stdout, text + "\n");
 }
 
 std::size_t Console::columns() const { return columns_of(people_) - 1; }
 
 void Console::status(const std::string& text) {
   if (live_) {
-    fmt::print(people_, "\r{}\033[K", fitted(text, columns()));
-    std::fflush(people_);
+    put(people_, fmt::format("\r{}\033[K", fitted(text, columns())));
     status_shown_ = true;
   }
 }

@@ -7,8 +7,22 @@
 #include "zygos/deck/findings.hpp"
 
 #include <new>
+#include <system_error>
 
 namespace zygos::app {
+
+namespace {
+
+/// Of an exception that is none of ours.
+Failure failure_of(const std::exception& error) {
+  const std::string message = error.what();
+  if (tells_of_memory(message)) {
+    return {ExitCode::memory, message};
+  }
+  return {ExitCode::bug, message + "\nThis is a bug in zygos; please report it with the deck."};
+}
+
+}  // namespace
 
 Failure current_failure() {
   try {
@@ -26,12 +40,15 @@ Failure current_failure() {
     return {ExitCode::memory,
             "the machine has no memory left for this; use a smaller batch or model, or end other "
             "programs"};
-  } catch (const std::exception& error) {
-    const std::string message = error.what();
-    if (tells_of_memory(message)) {
-      return {ExitCode::memory, message};
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      return {ExitCode::memory,
+              "the system gives this process no further thread: its limit of processes, threads or "
+              "memory is reached; use fewer lanes or threads, or raise the limit (ulimit -u, -v)"};
     }
-    return {ExitCode::bug, message + "\nThis is a bug in zygos; please report it with the deck."};
+    return failure_of(error);
+  } catch (const std::exception& error) {
+    return failure_of(error);
   } catch (...) {
     return {ExitCode::bug,
             "unknown failure; this is a bug in zygos, please report it with the deck"};

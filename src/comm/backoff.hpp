@@ -2,20 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/comm/communicator.hpp"
+
 #include <chrono>
 #include <thread>
 
 namespace zygos::comm {
 
-/// Waits politely: yields at first, sleeps when the wait gets long. Ranks may outnumber the cores.
+/// Waits politely: gives way at first, sleeps when the wait gets long. Ranks may outnumber the
+/// cores.
 class Backoff {
  public:
-  explicit Backoff(double limit_s) : limit_(limit_s), begun_(std::chrono::steady_clock::now()) {}
+  /// As long as the communicator waits, or for another limit.
+  explicit Backoff(Communicator& owner) : Backoff(owner, owner.options().time_limit_s) {}
+  Backoff(Communicator& owner, double limit_s)
+      : owner_(owner), limit_(limit_s), begun_(std::chrono::steady_clock::now()) {}
 
   /// Lets others run; false once the limit has passed.
   bool pause() {
     if (++pauses_ < yields) {
-      std::this_thread::yield();
+      owner_.give_way();
     } else {
       std::this_thread::sleep_for(std::chrono::microseconds(20));
     }
@@ -24,6 +30,7 @@ class Backoff {
 
  private:
   static constexpr int yields = 1000;
+  Communicator& owner_;
   std::chrono::duration<double> limit_;
   std::chrono::steady_clock::time_point begun_;
   int pauses_ = 0;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 namespace zygos::comm {
 namespace {
@@ -97,11 +98,19 @@ Communicator::Communicator(int rank, int size, const Options& options)
 
 Communicator::~Communicator() = default;
 
+void Communicator::set_time_limit(double seconds) {
+  if (!(seconds > 0.0)) {
+    throw UsageError("a communicator needs a time limit above 0 s");
+  }
+  options_.time_limit_s = seconds;
+}
+
 void Communicator::give_up(int peer, const std::string& what) {
   lost();
   throw PeerError(rank_, peer,
                   what + ": no progress for " + seconds_text(options_.time_limit_s) +
-                      "; the peer is lost, hangs or works longer than that on one task");
+                      "; the peer is lost, hangs or works longer than that on one task (the limit "
+                      "is Options::time_limit_s, in a deck train.peer_timeout)");
 }
 
 void Communicator::require_rank(int rank, std::string_view role) const {
@@ -144,8 +153,24 @@ void Communicator::start(std::span<Channel* const> channels) {
 
 void Communicator::wait(Channel& channel) {
   // done() keeps the time limit.
-  for (Backoff backoff(options_.time_limit_s); !channel.done();) {
+  for (Backoff backoff(*this); !channel.done();) {
     backoff.pause();
+  }
+}
+
+void Communicator::give_way() noexcept {
+  // A yield to nobody takes a microsecond, a turn of another thread hundreds.
+  constexpr std::chrono::microseconds turn{100};
+  constexpr std::chrono::microseconds nap{20};
+  constexpr std::chrono::milliseconds remembered{100};
+  const auto begun = Clock::now();
+  if (begun < shared_until_) {
+    return std::this_thread::sleep_for(nap);
+  }
+  std::this_thread::yield();
+  const auto now = Clock::now();
+  if (now - begun > turn) {
+    shared_until_ = now + remembered;
   }
 }
 

@@ -210,7 +210,7 @@ class InProcess : public Communicator {
 
   void meet(const Contribution& own) {
     own_seat().arrived.store(++meetings_, std::memory_order_release);
-    Backoff backoff(options().time_limit_s);
+    Backoff backoff(*this);
     for (int r = 0; r < size(); ++r) {
       Seat& seat = group_->seat(r);
       for (;;) {

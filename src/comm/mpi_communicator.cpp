@@ -122,7 +122,7 @@ class Mpi : public Communicator {
     const auto what = [&] { return std::string(name); };
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(start(&request), rank(), -1, what);
-    Backoff backoff(options().time_limit_s);
+    Backoff backoff(*this);
     for (;;) {
       int complete = 0;
       const int code = MPI_Test(&request, &complete, MPI_STATUS_IGNORE);
@@ -153,7 +153,7 @@ class Mpi : public Communicator {
     int complete = 0;
     try {
       MPI_Ibarrier(duplicate_, &request);
-      for (Backoff backoff(std::min(10.0, options().time_limit_s));
+      for (Backoff backoff(*this, std::min(10.0, options().time_limit_s));
            MPI_Test(&request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete == 0;) {
         check();
         if (!backoff.pause()) {
@@ -241,7 +241,7 @@ void Mpi::abort(std::string_view reason) noexcept {
     }
     // So short a message leaves at once; a rank that is lost must not keep us.
     int complete = 0;
-    for (Backoff backoff(1.0); complete == 0 && backoff.pause();) {
+    for (Backoff backoff(*this, 1.0); complete == 0 && backoff.pause();) {
       MPI_Testall(size(), notices.data(), &complete, MPI_STATUSES_IGNORE);
     }
   } catch (...) {  // the others will run into their time limits

@@ -266,7 +266,7 @@ void Nccl::fail(int peer, const std::string& what) {
 }
 
 void Nccl::settle(int peer, const std::string& what) {
-  Backoff backoff(options().time_limit_s);
+  Backoff backoff(*this);
   for (;;) {
     int state = nccl_code::success;
     require(api_.get_state(comm_, state), peer, [&] { return what; });
@@ -375,7 +375,7 @@ bool Nccl::is_over(const Event& event, int peer, What what) {
 
 void Nccl::finish() {
   const auto what = [] { return std::string("waiting for collectives"); };
-  Backoff backoff(options().time_limit_s);
+  Backoff backoff(*this);
   for (;;) {
     check();
     if (is_over(*collective_, -1, what)) {

@@ -14,14 +14,15 @@ Shape::Shape(std::span<const std::int64_t> dimensions) {
     throw UsageError("a shape has at most " + std::to_string(max_rank) + " dimensions, got " +
                      std::to_string(dimensions.size()));
   }
-  constexpr std::int64_t limit = std::int64_t{1} << 62;
+  // Bytes, at up to 8 an element, and a sum of a few tensors fit into 63 bits.
+  constexpr std::int64_t limit = std::int64_t{1} << 58;
   std::int64_t product = 1;
   for (const std::int64_t extent : dimensions) {
     if (extent < 0) {
       throw UsageError("negative extent " + std::to_string(extent) + " in a shape");
     }
     if (extent > 0 && product > limit / extent) {
-      throw UsageError("a shape's number of elements exceeds 2^62");
+      throw UsageError("a shape's number of elements exceeds 2^58");
     }
     product *= std::max<std::int64_t>(extent, 1);
     dimensions_[rank_++] = extent;

@@ -191,10 +191,12 @@ std::vector<Schema> with_optimizer_keys(const RunTables& tables) {
 Schema link_schema() {
   Schema schema("link", "Model of the way between host and an emulated device.");
   schema.quantity("bandwidth", Unit::bandwidth, "Bytes a second; unlimited: as the memory.")
-      .above(0)
+      .in_range(1, 1e15)
       .or_word("unlimited")
       .fallback("unlimited");
-  schema.quantity("latency", Unit::seconds, "Time a copy takes at least.").fallback("0 s");
+  schema.quantity("latency", Unit::seconds, "Time a copy takes at least.")
+      .in_range(0, 60)
+      .fallback("0 s");
   return schema;
 }
 
@@ -241,6 +243,7 @@ Schema lane_schema() {
 Key& add_every(Schema& schema, const char* name, const char* doc) {
   return schema.quantity(name, {Unit::steps, Unit::epochs, Unit::seconds}, doc)
       .above(0)
+      .at_most(1e15)
       .or_word("never");
 }
 
@@ -269,6 +272,14 @@ Schema train_schema() {
       .example("auto");
   add_every(schema, "report_every", "How often progress is reported.").fallback("100 steps");
   add_every(schema, "evaluate_every", "How often the test data is evaluated.").fallback("1 epoch");
+  schema
+      .quantity("peer_timeout", Unit::seconds,
+                "Time without any message after which one of several processes takes another for "
+                "lost and ends the run; more than the longest task. While a checkpoint is written "
+                "there is no limit.")
+      .in_range(2, 1e9)
+      .or_word("never")
+      .fallback("5 min");
   return schema;
 }
 
@@ -285,6 +296,14 @@ Schema checkpoint_schema() {
                "before it is written, which takes data.test.")
       .in_range(0, 1e6)
       .fallback(0);
+  schema
+      .integer(
+          "failures",
+          "Failures to write a checkpoint, in a row, with the last of which the run ends (exit "
+          "code 5). The others are warnings: training goes on, and the next checkpoint is "
+          "tried in a new folder. That of step 0 ends the run at once.")
+      .in_range(1, 1e6)
+      .fallback(3);
   schema
       .boolean("background",
                "Whether checkpoints are written while training goes on, from a copy of the state; "

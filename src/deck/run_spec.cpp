@@ -7,6 +7,7 @@
 #include "zygos/deck/run_schema.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -353,6 +354,9 @@ TrainSpec train_of(const Section& section, Findings& findings) {
   }
   train.report = every_of(section, "report_every");
   train.evaluate = every_of(section, "evaluate_every");
+  train.peer_timeout_s = section.is_word("peer_timeout", "never")
+                             ? std::numeric_limits<double>::infinity()
+                             : section.seconds("peer_timeout");
   train.batch_position = section.position("batch");
   return train;
 }
@@ -461,9 +465,12 @@ RunSpec run_spec(const Deck& deck) {
   run.link_precision =
       link_precision_of(root.section("link_precision"), run.train.chunk > 0, findings);
   const Section checkpoint = root.section("checkpoint");
-  run.checkpoint = {every_of(checkpoint, "every"), static_cast<int>(checkpoint.integer("keep")),
+  run.checkpoint = {every_of(checkpoint, "every"),
+                    static_cast<int>(checkpoint.integer("keep")),
                     static_cast<int>(checkpoint.integer("keep_best")),
-                    checkpoint.boolean("background"), checkpoint.position("keep_best")};
+                    static_cast<int>(checkpoint.integer("failures")),
+                    checkpoint.boolean("background"),
+                    checkpoint.position("keep_best")};
   if (root.has("run_dir")) {
     run.run_dir = root.path("run_dir");
   }

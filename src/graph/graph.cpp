@@ -115,9 +115,9 @@ void Graph::place_parameters(NodeId id) {
   const Node& node = nodes_[static_cast<std::size_t>(id)];
   std::int64_t elements = parameter_elements_;
   for (nn::ParameterSpec& spec : node.layer->parameters(node.input_shapes)) {
-    // Shapes stay below 2^62 elements, so the sum of two can't overflow before it is refused.
-    if (spec.shape.size() > (std::int64_t{1} << 62) - aligned_elements(elements)) {
-      refuse(node.name, "the model has more than 2^62 parameters");
+    // Shapes have at most 2^58 elements, so the sum of two can't overflow before it is refused.
+    if (spec.shape.size() > (std::int64_t{1} << 58) - aligned_elements(elements)) {
+      refuse(node.name, "the model has more than 2^58 parameters");
     }
     parameters_.push_back({node.name + "/" + spec.name,
                            id,

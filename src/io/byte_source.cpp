@@ -54,7 +54,8 @@ void ByteSource::EndInflate::operator()(z_stream* stream) const noexcept {
   delete stream;
 }
 
-ByteSource::ByteSource(const std::filesystem::path& file) : file_(file), buffer_(buffer_bytes) {
+ByteSource::ByteSource(const std::filesystem::path& file, Contents contents)
+    : file_(file), contents_(contents), buffer_(buffer_bytes) {
   require_readable_file(file);
   descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
@@ -140,6 +141,8 @@ std::size_t ByteSource::read_gzip(std::span<std::byte> out) {
     const int result = inflate(inflater_.get(), Z_NO_FLUSH);
     unread_ = unread_.last(inflater_->avail_in);
     done += room - inflater_->avail_out;
+    unpacked_ += room - inflater_->avail_out;
+    require_plausible();
     if (result == Z_STREAM_END) {
       finished_ = !next_member();
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
@@ -148,6 +151,17 @@ std::size_t ByteSource::read_gzip(std::span<std::byte> out) {
     }
   }
   return done;
+}
+
+void ByteSource::require_plausible() const {
+  const std::uint64_t most = file_bytes_ * text_ratio + text_slack;
+  if (contents_ == Contents::text && unpacked_ > most) {
+    throw DataError(file_.string() + ": found more than " + std::to_string(most) +
+                    " bytes of text in a gzip file of " + std::to_string(file_bytes_) +
+                    " bytes; allowed are " + std::to_string(text_ratio) +
+                    " times its size and 16 MiB; if the text is sound, unpack it (gzip -d) and "
+                    "name the plain file");
+  }
 }
 
 /// A gzip file may consist of several members; anything else after the first is refused.

@@ -3,6 +3,7 @@
 #include "zygos/io/dataset.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/machine.hpp"
 #include "zygos/io/sample_source.hpp"
 
 #include <fmt/format.h>
@@ -57,8 +58,11 @@ Shape Dataset::sample_shape() const { return inputs.shape.without_leading(); }
 Shape Dataset::target_shape() const { return targets.shape.without_leading(); }
 
 std::shared_ptr<std::byte> allocate_bytes(std::size_t bytes, std::string_view what) {
+  constexpr std::size_t worth_a_look = std::size_t{64} << 20;
+  // The system grants more than there is, and ends the process when it is used.
+  const bool exists = bytes < worth_a_look || bytes <= usable_memory();
   // operator new[] aligns for max_align_t, and leaves pages untouched until data arrive.
-  auto* memory = new (std::nothrow) std::byte[bytes == 0 ? 1 : bytes];
+  auto* memory = exists ? new (std::nothrow) std::byte[bytes == 0 ? 1 : bytes] : nullptr;
   if (memory == nullptr) {
     throw MemoryError(std::string(what) + ": " + std::to_string(bytes) +
                       " bytes of host memory are needed and not available; use a smaller data set "

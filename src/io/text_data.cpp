@@ -30,7 +30,7 @@ void require_options(const TextOptions& options) {
 }
 
 std::string read_all(const std::filesystem::path& file) {
-  ByteSource source(file);
+  ByteSource source(file, Contents::text);
   std::string text;
   std::array<std::byte, 1 << 16> part{};
   for (std::size_t got = source.read(part); got > 0; got = source.read(part)) {
@@ -46,6 +46,7 @@ struct Tokens {
 
 Tokens byte_tokens(std::string_view text) {
   Tokens tokens;
+  tokens.ids.reserve(text.size());
   for (const char byte : text) {
     tokens.ids.push_back(static_cast<unsigned char>(byte));
   }
@@ -75,10 +76,10 @@ std::size_t character_length(std::string_view text) {
   return length;
 }
 
-/// The text in pieces of character_length().
-std::vector<std::string_view> characters_of(std::string_view text, const std::string& name) {
-  std::vector<std::string_view> pieces;
-  for (std::size_t at = 0; at < text.size(); at += pieces.back().size()) {
+/// Calls `take` with the characters of the text, one after the other.
+template <class Take>
+void for_each_character(std::string_view text, const std::string& name, Take take) {
+  for (std::size_t at = 0; at < text.size();) {
     const std::size_t length = character_length(text.substr(at));
     if (length == 0) {
       throw DataError(
@@ -86,9 +87,9 @@ std::vector<std::string_view> characters_of(std::string_view text, const std::st
                       "take its bytes as tokens",
                       name, at));
     }
-    pieces.push_back(text.substr(at, length));
+    take(text.substr(at, length));
+    at += length;
   }
-  return pieces;
 }
 
 bool is_of_word(char c) {
@@ -96,66 +97,61 @@ bool is_of_word(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Words, marks and line ends; other white space parts them.
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> pieces;
+/// Calls `take` with words, marks and line ends; other white space parts them.
+template <class Take>
+void for_each_word(std::string_view text, Take take) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at + 1;
     while (is_of_word(text[at]) && end < text.size() && is_of_word(text[end])) {
       ++end;
     }
     if (text[at] != ' ' && text[at] != '\t' && text[at] != '\r') {
-      pieces.push_back(text.substr(at, end - at));
+      take(text.substr(at, end - at));
     }
     at = end;
   }
-  return pieces;
-}
-
-/// Ids by `known`; those that are not are 0.
-std::vector<std::int32_t> ids_of(const std::vector<std::string_view>& pieces,
-                                 const std::map<std::string_view, std::int32_t>& known) {
-  std::vector<std::int32_t> ids;
-  ids.reserve(pieces.size());
-  for (const std::string_view piece : pieces) {
-    const auto found = known.find(piece);
-    ids.push_back(found == known.end() ? 0 : found->second);
-  }
-  return ids;
 }
 
 Tokens character_tokens(std::string_view text, const std::string& name) {
-  const auto pieces = characters_of(text, name);
   std::map<std::string_view, std::int32_t> known;  // UTF-8 sorts as its code points do
-  for (const std::string_view piece : pieces) {
+  std::size_t count = 0;
+  for_each_character(text, name, [&](std::string_view piece) {
     known.emplace(piece, 0);
-  }
+    ++count;
+  });
   Tokens tokens;
   for (auto& [piece, id] : known) {
     id = static_cast<std::int32_t>(tokens.vocabulary.size());
     tokens.vocabulary.emplace_back(piece);
   }
-  tokens.ids = ids_of(pieces, known);
+  tokens.ids.reserve(count);
+  for_each_character(text, name,
+                     [&](std::string_view piece) { tokens.ids.push_back(known.at(piece)); });
   return tokens;
 }
 
 Tokens word_tokens(std::string_view text, std::int64_t max_words) {
-  const auto pieces = words_of(text);
   std::map<std::string_view, std::int64_t> counts;
-  for (const std::string_view piece : pieces) {
+  std::size_t count = 0;
+  for_each_word(text, [&](std::string_view piece) {
     ++counts[piece];
-  }
+    ++count;
+  });
   std::vector<std::pair<std::string_view, std::int64_t>> words(counts.begin(), counts.end());
   std::ranges::stable_sort(words, [](const auto& a, const auto& b) { return a.second > b.second; });
   words.resize(std::min(words.size(), static_cast<std::size_t>(max_words - 1)));
   Tokens tokens;
   tokens.vocabulary.emplace_back();
   std::map<std::string_view, std::int32_t> known;
-  for (const auto& [word, count] : words) {
+  for (const auto& [word, frequency] : words) {
     known.emplace(word, static_cast<std::int32_t>(tokens.vocabulary.size()));
     tokens.vocabulary.emplace_back(word);
   }
-  tokens.ids = ids_of(pieces, known);
+  tokens.ids.reserve(count);
+  for_each_word(text, [&](std::string_view piece) {
+    const auto found = known.find(piece);
+    tokens.ids.push_back(found == known.end() ? 0 : found->second);  // 0: none of them
+  });
   return tokens;
 }
 

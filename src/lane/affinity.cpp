@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "affinity.hpp"
 
+#include "core/core_set.hpp"
+
 #include <omp.h>
 #include <sched.h>
 
@@ -30,37 +32,31 @@ void unbind_team(int threads) {
 }
 
 void bind_team(int threads, const std::vector<int>& cores) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
+  CoreSet set;
   for (const int core : cores) {
-    if (core >= 0 && core < CPU_SETSIZE) {
-      CPU_SET(static_cast<std::size_t>(core), &set);
-    }
+    set.add(core);
   }
-  if (CPU_COUNT(&set) == 0) {
+  if (set.empty()) {
     return;
   }
   // The runtime binds a team's threads when it makes them and keeps them for the next region of the
   // same size, which is every region of the lane. A refusal leaves the threads where they were:
   // slow, not wrong.
 #pragma omp parallel num_threads(threads)
-  { static_cast<void>(sched_setaffinity(0, sizeof(set), &set)); }
+  { static_cast<void>(set.apply()); }
 }
 
 int this_core() noexcept { return sched_getcpu(); }
 
 void go_to_core(int core) noexcept {
-  cpu_set_t allowed;
-  if (core < 0 || core >= CPU_SETSIZE || core == this_core() ||
-      sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
-      !CPU_ISSET(static_cast<std::size_t>(core), &allowed)) {
+  CoreSet allowed;
+  if (core == this_core() || !allowed.read() || !allowed.contains(core)) {
     return;
   }
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<std::size_t>(core), &one);
-  if (sched_setaffinity(0, sizeof(one), &one) == 0) {
-    static_cast<void>(sched_setaffinity(0, sizeof(allowed), &allowed));
+  CoreSet one;
+  one.add(core);
+  if (one.apply()) {
+    static_cast<void>(allowed.apply());
   }
 }
 

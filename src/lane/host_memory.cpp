@@ -3,6 +3,7 @@
 #include "host_memory.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/machine.hpp"
 #include "zygos/memory/bytes.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t worth_a_look = std::size_t{64} << 20;
 
 Kokkos::Tools::SpaceHandle host_space() {
   return Kokkos::Tools::make_space_handle(Kokkos::HostSpace::name());
@@ -34,7 +36,10 @@ void advise_huge_pages([[maybe_unused]] std::byte* block, [[maybe_unused]] std::
 memory::Block allocate_host(std::size_t bytes, const std::string& label) {
   const bool large = bytes >= 2 * huge_page;
   const std::align_val_t alignment{large ? huge_page : page};
-  auto* const block = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+  // The system grants more than there is, and ends the process when it is used.
+  const bool exists = bytes < worth_a_look || bytes <= usable_memory();
+  auto* const block =
+      exists ? static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow)) : nullptr;
   if (block == nullptr) {
     throw MemoryError("the machine can't give " + memory::text_of_bytes(bytes) + " (" +
                       std::to_string(bytes) + " bytes) of host memory for '" + label +

@@ -6,6 +6,7 @@
 #include "device.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/machine.hpp"
 #include "zygos/lane/await_change.hpp"
 
 #include <omp.h>
@@ -99,7 +100,7 @@ void LaneSet::check(const LaneSpec& spec) const {
   }
 }
 
-int process_cores() { return std::max(1, omp_get_num_procs()); }
+int process_cores() { return granted_cores(static_cast<std::size_t>(omp_get_num_procs())); }
 
 int device_count() { return device::count(); }
 

@@ -4,6 +4,7 @@
 
 #include "load/graph_data.hpp"
 
+#include "zygos/core/machine.hpp"
 #include "zygos/io/cifar10.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
 #include "zygos/io/idx.hpp"
@@ -13,7 +14,6 @@
 #include "zygos/synthetic/token_chain.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -83,9 +83,7 @@ bool is_in_memory(const deck::DataSpec& spec) {
   if (spec.in_memory) {
     return *spec.in_memory;
   }
-  const auto machine = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                       static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
-  return bytes_of(spec.train) + (spec.test ? bytes_of(*spec.test) : 0) <= machine / 2;
+  return bytes_of(spec.train) + (spec.test ? bytes_of(*spec.test) : 0) <= usable_memory() / 2;
 }
 
 io::LoadOptions load_options(const deck::DataSpec& spec, std::int64_t classes, std::int64_t most) {

@@ -23,6 +23,14 @@ std::size_t padded(std::size_t bytes) {
   return (bytes + mask) & ~mask;
 }
 
+std::size_t end_of(const LiveInterval& interval) {
+  if (interval.bytes > std::numeric_limits<std::size_t>::max() - interval.offset) {
+    throw MemoryError("a piece of " + std::to_string(interval.bytes) + " bytes behind " +
+                      std::to_string(interval.offset) + " others can't be addressed");
+  }
+  return interval.offset + interval.bytes;
+}
+
 std::size_t pack(std::vector<LiveInterval>& intervals) {
   std::vector<LiveInterval*> order;
   std::ranges::transform(intervals, std::back_inserter(order),
@@ -35,7 +43,7 @@ std::size_t pack(std::vector<LiveInterval>& intervals) {
   for (LiveInterval* interval : order) {
     std::erase_if(taken, [&](const LiveInterval* other) { return other->last < interval->first; });
     interval->offset = first_gap(taken, interval->bytes);
-    total = std::max(total, interval->offset + interval->bytes);
+    total = std::max(total, end_of(*interval));
     taken.push_back(interval);
   }
   return total;

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which machine this is, as far as the speed of its lanes goes.
+#include "zygos/core/machine.hpp"
+
 #include "zygos/io/hash.hpp"
 #include "zygos/plan/profile_store.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -39,17 +39,13 @@ std::string processor() {
 }
 
 std::string cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const bool known = ::sched_getaffinity(0, sizeof(set), &set) == 0;
-  return known ? std::to_string(CPU_COUNT(&set)) : "unknown";
+  const auto numbers = usable_cores();
+  return numbers.empty() ? "unknown" : std::to_string(granted_cores(numbers.size()));
 }
 
 /// The power of two nearest to the memory in GiB: what a container is given varies a little.
 std::string memory_order() {
-  const double bytes = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
-                       static_cast<double>(::sysconf(_SC_PAGE_SIZE));
-  const double gib = bytes / (1024.0 * 1024.0 * 1024.0);
+  const double gib = static_cast<double>(usable_memory()) / (1024.0 * 1024.0 * 1024.0);
   return gib > 0.0 ? fmt::format("about {:g} GiB", std::exp2(std::round(std::log2(gib))))
                    : "unknown";
 }

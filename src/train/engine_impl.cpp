@@ -11,7 +11,6 @@
 #include <cmath>
 #include <new>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace zygos::train {
@@ -229,7 +228,7 @@ void Engine::Impl::move_messages() {
     rank_messages->begin(inputs.trains(), inputs.step);
     while (!workers.abort.load() &&
            !rank_messages->progress(workers.signals, workers.round, workers.now())) {
-      std::this_thread::yield();  // ranks may share cores with the lanes
+      places.ranks->give_way();
     }
   } catch (...) {
     peer_failure = std::current_exception();

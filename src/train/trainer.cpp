@@ -3,20 +3,21 @@
 #include "zygos/train/trainer.hpp"
 
 #include "core/median.hpp"
+#include "train/checkpoint_saver.hpp"
+#include "train/evaluation.hpp"
+
+#include "zygos/io/batching.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 namespace zygos::train {
 namespace {
 
 /// Enough for a stable median, bounded so that long runs do not grow.
 constexpr std::size_t remembered_steps = 4096;
-
-double fraction(std::int64_t hits, std::int64_t best) {
-  return best == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(best);
-}
 
 std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& fact) {
   const std::string& text = checkpoint.fact(fact);
@@ -41,45 +42,11 @@ std::string text_of(double value) {
   return {text.data(), end};
 }
 
-/// Adds the time of its life to a total.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& total) : total_(total) {}
-  ~Stopwatch() {
-    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& total_;
-  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
-
-Batch batch_of(const io::FedBatch& fed) { return {fed.inputs, fed.targets, fed.ids, fed.rows}; }
-
-/// All batches of a feed over `samples` samples.
-Evaluation evaluate_fed(Engine& engine, io::BatchFeed& feed, std::int64_t samples) {
-  const std::int64_t batches = io::batches_per_epoch(samples, engine.schedule().batch, false);
-  feed.seek(1, batches);
-  Evaluation out;
-  std::int64_t hits = 0;
-  std::int64_t best_hits = 0;
-  double loss_sum = 0.0;
-  for (std::int64_t i = 0; i < batches; ++i) {
-    const Batch batch = batch_of(feed.next());
-    const StepReport report = engine.evaluate(batch);
-    loss_sum += report.loss * static_cast<double>(report.samples);
-    hits += report.hits;
-    best_hits += report.best_hits;
-    out.samples += report.samples;
-  }
-  if (out.samples > 0) {
-    out.loss = loss_sum / static_cast<double>(out.samples);
-    out.score = fraction(hits, best_hits);
-    out.scored = best_hits > 0;
-  }
-  return out;
+/// Of numbers from 0 on: the largest there is where they would be beyond it.
+std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
 }
 
 }  // namespace
@@ -90,7 +57,11 @@ std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop
 
 Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
                  io::CheckpointStore* store, TrainerOptions options)
-    : engine_(engine), train_(train), test_(test), store_(store), options_(std::move(options)) {
+    : engine_(engine),
+      train_(train),
+      test_(test),
+      options_(std::move(options)),
+      saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures)) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
     throw UsageError("batch " + std::to_string(options_.batch) + " is not within 1 to " +
                      std::to_string(engine_.schedule().batch) + ", the schedule's batch");
@@ -113,11 +84,12 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   if (options_.rank_checkpoints && test == nullptr) {
     throw UsageError("checkpoints are ranked by an evaluation, which takes a test set");
   }
-  if (store != nullptr) {
-    writer_.emplace(*store);
-  }
   step_seconds_.reserve(remembered_steps);
 }
+
+Trainer::~Trainer() = default;
+
+const CheckpointCosts& Trainer::checkpoint_costs() const noexcept { return saver_->costs(); }
 
 std::size_t Trainer::feed_bytes() const {
   return feed_->bytes() + (test_feed_ ? test_feed_->bytes() : 0);
@@ -128,7 +100,8 @@ std::int64_t Trainer::steps_per_epoch() const {
 }
 
 std::int64_t Trainer::total_steps() const {
-  return options_.steps.has_value() ? *options_.steps : *options_.epochs * steps_per_epoch();
+  return options_.steps.has_value() ? *options_.steps
+                                    : saturated_product(*options_.epochs, steps_per_epoch());
 }
 
 std::int64_t Trainer::epoch_of(std::int64_t step) const {
@@ -139,18 +112,13 @@ double Trainer::elapsed_s() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
 }
 
-void Trainer::agree_on_saving() {
-  std::array<std::int64_t, 1> found{store_ != nullptr ? 1 : 0};
-  engine_.agree(found);
-  saves_ = found[0] != 0;
-}
-
 void Trainer::start(std::span<const io::TensorRef> weights) {
-  agree_on_saving();
+  const bool saves = saver_->agree_on_saving();
   feed_->seek(1, total_steps());
   engine_.initialise(weights);
   started_ = std::chrono::steady_clock::now();
-  if (saves_) {
+  if (saves) {
+    saver_->bear_no_failure();  // a folder that takes no checkpoint is better known now
     push_checkpoint();
     settle();
     pending_.clear();
@@ -164,15 +132,15 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
     throw CheckpointError(checkpoint.path.filename().string() +
                           " was written with another data set or batch size; start anew");
   }
-  agree_on_saving();
+  const bool saves = saver_->agree_on_saving();
   engine_.restore(checkpoint);
-  if (saves_) {
-    const auto tensors = engine_.snapshot();  // of all ranks
-    if (writer_) {
-      writer_->reserve(tensors, checkpoint.facts);
-    }
+  if (saves) {
+    saver_->reserve(checkpoint.facts);
   }
   step_ = first_step_ = saved_step_ = checkpoint.step;
+  // A stop leaves no time for the evaluation of its step.
+  evaluation_missed_ =
+      step_ > 0 && !checkpoint.facts.contains("test_loss") && due(options_.evaluate, 0.0);
   feed_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
 }
@@ -204,7 +172,7 @@ bool Trainer::due(const Every& every, double last_s) const {
     return step_ % *every.steps == 0;
   }
   if (every.epochs.has_value()) {
-    return step_ % (*every.epochs * steps_per_epoch()) == 0;
+    return step_ % saturated_product(*every.epochs, steps_per_epoch()) == 0;
   }
   return every.seconds.has_value() && elapsed_s() - last_s >= *every.seconds;
 }
@@ -220,19 +188,33 @@ bool Trainer::save_due() {
     return true;
   }
   // By the clock of the rank that knows whether the one before is written.
-  const bool busy = writer_ && writer_->busy();
-  costs_.put_off += busy && !put_off_ ? 1 : 0;
+  const bool busy = saver_->busy();
+  saver_->costs().put_off += busy && !put_off_ ? 1 : 0;
   put_off_ = busy;
-  return writer_ && !busy;
+  return saver_->writes() && !busy;
 }
 
 Trainer::Due Trainer::agree_on_due() {
-  const std::int64_t committed = writer_ ? note_commit(writer_->take()) : -1;
-  std::array<std::int64_t, 5> wanted{due(options_.report, last_report_s_),
-                                     due(options_.evaluate, last_evaluation_s_), save_due(),
-                                     stop_.load(), committed};
+  SaveEnd saved = saver_->poll();
+  std::array<std::int64_t, 6> wanted{due(options_.report, last_report_s_),
+                                     due(options_.evaluate, last_evaluation_s_),
+                                     save_due(),
+                                     stop_.load(),
+                                     saved.committed,
+                                     saved.failed};
   engine_.agree(wanted);
-  return {wanted[0] != 0, wanted[1] != 0, wanted[2] != 0, wanted[3] != 0, wanted[4]};
+  saved.committed = wanted[4];
+  saved.failed = wanted[5] != 0;
+  push_saved(saved);
+  stopping_ = wanted[3] != 0;
+  return {wanted[0] != 0, wanted[1] != 0, wanted[2] != 0};
+}
+
+bool Trainer::agree_on_stop() {
+  std::array<std::int64_t, 1> wanted{stop_.load()};
+  engine_.agree(wanted);
+  stopping_ = stopping_ || wanted[0] != 0;
+  return stopping_;
 }
 
 Event Trainer::next() {
@@ -241,8 +223,17 @@ Event Trainer::next() {
       finish();
       break;
     }
-    one_step();
-    after_step();
+    if (std::exchange(evaluation_missed_, false)) {
+      push_evaluation();
+    } else {
+      one_step();
+      after_step();
+    }
+    if (stopping_ && step_ < total_steps()) {
+      push_progress();
+      save_last();
+      pending_.push_back(event(EventKind::stopped));
+    }
   }
   Event front = std::move(pending_.front());
   pending_.pop_front();
@@ -251,7 +242,6 @@ Event Trainer::next() {
 
 void Trainer::after_step() {
   const Due due = agree_on_due();
-  push_commit(due.committed);
   if (due.report) {
     last_report_s_ = elapsed_s();
     push_progress();
@@ -264,20 +254,13 @@ void Trainer::after_step() {
     last_checkpoint_s_ = elapsed_s();
     push_checkpoint();
   }
-  if (due.stop && step_ < total_steps()) {
-    push_progress();
-    push_checkpoint();
-    settle();
-    pending_.push_back(event(EventKind::stopped));
-  }
 }
 
 void Trainer::finish() {
   push_progress();
   push_evaluation();
-  push_checkpoint();
-  settle();
-  pending_.push_back(event(EventKind::finished));
+  save_last();
+  pending_.push_back(event(stopping_ ? EventKind::stopped : EventKind::finished));
 }
 
 void Trainer::push_progress() {
@@ -293,16 +276,21 @@ void Trainer::push_evaluation() {
   if (test_ == nullptr || evaluated_step_ == step_) {
     return;
   }
-  last_evaluation_ = evaluate_fed(engine_, *test_feed_, test_->size());
+  const auto found =
+      evaluate_fed(engine_, *test_feed_, test_->size(), [this] { return agree_on_stop(); });
+  if (!found) {
+    return;  // whoever resumes the run makes it
+  }
+  last_evaluation_ = *found;
   evaluated_step_ = step_;
   pending_.push_back(event(EventKind::evaluated));
 }
 
 void Trainer::push_checkpoint() {
-  if (!saves_ || saved_step_ == step_) {
+  if (!saver_->saves() || saved_step_ == step_) {
     return;
   }
-  if (options_.rank_checkpoints) {
+  if (options_.rank_checkpoints && !stopping_) {
     push_evaluation();
   }
   settle();  // the writer has memory for one
@@ -329,48 +317,38 @@ io::Facts Trainer::checkpoint_facts() const {
   return facts;
 }
 
-/// Copies the state; from then on it is the writer's to write.
 void Trainer::save() {
-  const Stopwatch stopped(costs_.stopped_s);
-  const auto tensors = engine_.snapshot();  // of all ranks
-  if (writer_) {
-    writer_->start(step_, tensors, checkpoint_facts());
-    costs_.bytes = writer_->bytes();
-  }
+  saver_->start(step_, checkpoint_facts());
   saved_step_ = step_;
   last_checkpoint_s_ = elapsed_s();
 }
 
+/// There is no later one: what fails is tried again, as often in a row as a run bears it.
+void Trainer::save_last() {
+  do {
+    push_checkpoint();
+    settle();
+  } while (saver_->saves() && saved_step_ != step_);
+}
+
 /// Waits for the checkpoint in flight, on whichever rank that is.
-void Trainer::settle() {
-  if (!saves_) {
+void Trainer::settle() { push_saved(saver_->settle()); }
+
+void Trainer::push_saved(const SaveEnd& saved) {
+  if (saved.failed) {
+    saved_step_ = -1;
+    if (saver_->writes()) {
+      pending_.push_back(event(EventKind::checkpoint_failed));
+      pending_.back().problem = saved.problem;
+    }
+  }
+  if (saved.committed < 0) {
     return;
   }
-  const Stopwatch stopped(costs_.stopped_s);
-  std::array<std::int64_t, 1> committed{writer_ ? note_commit(writer_->wait()) : -1};
-  engine_.agree(committed);
-  push_commit(committed[0]);
-}
-
-/// Its step; -1 for none.
-std::int64_t Trainer::note_commit(const std::optional<io::CommittedCheckpoint>& committed) {
-  if (!committed) {
-    return -1;
-  }
-  last_checkpoint_ = committed->path.string();
-  last_written_s_ = committed->seconds;
-  costs_.writing_s += committed->seconds;
-  return committed->step;
-}
-
-void Trainer::push_commit(std::int64_t step) {
-  if (step < 0) {
-    return;
-  }
-  ++costs_.committed;
+  ++saver_->costs().committed;
   Event done = event(EventKind::checkpointed);
-  done.step = step;
-  done.epoch = epoch_of(step) + 1;
+  done.step = saved.committed;
+  done.epoch = epoch_of(saved.committed) + 1;
   pending_.push_back(std::move(done));
 }
 
@@ -388,8 +366,8 @@ Event Trainer::event(EventKind kind) const {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);
   }
   out.evaluation = last_evaluation_;
-  out.checkpoint = last_checkpoint_;
-  out.written_s = last_written_s_;
+  out.checkpoint = saver_->path();
+  out.written_s = saver_->written_s();
   if (interval_.samples == 0) {
     return out;
   }
@@ -409,10 +387,5 @@ Event Trainer::event(EventKind kind) const {
 }
 
 double Trainer::median_step_s() const { return median(step_seconds_); }
-
-Evaluation evaluate(Engine& engine, const io::Dataset& data) {
-  io::BatchFeed feed(data, {.batch = engine.schedule().batch});
-  return evaluate_fed(engine, feed, data.size());
-}
 
 }  // namespace zygos::train

@@ -9,6 +9,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 
@@ -94,6 +95,24 @@ TEST_CASE("a rank that is killed ends the run, and the next start goes on") {
   }
   CHECK(trained_weights(2, scratch.path(), rest_of_run) == expected);
   CHECK(summary_in(scratch.path())["finished"] == true);
+}
+
+TEST_CASE("a rank that hangs ends the run after the deck's time limit, and not before") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: one_f_one_b, micro_batches: 4}");
+  MpiProcess run(
+      2, train_words({"train.epochs=4000", "checkpoint.every=10 steps", "train.peer_timeout=2 s"}),
+      scratch.path());
+  REQUIRE(wait_for_checkpoints(scratch.path(), 3));
+  const auto begun = std::chrono::steady_clock::now();
+  ::kill(children_of(run.pid()).at(1), SIGSTOP);
+
+  const Outcome outcome = run.wait(std::chrono::seconds(60));
+
+  CHECK(outcome.code == 8);
+  CHECK(std::chrono::steady_clock::now() - begun > std::chrono::seconds(2));
+  CHECK_THAT(outcome.err,
+             ContainsSubstring("no progress for 2 s") && ContainsSubstring("train.peer_timeout"));
 }
 
 TEST_CASE("a rank that fails alone says so and ends all others") {

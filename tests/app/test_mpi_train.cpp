@@ -7,6 +7,8 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cstdlib>
+
 namespace zygos::test {
 
 namespace fs = std::filesystem;
@@ -88,6 +90,19 @@ TEST_CASE("only rank 0 speaks, and says where every lane is") {
   CHECK(count_of("rank 1 on ", outcome.out) == 2);
   CHECK(count_of("xxh64", outcome.out) == 1);
   CHECK(count_of("zygos", outcome.err) == 0);
+}
+
+TEST_CASE("no cursor codes go where the launcher's output is no terminal, though its ranks have one") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel}");
+  ::setenv("TERM", "xterm", 1);
+  ::unsetenv("NO_COLOR");
+
+  const Outcome outcome = mpi_run(2, {"train", "tiny.yaml"}, scratch.path());
+
+  REQUIRE(outcome.code == 0);
+  CHECK_THAT(outcome.out, ContainsSubstring("step ") && !ContainsSubstring("\033"));
+  CHECK_THAT(outcome.err, !ContainsSubstring("\033"));
 }
 
 TEST_CASE("more ranks than lanes are refused at once, with both numbers") {

@@ -12,6 +12,7 @@
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 
+#include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -92,7 +93,9 @@ Samples one_big(std::int64_t bytes) {
 
 TEST_CASE("a writer killed at any moment leaves a newest checkpoint that verifies", "[io]") {
   const Scratch scratch;
-  std::mt19937 random(std::random_device{}());
+  const std::uint32_t seed = Catch::getSeed();  // which Catch2 prints; --rng-seed repeats it
+  CAPTURE(seed);
+  std::mt19937 random(seed);
   io::CheckpointStore store(scratch.path(), 2);
   write_small(store, 1);
   std::int64_t last = 1;
@@ -246,6 +249,37 @@ TEST_CASE("where names can't be exchanged, a checkpoint is replaced in two steps
   CHECK(entries(scratch.path()).size() == 1);
   CHECK_THROWS_AS(io::replace_in_two_steps(scratch / "nothing", old), IoError);
   CHECK(small_samples(9).equal(*store.load_newest()));
+}
+
+TEST_CASE("a checkpoint that was set aside when its writer died is found and gets its name back",
+          "[io]") {
+  const Scratch folder;
+  io::CheckpointStore store(folder.path(), 5);
+  write_small(store, 3);
+  const fs::path aside = folder.path() / ".old-step-000003-17-0123456789abcdef";
+  fs::rename(folder.path() / "step-000003", aside);
+
+  REQUIRE(store.list().size() == 1);
+  CHECK(store.list().front().problem.empty());
+  CHECK(store.load_newest()->step == 3);
+
+  write_small(store, 4);
+  CHECK_FALSE(fs::exists(aside));
+  CHECK(io::CheckpointStore::load(folder.path() / "step-000003").step == 3);
+}
+
+TEST_CASE("a checkpoint that was set aside is removed where its successor is complete", "[io]") {
+  const Scratch folder;
+  io::CheckpointStore store(folder.path(), 5);
+  write_small(store, 3);
+  const fs::path aside = folder.path() / ".old-step-000003-17-0123456789abcdef";
+  fs::copy(folder.path() / "step-000003", aside);
+
+  CHECK(store.list().size() == 1);
+  write_small(store, 4);
+
+  CHECK_FALSE(fs::exists(aside));
+  CHECK(store.list().size() == 2);
 }
 
 TEST_CASE("a file is replaced as a whole or not at all", "[io]") {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "support/idx_files.hpp"
 #include "support/temporary_folder.hpp"
 
 #include "zygos/core/error.hpp"
@@ -139,4 +140,24 @@ TEST_CASE("A text that can't be read as wanted is refused") {
                       ContainsSubstring("byte 2: found no character of UTF-8"));
     CHECK_NOTHROW(load_text(broken.path(), some(1, TextUnit::bytes)));
   }
+}
+
+TEST_CASE("a gzip text that unpacks to far more than text does is refused before it fills memory",
+          "[io]") {
+  const zygos::test::TemporaryFolder folder("text-bomb");
+  const auto file = folder.path() / "text.gz";
+  const zygos::test::Bytes much(std::size_t{40} << 20, 'a');
+  zygos::test::write_bytes(file, zygos::test::gzip_bytes(much, 9));
+
+  CHECK_THROWS_WITH(load_text(file, {.sequence = 4}),
+                    ContainsSubstring(file.string()) && ContainsSubstring("gzip -d"));
+}
+
+TEST_CASE("a gzip text that is as dense as text may be is read", "[io]") {
+  const zygos::test::TemporaryFolder folder("text-dense");
+  const auto file = folder.path() / "text.gz";
+  const zygos::test::Bytes some(std::size_t{1} << 20, 'a');
+  zygos::test::write_bytes(file, zygos::test::gzip_bytes(some, 9));
+
+  CHECK(load_text(file, {.sequence = 1024}).training.size() > 0);
 }

@@ -9,6 +9,7 @@
 #include "zygos/train/trainer.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
@@ -153,7 +154,9 @@ TEST_CASE("A write that fails in the background ends the run with its cause, and
   test::SmallRun run(test::host_and_device());
   const auto engine = run.engine(run.split(20));
   io::CheckpointStore store(checkpoints, 1000);
-  train::Trainer trainer(*engine, run.data, nullptr, &store, options_for(4));
+  auto options = options_for(4);
+  options.checkpoint_failures = 1;
+  train::Trainer trainer(*engine, run.data, nullptr, &store, options);
   trainer.start();
   fs::rename(checkpoints, folder.path() / "aside");
   std::ofstream(checkpoints) << "a file";
@@ -168,6 +171,59 @@ TEST_CASE("A write that fails in the background ends the run with its cause, and
   CHECK(trainer.step() <= 8);
   CHECK(trainer.checkpoint_costs().committed == 1);
   CHECK(steps_in(io::CheckpointStore(folder.path() / "aside", 1)) == std::vector<std::int64_t>{0});
+}
+
+TEST_CASE("A write that fails is told, and the next ones are tried anew", "[train][trainer]") {
+  const test::TemporaryFolder folder("background-heals");
+  const fs::path checkpoints = folder.path() / "checkpoints";
+  test::SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  io::CheckpointStore store(checkpoints, 1000);
+  auto options = options_for(6);
+  options.background = GENERATE(true, false);
+  train::Trainer trainer(*engine, run.data, nullptr, &store, options);
+  trainer.start();
+  fs::rename(checkpoints, folder.path() / "aside");
+  std::ofstream(checkpoints) << "a file";
+  std::vector<Event> events;
+  while (events.empty() || !ends(events.back())) {
+    events.push_back(trainer.next());
+    const bool failed_twice =
+        std::ranges::count(events, EventKind::checkpoint_failed, &Event::kind) == 2;
+    if (failed_twice && fs::is_regular_file(checkpoints)) {
+      fs::remove(checkpoints);
+    }
+  }
+
+  CHECK(events.back().kind == EventKind::finished);
+  CHECK(trainer.checkpoint_costs().failed == 2);
+  const auto failed = std::ranges::find(events, EventKind::checkpoint_failed, &Event::kind);
+  CHECK_THAT(failed->problem, Catch::Matchers::ContainsSubstring(checkpoints.string()));
+  CHECK(steps_in(store).front() > 4);
+  CHECK(steps_in(store).back() == 30);
+}
+
+TEST_CASE("The last checkpoint is tried again until the run bears no more failures",
+          "[train][trainer]") {
+  const test::TemporaryFolder folder("background-last");
+  const fs::path checkpoints = folder.path() / "checkpoints";
+  test::SmallRun run(test::host_and_device());
+  const auto engine = run.engine(run.split(20));
+  io::CheckpointStore store(checkpoints, 1000);
+  auto options = options_for(1);
+  options.checkpoint = {};
+  train::Trainer trainer(*engine, run.data, nullptr, &store, options);
+  trainer.start();
+  fs::rename(checkpoints, folder.path() / "aside");
+  std::ofstream(checkpoints) << "a file";
+  const auto to_the_end = [&] {
+    while (!ends(trainer.next())) {
+    }
+  };
+
+  CHECK_THROWS_AS(to_the_end(), IoError);
+
+  CHECK(trainer.checkpoint_costs().failed == 3);
 }
 
 TEST_CASE("Every checkpoint that is to be ranked has the evaluation of its step",

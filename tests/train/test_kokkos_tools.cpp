@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a profiler sees of training steps on two lanes.
-#include "small_run.hpp"
+#include "policy_models.hpp"
 #include "support/tools_recorder.hpp"
+
+#include "zygos/nn/registry.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <thread>
@@ -34,6 +39,48 @@ std::set<std::thread::id> threads(const std::vector<Event>& events) {
   return out;
 }
 
+/// A sequence of six tokens, each below 3.
+graph::Graph sequence_model() {
+  graph::Graph graph(Shape{6}, nn::cross_entropy());
+  graph.add("tokens", nn::embedding({.vocabulary = 3, .units = 8}));
+  graph.add("positions", nn::positions());
+  graph.add("projections", nn::dense({.units = 24, .flatten = false}));
+  graph.add("attention", nn::causal_attention({.heads = 2, .dropout = 0.1}));
+  graph.add("flat", nn::flatten());
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
+/// What the other models lack.
+graph::Graph mixed_model() {
+  using nn::Activation;
+  const std::array<std::int64_t, 3> image{2, 4, 6};
+  graph::Graph graph(Shape{2, 24}, nn::cross_entropy());
+  graph.add("conv", nn::conv1d({.filters = 2, .kernel = 3, .padding = 1}));
+  graph.add("image", nn::reshape(image));
+  graph.add("lrn", nn::lrn({.size = 3}));
+  graph.add("larger", nn::upsample({.factor = {2, 2}}));
+  graph.add("relu", nn::activation(Activation::relu));
+  graph.add("tanh", nn::activation(Activation::tanh));
+  graph.add("sigmoid", nn::activation(Activation::sigmoid));
+  graph.add("leaky", nn::leaky_relu());
+  graph.add("normal", nn::batch_norm({.group = 5}));
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
+std::vector<graph::Graph> models_of_every_layer() {
+  return {test::wide_model(),       test::dense_model().graph, test::image_model().graph,
+          test::tree_model().graph, sequence_model(),          mixed_model()};
+}
+
+/// Inputs become 0, 1 or 2, which are tokens and features alike.
+void make_whole(io::Dataset& data) {
+  auto* values = reinterpret_cast<float*>(const_cast<std::byte*>(data.inputs.data.get()));
+  std::transform(values, values + data.inputs.shape.size(), values,
+                 [](float value) { return std::floor(3.0F * value); });
+}
+
 /// The driver threads of a run's lanes.
 std::set<std::thread::id> drivers(lane::LaneSet& lanes) {
   std::set<std::thread::id> out;
@@ -45,17 +92,21 @@ std::set<std::thread::id> drivers(lane::LaneSet& lanes) {
 
 }  // namespace
 
-TEST_CASE("Everything a run does carries one of our labels", "[train][tools]") {
+TEST_CASE("Everything a run does carries one of our labels, whatever its layers",
+          "[train][tools]") {
   const ToolsRecorder recorder;
-  for (const DType dtype : {DType::f32, DType::f64}) {
-    test::SmallRun run(test::host_and_device(), dtype);
-    run.graph = test::wide_model();
-    const auto engine = run.engine(run.split(17));
-    for (std::uint64_t step = 1; step <= 3; ++step) {
-      engine->step(run.batch(), step);
+  for (const graph::Graph& model : models_of_every_layer()) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      test::SmallRun run(test::host_and_device(), dtype);
+      run.use(model);
+      make_whole(run.data);
+      const auto engine = run.engine(run.split(20));
+      for (std::uint64_t step = 1; step <= 3; ++step) {
+        engine->step(run.batch(), step);
+      }
+      engine->evaluate(run.batch());
+      engine->snapshot();
     }
-    engine->evaluate(run.batch());
-    engine->snapshot();
   }
 
   CHECK(labels(recorder.foreign()).empty());
@@ -63,6 +114,19 @@ TEST_CASE("Everything a run does carries one of our labels", "[train][tools]") {
   CHECK_FALSE(recorder.events(EventKind::fence).empty());
   CHECK_FALSE(recorder.events(EventKind::deep_copy).empty());
   CHECK_FALSE(recorder.events(EventKind::allocation).empty());
+}
+
+TEST_CASE("The models whose labels are looked at have every layer there is", "[train][tools]") {
+  std::set<std::string> used;
+  for (const graph::Graph& model : models_of_every_layer()) {
+    for (const graph::Node& node : model.nodes()) {
+      used.insert(std::string(node.layer->type()));
+    }
+  }
+  for (const auto& entry : nn::layer_registry()) {
+    CAPTURE(entry.schema.name());
+    CHECK(used.contains(entry.schema.name()));
+  }
 }
 
 TEST_CASE("Kernels run on their lanes only and nothing fences globally", "[train][tools]") {

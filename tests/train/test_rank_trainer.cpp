@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trainers of several ranks: what one decides, all do after the same step.
+#include "io/hdf5/hdf5_handles.hpp"
 #include "ranks_run.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -10,8 +11,12 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <optional>
+#include <thread>
 
 namespace {
 
@@ -151,6 +156,75 @@ TEST_CASE("What is due by the clock of one rank is done by all", "[train][ranks]
   const Found found = train_on_two(folder.path(), std::nullopt, nothing);
   CHECK(std::ranges::count(found.events[1], EventKind::progress, &Event::kind) == 15);
   CHECK(kinds_of(found.events[0]) == kinds_of(found.events[1]));
+}
+
+namespace {
+
+/// Keeps HDF5 from others as soon as a checkpoint's file is there: the thread that writes it still
+/// has to read it back. False if the checkpoint was complete before that.
+bool hold_up_writer(const std::filesystem::path& folder, std::chrono::milliseconds time) {
+  const auto is_written = [&] {
+    std::error_code none_yet;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none_yet)) {
+      if (std::filesystem::exists(entry.path() / "state.h5", none_yet)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  while (!is_written()) {
+  }
+  const io::hdf5::Session held;
+  const bool in_time = !std::filesystem::exists(folder / "step-000000");
+  std::this_thread::sleep_for(time);
+  return in_time && !std::filesystem::exists(folder / "step-000000");
+}
+
+}  // namespace
+
+TEST_CASE("A checkpoint may take longer than ranks wait for each other", "[train][ranks]") {
+  const test::TemporaryFolder folder("rank-slow-save");
+  bool held_up = false;
+  for (int attempt = 0; attempt < 30 && !held_up; ++attempt) {
+    const auto path = folder.path() / std::to_string(attempt);
+    std::thread slow([&] { held_up = hold_up_writer(path, std::chrono::milliseconds(2500)); });
+    const auto failures = test::as_ranks(2, [&](comm::Communicator& communicator) {
+      communicator.set_time_limit(1.0);
+      RankRun run(test::equal_workers(2), communicator);
+      const auto engine = run.engine(run.schedule_of(two_stages()));
+      io::CheckpointStore store(path, 100);
+      train::Trainer trainer(*engine, run.data, nullptr,
+                             communicator.rank() == 1 ? &store : nullptr, three_epochs());
+      trainer.start();
+    });
+    slow.join();
+    if (held_up) {
+      CHECK(failures == std::vector<std::exception_ptr>(2));
+    }
+  }
+  CHECK(held_up);
+}
+
+TEST_CASE("A write that fails on one rank ends none until it has failed too often",
+          "[train][ranks]") {
+  const test::TemporaryFolder folder("rank-failing-save");
+  const auto path = folder.path() / "checkpoints";
+  const Found found = train_on_two(path, std::nullopt, [&](train::Trainer& trainer, int rank) {
+    if (rank == 1 && trainer.step() == 4) {
+      std::filesystem::rename(path, folder.path() / "aside");
+      std::ofstream(path) << "a file";
+      trainer.request_checkpoint();
+    }
+    if (rank == 1 && trainer.checkpoint_costs().failed == 1 &&
+        std::filesystem::is_regular_file(path)) {
+      std::filesystem::remove(path);
+    }
+  });
+  CHECK(found.events[0].back().kind == EventKind::finished);
+  CHECK(std::ranges::count(found.events[1], EventKind::checkpoint_failed, &Event::kind) == 1);
+  CHECK(std::ranges::count(found.events[0], EventKind::checkpoint_failed, &Event::kind) == 0);
+  CHECK(found.hashes[0] == undisturbed_hash(test::equal_workers(2)));
+  CHECK(io::CheckpointStore(path, 100).load_newest()->step == 15);
 }
 
 TEST_CASE("A loss that is not finite is told alike on all ranks, with the layer",

@@ -5,6 +5,7 @@
 #include "zygos/train/trainer.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
@@ -132,6 +133,52 @@ TEST_CASE("A requested stop saves after the step in progress and loses nothing",
   CHECK(second.step() == first.step());
   run_to_end(second);
   CHECK(other->weights_hash() == whole->weights_hash());
+}
+
+TEST_CASE("A stop does not wait for an evaluation, which the resumed run makes up for",
+          "[train][trainer]") {
+  Folder folder("stop-evaluation");
+  test::SmallRun run(test::host_and_device());
+  auto options = options_for(2);
+  options.evaluate = {.steps = 4, .epochs = {}, .seconds = {}};
+  const bool at_the_end = GENERATE(false, true);
+  const auto engine = run.engine(run.split(20));
+  io::CheckpointStore store(folder.path(), 3);
+  train::Trainer first(*engine, run.data, &run.data, &store, options);
+  first.start();
+  const std::int64_t last = at_the_end ? first.total_steps() - 1 : 3;
+  while (first.step() < last) {
+    first.next();
+  }
+  first.request_stop();
+  const auto stopped = run_to_end(first);
+
+  CHECK(first.step() == last + 1);
+  CHECK(count(stopped, EventKind::evaluated) == 0);
+  CHECK(stopped.back().kind == EventKind::stopped);
+  const auto other = run.engine(run.split(20));
+  train::Trainer second(*other, run.data, &run.data, &store, options);
+  second.resume(*store.load_newest());
+  const auto resumed = run_to_end(second);
+  const auto made_up = std::ranges::find(resumed, EventKind::evaluated, &train::Event::kind);
+  REQUIRE(made_up != resumed.end());
+  CHECK(made_up->step == last + 1);
+  CHECK(resumed.back().kind == EventKind::finished);
+}
+
+TEST_CASE("Intervals beyond any number of steps never come", "[train][trainer]") {
+  test::SmallRun run(test::host_and_device());
+  auto options = options_for(1);
+  for (train::Every* every : {&options.report, &options.evaluate, &options.checkpoint}) {
+    *every = {.steps = {}, .epochs = std::int64_t{1} << 62, .seconds = {}};
+  }
+  const auto engine = run.engine(run.split(20));
+  train::Trainer trainer(*engine, run.data, nullptr, nullptr, options);
+  trainer.start();
+
+  const auto events = run_to_end(trainer);
+
+  CHECK(events.size() == 2);  // a report and the end
 }
 
 TEST_CASE("A checkpoint of other data is not continued", "[train][trainer]") {

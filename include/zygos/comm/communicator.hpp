@@ -82,6 +82,9 @@ class Communicator {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   const Options& options() const noexcept { return options_; }
+  /// Of waits that begin from now on: Options::time_limit_s; infinity waits for ever. Ranks may
+  /// differ. Throws UsageError unless it is above 0.
+  void set_time_limit(double seconds);
   /// "in-process", "mpi" or "nccl".
   virtual std::string_view kind() const noexcept = 0;
   /// Whether the buffers of channels lie in device memory. Those of collectives never do.
@@ -100,6 +103,10 @@ class Communicator {
   virtual void start(std::span<Channel* const> channels);
   /// Blocks until channel.done().
   void wait(Channel& channel);
+  /// For a thread that polls, between two polls: lets others have its core. Where others want it,
+  /// which a turn of theirs tells, the thread sleeps for a moment, now and for a while: one that
+  /// only yields would take them half of it and wait for a whole turn of theirs each time.
+  void give_way() noexcept;
 
   virtual void barrier() = 0;
   /// Every rank's `buffer` becomes the root's; the same size on all ranks.
@@ -147,6 +154,7 @@ class Communicator {
   std::set<Key> open_;
   std::vector<std::byte> gathered_;
   std::chrono::steady_clock::time_point last_progress_;
+  std::chrono::steady_clock::time_point shared_until_{};  ///< others want this thread's core
 };
 
 /// Sends or receives one message now and blocks until it is done.

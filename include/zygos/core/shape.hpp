@@ -18,7 +18,7 @@ class Shape {
 
   Shape() = default;
   /// Throws UsageError for a negative extent, more than max_rank dimensions, or a product over
-  /// 2^62.
+  /// 2^58.
   Shape(std::initializer_list<std::int64_t> dimensions)
       : Shape(std::span<const std::int64_t>(dimensions.begin(), dimensions.size())) {}
   explicit Shape(std::span<const std::int64_t> dimensions);

@@ -188,6 +188,7 @@ struct TrainSpec {
   std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are summed as one; 0: off
   Every report;
   Every evaluate;
+  double peer_timeout_s = 300.0;  ///< infinity: never
   Position batch_position;
 };
 
@@ -218,6 +219,7 @@ struct CheckpointSpec {
   Every every;
   int keep = 3;
   int keep_best = 0;
+  int failures = 3;  ///< in a row, with the last of which the run ends
   bool background = true;
   Position keep_best_position;
 };

@@ -40,6 +40,8 @@ class CheckpointWriter {
   void start(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts);
   /// True while a checkpoint is being written.
   bool busy() const;
+  /// The same after at most so many seconds, earlier if it is complete or has failed by then.
+  bool busy_for(double seconds) const;
   /// The checkpoint of the last start(), once, if it is complete by now. Throws what
   /// CheckpointStore::write throws if it failed: then earlier ones are intact.
   std::optional<CommittedCheckpoint> take();

@@ -22,6 +22,9 @@ struct LiveInterval {
   std::size_t offset = 0;
 };
 
+/// The first byte behind it. Throws MemoryError for what can't be addressed.
+std::size_t end_of(const LiveInterval& interval);
+
 /// Sets the offsets so that two share memory only if their intervals do not overlap, and returns
 /// the total: first fit in the order of the first moment, the larger ones before.
 std::size_t pack(std::vector<LiveInterval>& intervals);

@@ -10,7 +10,6 @@
 #include "zygos/core/log.hpp"
 #include "zygos/io/batch_feed.hpp"
 #include "zygos/io/checkpoint_store.hpp"
-#include "zygos/io/checkpoint_writer.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/train/engine.hpp"
 
@@ -18,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +45,8 @@ struct TrainerOptions {
   /// Write checkpoints while training goes on. One is in flight at a time: the next one waits for
   /// it, unless it is due by `checkpoint.seconds`, which is put off until the writer is free.
   bool background = true;
+  /// Failures to write one, in a row, with the last of which the run ends; the others are events.
+  int checkpoint_failures = 3;
   /// Evaluate before every checkpoint, which gets the fact `merit`: the score, or minus the loss
   /// where there is none. Takes a test set.
   bool rank_checkpoints = false;
@@ -54,6 +56,7 @@ struct TrainerOptions {
 /// What the checkpoints of this process have cost.
 struct CheckpointCosts {
   std::int64_t committed = 0;
+  std::int64_t failed = 0;
   std::int64_t put_off = 0;  ///< due by the clock while the one before was being written
   double stopped_s = 0.0;    ///< total time that training stood still for them
   double writing_s = 0.0;    ///< total time from copy to commit, while training went on or not
@@ -71,7 +74,7 @@ struct Evaluation {
   bool scored = false;
 };
 
-enum class EventKind { progress, evaluated, checkpointed, finished, stopped };
+enum class EventKind { progress, evaluated, checkpointed, checkpoint_failed, finished, stopped };
 
 /// Everything since the last event of kind progress.
 struct Event {
@@ -94,7 +97,11 @@ struct Event {
   Evaluation evaluation;   ///< evaluated, finished (if there is a test set)
   std::string checkpoint;  ///< checkpointed, stopped: directory, where the store is
   double written_s = 0.0;  ///< checkpointed: from copy to commit, where the store is
+  std::string problem;     ///< checkpoint_failed, which is told where the store is
 };
+
+class CheckpointSaver;
+struct SaveEnd;
 
 class Trainer {
  public:
@@ -102,17 +109,21 @@ class Trainer {
   /// store, which gets the state of all.
   Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
           io::CheckpointStore* store, TrainerOptions options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
 
   /// Starts as Engine::initialise() does and writes the checkpoint of step 0 (if there is a store),
-  /// which is complete when this returns.
+  /// which is complete when this returns. Throws IoError where it can't be written.
   void start(std::span<const io::TensorRef> weights = {});
   /// Continues a verified checkpoint: weights, optimizer, step, epoch and sample cursor. Throws
   /// CheckpointError if it does not fit.
   void resume(const io::Checkpoint& checkpoint);
   /// Runs until the next event. After finished or stopped it must not be called again.
   Event next();
-  /// Async-signal-safe: the step in progress ends, a checkpoint is committed, next() returns
-  /// stopped, on all ranks. The other request is for all of them, too.
+  /// Async-signal-safe: the step in progress ends, or the batch of an evaluation, which is made up
+  /// for when the run is resumed; a checkpoint is committed, next() returns stopped, on all ranks.
+  /// The other request is for all of them, too.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// Async-signal-safe: a checkpoint after the step in progress.
   void request_checkpoint() noexcept { save_.store(true, std::memory_order_relaxed); }
@@ -126,7 +137,7 @@ class Trainer {
   double waited_s() const { return feed_->waited_s(); }
   /// Host memory of batches that are read ahead, of training and test set.
   std::size_t feed_bytes() const;
-  const CheckpointCosts& checkpoint_costs() const noexcept { return costs_; }
+  const CheckpointCosts& checkpoint_costs() const noexcept;
 
  private:
   /// What has happened since the last progress event.
@@ -149,11 +160,9 @@ class Trainer {
     bool report = false;
     bool evaluate = false;
     bool save = false;
-    bool stop = false;
-    std::int64_t committed = -1;  ///< step of a checkpoint that is complete now
   };
   Due agree_on_due();
-  void agree_on_saving();
+  bool agree_on_stop();
   void after_step();
   void push_progress();
   void push_evaluation();
@@ -161,18 +170,17 @@ class Trainer {
   void finish();
   io::Facts checkpoint_facts() const;
   void save();
+  void save_last();
   void settle();
-  std::int64_t note_commit(const std::optional<io::CommittedCheckpoint>& committed);
-  void push_commit(std::int64_t step);
+  void push_saved(const SaveEnd& saved);
   Event event(EventKind kind) const;
   double elapsed_s() const;
 
   Engine& engine_;
   const io::Dataset& train_;
   const io::Dataset* test_;
-  io::CheckpointStore* store_;
-  bool saves_ = false;  ///< this or another rank has a store
   TrainerOptions options_;
+  std::unique_ptr<CheckpointSaver> saver_;
   std::optional<io::BatchFeed> feed_;
   std::optional<io::BatchFeed> test_feed_;  ///< where there is a test set
   std::int64_t step_ = 0;
@@ -181,11 +189,9 @@ class Trainer {
   std::int64_t evaluated_step_ = -1;
   std::int64_t reported_step_ = -1;
   Evaluation last_evaluation_;
-  std::string last_checkpoint_;
-  double last_written_s_ = 0.0;
-  CheckpointCosts costs_;
-  bool put_off_ = false;                        ///< a checkpoint is due and waits for the writer
-  std::optional<io::CheckpointWriter> writer_;  ///< where the store is
+  bool put_off_ = false;            ///< a checkpoint is due and waits for the writer
+  bool stopping_ = false;           ///< on all ranks
+  bool evaluation_missed_ = false;  ///< of the step that the run was resumed at
   Interval interval_;
   std::int64_t redone_steps_ = 0;
   std::vector<double> step_seconds_;  ///< newest steps, a ring

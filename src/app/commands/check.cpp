@@ -8,8 +8,11 @@
 #include "app/plan/run_plan.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/pretrained.hpp"
 #include "app/text.hpp"
+
+#include "zygos/core/machine.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -61,6 +64,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
     console.say(activation_table(activations));
   }
   require_within_budgets(memory, subject, setup.host_budget_bytes);
+  require_within_machine(host_needs(setup, schedule), usable_memory());
   console.say(fmt::format("\n{}: good. {}{}", invocation.target,
                           placement_text(*setup.graph, schedule), open_text(setup, schedule)));
   if (console.wants_json()) {

@@ -8,6 +8,7 @@
 #include "app/plan/profile_cache.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/run/build_run.hpp"
+#include "app/standard_streams.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
@@ -106,7 +107,7 @@ ExitCode run_schedule(const Invocation& invocation, Console& console) {
     console.say(invocation.output);
   } else if (!console.wants_json()) {
     // To the byte, as golden schedules are compared.
-    fmt::print(stdout, "{}", step.schedule.text());
+    put(stdout, step.schedule.text());
   }
   if (console.wants_json()) {
     console.json(json_of(step));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
+#include "app/standard_streams.hpp"
 
 #include "zygos/deck/reference.hpp"
 #include "zygos/load/deck_file.hpp"
@@ -19,7 +20,7 @@ ExitCode run_schema(const Invocation& invocation, Console& console) {
                                      : nlohmann::json::parse(text));
   } else {
     // To the byte, so that the output can be redirected into a file that is compared with it.
-    fmt::print(stdout, "{}{}", text, text.ends_with('\n') ? "" : "\n");
+    put(stdout, text + (text.ends_with('\n') ? "" : "\n"));
   }
   return ExitCode::done;
 }

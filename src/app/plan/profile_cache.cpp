@@ -5,6 +5,7 @@
 #include "app/plan/link_precision.hpp"
 #include "app/plan/policy_choice.hpp"
 #include "app/run/fed_samples.hpp"
+#include "app/signals.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/batching.hpp"
@@ -86,11 +87,16 @@ void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profi
   }
 }
 
-/// Batches as training takes them, without an end. `setup` must outlive them.
+/// Batches as training takes them, without an end but for a stop. `setup` must outlive them.
 std::function<train::Batch()> endless_batches(const RunSetup& setup) {
   auto samples = std::make_shared<FedSamples>(setup);
   samples->seek(1, std::numeric_limits<std::int64_t>::max());
-  return [samples] { return samples->next(); };
+  return [samples, signals = setup.signals] {
+    if (signals != nullptr && signals->stop_requested()) {
+      throw StoppedEarly();
+    }
+    return samples->next();
+  };
 }
 
 void keep(const RunSetup& setup, const plan::Profile& profile, Console& console) {

@@ -110,6 +110,9 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     line["kind"] = "checkpoint";
     line["path"] = event.checkpoint;
     line["written_s"] = event.written_s;
+  } else if (event.kind == train::EventKind::checkpoint_failed) {
+    line["kind"] = "checkpoint_failed";
+    line["problem"] = event.problem;
   } else {
     line["kind"] = event.kind == train::EventKind::finished ? "finished" : "stopped";
   }
@@ -131,6 +134,10 @@ void Progress::show(const train::Event& event) {
     case train::EventKind::checkpointed:
       console_.detail(fmt::format("checkpoint {}, written in {}", event.checkpoint,
                                   text_of_seconds(event.written_s)));
+      break;
+    case train::EventKind::checkpoint_failed:
+      console_.warn(fmt::format("step {}: no checkpoint was written, and training goes on: {}",
+                                event.step, event.problem));
       break;
     case train::EventKind::finished:
     case train::EventKind::stopped:

@@ -312,6 +312,7 @@ nlohmann::json samples_json(const RunSetup& setup, const RunPlan& plan) {
 nlohmann::json checkpoints_json(const RunSetup& setup, const train::CheckpointCosts& costs) {
   return {{"background", setup.trainer.background},
           {"committed", costs.committed},
+          {"failed", costs.failed},
           {"put_off", costs.put_off},
           {"stopped_s", costs.stopped_s},
           {"writing_s", costs.writing_s},
@@ -322,6 +323,9 @@ std::string checkpoints_text(const train::CheckpointCosts& costs) {
   std::string text = fmt::format("{} committed; training stood still {} for them, writing took {}",
                                  text_of_count(costs.committed), text_of_seconds(costs.stopped_s),
                                  text_of_seconds(costs.writing_s));
+  if (costs.failed > 0) {
+    text += fmt::format("; {} failed", text_of_count(costs.failed));
+  }
   if (costs.put_off > 0) {
     text += fmt::format("; {} put off while one was being written", text_of_count(costs.put_off));
   }

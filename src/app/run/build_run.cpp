@@ -119,6 +119,7 @@ train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
   options.evaluate = every_of(spec.train.evaluate);
   options.checkpoint = every_of(spec.checkpoint.every);
   options.background = spec.checkpoint.background;
+  options.checkpoint_failures = spec.checkpoint.failures;
   options.rank_checkpoints = spec.checkpoint.keep_best > 0;
   return options;
 }
@@ -246,6 +247,9 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
 
 RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options,
                    const Ranks& ranks) {
+  if (!ranks.alone()) {
+    ranks.communicator()->set_time_limit(checked.spec.train.peer_timeout_s);
+  }
   ranks.require_same("the deck " + checked.spec.name, checked.deck.resolved());
   const auto owners =
       ranks.together([&] { return deal_out(checked.spec.lanes.size(), ranks.size()); });

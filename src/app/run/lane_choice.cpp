@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/lane_choice.hpp"
 
+#include "zygos/core/machine.hpp"
 #include "zygos/lane/lane_set.hpp"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,31 +70,15 @@ void divide_cores(std::vector<lane::LaneSpec>& specs, const std::vector<int>& nu
 
 }  // namespace
 
-std::vector<int> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (::sched_getaffinity(0, sizeof(set), &set) == 0) {
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-      if (CPU_ISSET(static_cast<std::size_t>(core), &set)) {
-        cores.push_back(core);
-      }
-    }
-  }
-  return cores;
-}
-
 Machine this_machine() {
   auto numbers = usable_cores();
-  const int cores = static_cast<int>(numbers.size());
+  const int cores = granted_cores(numbers.size());
   // The usual way to tell OpenMP programs that others use the cores as well.
   const char* bind = std::getenv("OMP_PROC_BIND");
   if (bind != nullptr && std::string_view(bind) == "false") {
     numbers.clear();
   }
-  return {.cores = std::max(1, cores),
-          .devices = lane::device_count(),
-          .core_numbers = std::move(numbers)};
+  return {.cores = cores, .devices = lane::device_count(), .core_numbers = std::move(numbers)};
 }
 
 std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,

@@ -27,8 +27,6 @@ struct Machine {
 
 /// This process on this machine.
 Machine this_machine();
-/// Numbers of the cores that this process may use, in rising order.
-std::vector<int> usable_cores();
 
 /// Every emulated lane gets one thread, the host lane the other cores, at least one; a GPU's driver
 /// thread sleeps most of the time and counts for nothing. Lanes that fill the machine exactly get

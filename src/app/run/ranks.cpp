@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/ranks.hpp"
 
-#include "app/run/lane_choice.hpp"
+#include "zygos/core/machine.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -54,7 +54,10 @@ std::optional<Failure> failure_from(const std::string& text) {
 Ranks::Ranks(const comm::MpiSession& session) : session_(&session) {
   auto world = session.world();
   if (world->size() > 1) {
-    *this = Ranks(std::move(world), host_name(), usable_cores());
+    auto cores = usable_cores();
+    // Ranks of one job share its control group: as many of the cores as that lets them keep busy.
+    cores.resize(std::min(cores.size(), static_cast<std::size_t>(granted_cores(cores.size()))));
+    *this = Ranks(std::move(world), host_name(), std::move(cores));
     session_ = &session;
   }
 }

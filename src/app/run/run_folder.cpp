@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/run_folder.hpp"
 
+#include "io/file_sync.hpp"
+
 #include "zygos/core/error.hpp"
 
 #include <fcntl.h>
@@ -33,11 +35,10 @@ bool still_names(const fs::path& file, int descriptor) {
 }
 
 int open_lock_file(const fs::path& folder, const fs::path& file) {
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (problem) {
-    throw IoError(fmt::format("cannot make the run folder {}: {}; choose another with --run-dir",
-                              folder.string(), problem.message()));
+  try {
+    io::make_directories_durably(folder);
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("{}; choose another run folder with --run-dir", error.what()));
   }
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
   if (descriptor < 0) {
@@ -104,12 +105,7 @@ fs::path RunFolder::set_aside() {
     other = plain;
     other += fmt::format(".{}", number);
   }
-  std::error_code problem;
-  fs::rename(plain, other, problem);
-  if (problem) {
-    throw IoError(fmt::format("cannot rename {} to {}: {}", plain.string(), other.string(),
-                              problem.message()));
-  }
+  io::rename_durably(plain, other);
   lock_ = FolderLock(path_);
   return other;
 }

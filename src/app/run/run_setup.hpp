@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/kokkos_session.hpp"
+#include "app/signals.hpp"
 
 #include "zygos/graph/graph.hpp"
 #include "zygos/io/dataset.hpp"
@@ -63,6 +64,7 @@ struct RunSetup {
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
   const plan::Card* assumed_card =
       nullptr;  ///< what lanes that are no host are treated as, in a plan
+  const SignalGuard* signals = nullptr;        ///< measurements end with StoppedEarly if it says so
 
   /// What policies may know of the run.
   plan::Problem problem() const {

@@ -12,12 +12,14 @@
 #include "app/report/report_page.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/pretrained.hpp"
 #include "app/run/share_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/machine.hpp"
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/hash.hpp"
 #include "zygos/io/sample_source.hpp"
@@ -27,9 +29,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <span>
+#include <sstream>
 
 namespace zygos::app {
 
@@ -95,16 +97,14 @@ class TrainingRun {
         trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
                  options()) {}
 
-  RunEnd run(const std::optional<io::Checkpoint>& checkpoint, SignalGuard& signals) {
+  RunEnd run(const std::optional<io::Checkpoint>& checkpoint, const SignalGuard& signals) {
     if (checkpoint) {
       trainer_.resume(*checkpoint);
     } else {
       trainer_.start(setup_.first_weights());
     }
-    signals.attach(trainer_);
-    const RunEnd end = work();
-    signals.detach();
-    return end;
+    const SignalsTo attached(signals, trainer_);
+    return work();
   }
 
  private:
@@ -233,7 +233,7 @@ class TrainingRun {
     if (folder_ == nullptr) {
       return;
     }
-    std::ofstream trace(folder_->trace());
+    std::ostringstream trace;
     const auto planned = place_memory_of(plan_.schedule, plan_subject(setup_));
     const auto* predicted = plan_.simulation ? &*plan_.simulation : nullptr;
     train::TraceMemory memory{
@@ -242,8 +242,10 @@ class TrainingRun {
       memory.predicted = plan::memory_over_time(planned, predicted->tasks);
     }
     train::write_trace(trace, engine_->trace(), plan_.schedule, predicted, memory);
-    if (!trace) {
-      console_.warn("cannot write " + folder_->trace().string());
+    try {
+      io::write_file_atomically(folder_->trace(), trace.str());
+    } catch (const IoError& error) {
+      console_.warn(error.what());
     }
   }
 
@@ -263,7 +265,11 @@ std::optional<measure::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& pla
     return std::nullopt;
   }
   console.detail("measuring step and gain");
-  return measure::measure_gain(profile_request(setup, {}), plan.schedule);
+  try {
+    return measure::measure_gain(profile_request(setup, {}), plan.schedule);
+  } catch (const StoppedEarly&) {
+    return std::nullopt;  // the run itself is done
+  }
 }
 
 /// The run is done by then: nothing that goes wrong here may change how it ends.
@@ -339,7 +345,8 @@ using MakePlan = std::function<RunPlan(const std::optional<io::Checkpoint>& chec
 ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
                          const std::optional<io::Checkpoint>& checkpoint, const MakePlan& make_plan,
                          Console& console, const Ranks& ranks) {
-  SignalGuard signals;
+  const SignalGuard signals;
+  setup.signals = &signals;
   const RunPlan plan = ranks.together([&] {
     if (checkpoint) {
       refuse_other_data(setup, *checkpoint);
@@ -348,6 +355,7 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
     }
     say_setup(setup, console);
     RunPlan made = make_plan(checkpoint);
+    require_within_machine(host_needs(setup, made.schedule), usable_memory());
     keep_deck(setup, folder);
     return made;
   });
@@ -366,6 +374,7 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
   if (folder != nullptr) {
     say_and_keep_end(setup, *folder, plan, end, console);
   }
+  setup.signals = nullptr;
   return finished ? ExitCode::done : ExitCode::stopped;
 }
 

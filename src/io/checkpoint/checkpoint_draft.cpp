@@ -119,6 +119,7 @@ DraftTexts texts_of(const Draft& draft, const std::string& state_sha256) {
 fs::path commit_draft(const fs::path& directory, const Draft& draft) {
   make_directories_durably(directory);
   remove_stale(directory);
+  restore_set_aside(directory);
   const fs::path final = directory / checkpoint_name(draft.manifest.step);
   if (!holds(final, draft)) {
     publish(directory, draft);

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view final_prefix = "step-";
 constexpr std::string_view staging_prefix = ".tmp-step-";
+constexpr std::string_view aside_prefix = ".old-";
 
 fs::path staging_path(const fs::path& directory, std::string_view name) {
   return directory / fmt::format(".tmp-{}-{}", name, unique_suffix());
@@ -42,6 +43,43 @@ void remove_quietly(const fs::path& folder) noexcept {
   fs::remove_all(folder, ignored);
 }
 
+/// The step of ".old-step-000012-<unique>"; nullopt for other names.
+std::optional<std::int64_t> step_set_aside(std::string_view name) {
+  if (!name.starts_with(aside_prefix)) {
+    return std::nullopt;
+  }
+  name.remove_prefix(aside_prefix.size());
+  return step_of_name(name.substr(0, name.find('-', final_prefix.size())));
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code unknown;
+  return fs::exists(fs::symlink_status(path, unknown));
+}
+
+/// Folders beneath `directory` whose names `step_of` knows, in no order; none if it does not exist.
+std::vector<FoundCheckpoint> folders_in(
+    const fs::path& directory, std::optional<std::int64_t> (*step_of)(std::string_view name)) {
+  std::vector<FoundCheckpoint> found;
+  std::error_code problem;
+  fs::directory_iterator entry(directory, problem);
+  if (problem == std::errc::no_such_file_or_directory) {
+    return found;
+  }
+  for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
+    std::error_code unknown;
+    const auto step = step_of(entry->path().filename().string());
+    if (step && fs::is_directory(entry->symlink_status(unknown))) {
+      found.push_back({entry->path(), *step});
+    }
+  }
+  if (problem) {
+    throw IoError(
+        fmt::format("cannot read directory {}: {}", directory.string(), problem.message()));
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("step-{:06}", step); }
@@ -57,25 +95,25 @@ std::optional<std::int64_t> step_of_name(std::string_view name) {
 }
 
 std::vector<FoundCheckpoint> find_checkpoints(const fs::path& directory) {
-  std::vector<FoundCheckpoint> found;
-  std::error_code problem;
-  fs::directory_iterator entry(directory, problem);
-  if (problem == std::errc::no_such_file_or_directory) {
-    return found;
-  }
-  for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
-    std::error_code unknown;
-    const auto step = step_of_name(entry->path().filename().string());
-    if (step && fs::is_directory(entry->symlink_status(unknown))) {
-      found.push_back({entry->path(), *step});
+  auto found = folders_in(directory, step_of_name);
+  for (FoundCheckpoint& aside : folders_in(directory, step_set_aside)) {
+    if (!is_there(directory / checkpoint_name(aside.step))) {
+      found.push_back(std::move(aside));
     }
-  }
-  if (problem) {
-    throw IoError(
-        fmt::format("cannot read directory {}: {}", directory.string(), problem.message()));
   }
   std::ranges::sort(found, std::ranges::greater{}, &FoundCheckpoint::step);
   return found;
+}
+
+void restore_set_aside(const fs::path& directory) {
+  for (const FoundCheckpoint& aside : folders_in(directory, step_set_aside)) {
+    const fs::path final = directory / checkpoint_name(aside.step);
+    if (is_there(final)) {
+      remove_quietly(aside.path);
+    } else {
+      rename_durably(aside.path, final);
+    }
+  }
 }
 
 StagingFolder::StagingFolder(const fs::path& directory, std::int64_t step)
@@ -94,8 +132,7 @@ StagingFolder::~StagingFolder() {
 }
 
 void StagingFolder::commit(const fs::path& final) {
-  std::error_code unknown;
-  if (!fs::exists(fs::symlink_status(final, unknown))) {
+  if (!is_there(final)) {
     rename_durably(path_, final);
   } else if (exchange_durably(path_, final)) {
     remove_quietly(path_);  // now the old one
@@ -106,8 +143,8 @@ void StagingFolder::commit(const fs::path& final) {
 }
 
 void replace_in_two_steps(const fs::path& fresh, const fs::path& old) {
-  const fs::path aside =
-      old.parent_path() / fmt::format(".old-{}-{}", old.filename().string(), unique_suffix());
+  const fs::path aside = old.parent_path() / fmt::format("{}{}-{}", aside_prefix,
+                                                         old.filename().string(), unique_suffix());
   rename_durably(old, aside);
   try {
     rename_durably(fresh, old);

@@ -29,8 +29,8 @@ std::string checkpoint_name(std::int64_t step);
 /// The inverse; nullopt for all names that checkpoint_name does not give.
 std::optional<std::int64_t> step_of_name(std::string_view name);
 
-/// Folders with a checkpoint's name, newest first; none if the directory does not exist. Throws
-/// IoError if it can't be read.
+/// Folders with a checkpoint's name, newest first, and those that replace_in_two_steps() has left
+/// in the place of one; none if the directory does not exist. Throws IoError if it can't be read.
 std::vector<FoundCheckpoint> find_checkpoints(const std::filesystem::path& directory);
 
 /// A folder under construction. Locked, so that remove_stale in another process leaves it alone;
@@ -56,6 +56,10 @@ class StagingFolder {
 /// then `fresh` gets its name, then the old one is removed. Between the two renames a crash leaves
 /// the complete old checkpoint under its ".old-" name.
 void replace_in_two_steps(const std::filesystem::path& fresh, const std::filesystem::path& old);
+
+/// What is left of replace_in_two_steps() in a process that died in it: the old checkpoint gets its
+/// name back where no other has it. For the writer alone: another one's may be about to use it.
+void restore_set_aside(const std::filesystem::path& directory);
 
 /// Removes a checkpoint in such a way that no crash leaves half of it under its name.
 void remove_checkpoint(const std::filesystem::path& checkpoint);

@@ -51,9 +51,12 @@ void CheckpointWriter::start(std::int64_t step, std::span<const TensorRef> tenso
       });
 }
 
-bool CheckpointWriter::busy() const {
+bool CheckpointWriter::busy() const { return busy_for(0.0); }
+
+bool CheckpointWriter::busy_for(double seconds) const {
   return state_->in_flight.valid() &&
-         state_->in_flight.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+         state_->in_flight.wait_for(std::chrono::duration<double>(seconds)) ==
+             std::future_status::timeout;
 }
 
 std::optional<CommittedCheckpoint> CheckpointWriter::take() {

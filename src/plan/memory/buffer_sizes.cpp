@@ -25,7 +25,7 @@ class TimedSlots {
     std::size_t total = 0;
     for (memory::LiveInterval& interval : intervals_) {
       interval.offset = total;
-      total += interval.bytes;
+      total = memory::end_of(interval);
     }
     return laid_out(total);
   }
@@ -56,7 +56,7 @@ BufferSizes::BufferSizes(const MemoryRequest& request, const StageTensors& stage
       trains_(trains) {}
 
 std::size_t BufferSizes::bytes(const Shape& sample) const {
-  return static_cast<std::size_t>(samples_ * sample.size()) * size_of(request_.dtype);
+  return static_cast<std::size_t>(sample.with_leading(samples_).size()) * size_of(request_.dtype);
 }
 
 BufferLayout BufferSizes::of(const schedule::Buffer& buffer) const {
@@ -84,17 +84,17 @@ BufferLayout BufferSizes::of(const schedule::Buffer& buffer) const {
 }
 
 BufferLayout BufferSizes::of_batch() const {
-  const auto samples = static_cast<std::size_t>(samples_);
+  const auto of_samples = [&](const Shape& sample, DType dtype) {
+    return static_cast<std::size_t>(sample.with_leading(samples_).size()) * size_of(dtype);
+  };
   const TargetSpec& target = request_.target;
-  const std::size_t targets =
-      samples * static_cast<std::size_t>(target.shape.size()) * size_of(target.dtype);
+  const std::size_t targets = of_samples(target.shape, target.dtype);
   const graph::Graph& graph = request_.graph;
-  const std::size_t inputs = samples * static_cast<std::size_t>(graph.input_shape().size()) *
-                             size_of(graph.input_dtype(request_.dtype));
+  const std::size_t inputs = of_samples(graph.input_shape(), graph.input_dtype(request_.dtype));
   TimedSlots slots;
   slots.add({Role::model_input}, stage_.reads_input ? inputs : 0);
   slots.add({Role::target}, stage_.is_last ? targets : 0);
-  slots.add({Role::sample_ids}, samples * size_of(DType::u32));
+  slots.add({Role::sample_ids}, of_samples({}, DType::u32));
   return std::move(slots).apart();
 }
 
