@@ -2,177 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/deck/run_schema.hpp"
 
+#include "deck/data_schema.hpp"
 #include "deck/describe/describe.hpp"
-#include "deck/graph_data.hpp"
 #include "deck/model_schema.hpp"
 
 namespace zygos::deck {
 namespace {
-
-void add_scaling(Schema& schema) {
-  schema.real("scale", "The model sees value * scale + offset; auto: 1/255 for bytes, else 1.")
-      .or_word("auto")
-      .fallback("auto");
-  schema.real("offset", "Added after scaling.").fallback(0.0);
-}
-
-void add_classes(Schema& schema) {
-  schema.integer("classes", "Number of labels; auto: the largest label + 1.")
-      .in_range(2, 1e6)
-      .or_word("auto")
-      .fallback("auto");
-}
-
-Schema idx_files(const char* name, const char* doc) {
-  Schema schema(name, doc);
-  schema.path("images", "IDX file of the inputs, plain or gzip.")
-      .required()
-      .example("data/mnist/train-images-idx3-ubyte.gz");
-  schema.path("labels", "IDX file of the labels, plain or gzip.")
-      .required()
-      .example("data/mnist/train-labels-idx1-ubyte.gz");
-  return schema;
-}
-
-Schema hdf5_files(const char* name, const char* doc) {
-  Schema schema(name, doc);
-  schema.path("file", "HDF5 file with both arrays.").required().example("data/train.h5");
-  schema.text("inputs", "Data set of the inputs: samples first.").fallback("inputs");
-  schema.text("targets", "Data set of the labels (integers) or target values.").fallback("targets");
-  return schema;
-}
-
-constexpr const char* train_doc = "What is trained on.";
-constexpr const char* test_doc = "What is evaluated on.";
-
-Schema idx_schema() {
-  Schema schema("idx", "IDX files, the format of MNIST.");
-  schema.section("train", idx_files("train", train_doc))
-      .example("{images: images.idx, labels: labels.idx}");
-  schema.section("test", idx_files("test", test_doc)).optional();
-  add_scaling(schema);
-  add_classes(schema);
-  return schema;
-}
-
-Schema hdf5_schema() {
-  Schema schema("hdf5", "Arrays in HDF5 files.");
-  schema.section("train", hdf5_files("train", train_doc)).example("{file: train.h5}");
-  schema.section("test", hdf5_files("test", test_doc)).optional();
-  schema
-      .boolean("in_memory",
-               "true: load all samples before training; false: read each batch from the file, "
-               "ahead of its step; auto: false for sets of more than half of the machine's memory. "
-               "The numbers are the same.")
-      .or_word("auto")
-      .fallback("auto");
-  schema.integer("prefetch", "Batches read ahead of their steps, where they are not in memory.")
-      .in_range(1, 1000)
-      .fallback(4);
-  add_scaling(schema);
-  add_classes(schema);
-  return schema;
-}
-
-Schema cifar10_schema() {
-  Schema schema("cifar10", "CIFAR-10 in its binary version.");
-  schema
-      .path("folder",
-            "Folder with data_batch_1.bin and so on, all of which are trained on, and "
-            "test_batch.bin.")
-      .required()
-      .example("data/cifar-10-batches-bin");
-  add_scaling(schema);
-  return schema;
-}
-
-Schema glyphs_schema() {
-  Schema schema("glyphs", "Synthetic digits, drawn on the fly; needs no file.");
-  schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(60000);
-  schema.integer("test_samples", "Number of test samples; 0: no test set.")
-      .in_range(0, 1e8)
-      .fallback(10000);
-  schema.integer("classes", "Number of digits.").in_range(2, 10).fallback(10);
-  schema.integer("size", "Width and height of an image in pixels.").in_range(8, 256).fallback(28);
-  schema
-      .integer("channels", "The same strokes in so many channels, with ink and noise of their own.")
-      .in_range(1, 16)
-      .fallback(1);
-  schema.real("jitter", "How much a glyph is bent, turned, scaled and shifted.")
-      .in_range(0, 2)
-      .fallback(1.0);
-  schema.real("noise", "Amplitude of the noise in every pixel.").in_range(0, 1).fallback(0.25);
-  schema.integer("seed", "Seed of the images; independent of the run's.").at_least(0).fallback(1);
-  add_scaling(schema);
-  return schema;
-}
-
-Schema synthetic_schema() {
-  Schema schema("synthetic", "Inputs and what a function makes of them; needs no file.");
-  schema
-      .choice("function", {"invariants", "smagorinsky", "burgers", "fronts", "blobs"},
-              "invariants: 3 of a symmetric tensor; smagorinsky: eddy viscosity and dissipation of "
-              "a rate of strain; burgers: a field after some time; fronts: where it is steep by "
-              "then; blobs: the mask of bright ellipses.")
-      .required()
-      .example("burgers");
-  schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(10000);
-  schema.integer("test_samples", "Number of test samples; 0: no test set.")
-      .in_range(0, 1e8)
-      .fallback(1000);
-  schema.integer("size", "Width and height of a field or image; tensors have none.")
-      .in_range(8, 512)
-      .fallback(32);
-  schema.real("noise", "Amplitude of the noise in every input; targets have none.")
-      .in_range(0, 10)
-      .fallback(0.0);
-  schema.integer("seed", "Seed of the samples; independent of the run's.").at_least(0).fallback(1);
-  add_scaling(schema);
-  return schema;
-}
-
-Schema text_schema() {
-  Schema schema("text", "A text, plain or gzip: sequences of tokens, each followed by the next.");
-  schema.path("file", "The text.").required().example("data/tinyshakespeare.txt");
-  schema
-      .choice("vocabulary", {"characters", "bytes", "words"},
-              "What a token is: a character of UTF-8 that occurs, in their order; one of 256 "
-              "bytes; a word, a mark or a line end, the most frequent first, behind one token "
-              "for all others.")
-      .fallback("characters");
-  schema.integer("most_words", "Number of tokens that words may have.")
-      .in_range(2, 1 << 24)
-      .fallback(10000);
-  schema.integer("sequence", "Tokens of a sample.").in_range(1, 1e6).fallback(128);
-  schema
-      .integer("stride", "Tokens from the beginning of a training sample to that of the next one.")
-      .at_least(1)
-      .or_word("sequence")
-      .fallback("sequence");
-  schema
-      .real("validation",
-            "Part of the text, at its end, that is evaluated on and not trained on; 0: none.")
-      .at_least(0.0)
-      .below(1.0)
-      .fallback(0.1);
-  return schema;
-}
-
-Schema tokens_schema() {
-  Schema schema("tokens",
-                "Synthetic sequences of tokens, drawn on the fly; needs no file. After each, four "
-                "are possible, with probabilities 1/2, 1/4, 1/8 and 1/8: no loss is below 1.213.");
-  schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(10000);
-  schema.integer("test_samples", "Number of test samples; 0: no test set.")
-      .in_range(0, 1e8)
-      .fallback(1000);
-  schema.integer("sequence", "Tokens of a sample.").in_range(1, 1e6).fallback(128);
-  schema.integer("vocabulary", "Number of tokens.").in_range(2, 1 << 24).fallback(64);
-  schema.integer("seed", "Seed of the sequences; independent of the run's.")
-      .at_least(0)
-      .fallback(1);
-  return schema;
-}
 
 std::vector<Schema> with_optimizer_keys(const RunTables& tables) {
   std::vector<Schema> optimizers = tables.optimizers;
@@ -404,9 +239,7 @@ Schema run_schema(const RunTables& tables) {
   Schema schema("deck", "What `zygos train` runs.");
   add_run_keys(schema);
   schema
-      .variant("data", "format",
-               {idx_schema(), hdf5_schema(), cifar10_schema(), glyphs_schema(), synthetic_schema(),
-                text_schema(), tokens_schema(), graph_schema(), power_law_graph_schema()},
+      .variant("data", "format", data_schemas(),
                "Samples and their targets. Relative paths start at the deck's folder.")
       .required()
       .example("{format: glyphs}");

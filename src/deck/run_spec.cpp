@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "deck/graph_data.hpp"
+#include "deck/data_spec.hpp"
 #include "deck/layer_specs.hpp"
 #include "deck/read/text.hpp"
 
@@ -14,133 +14,11 @@
 namespace zygos::deck {
 namespace {
 
-std::uint64_t seed_of(const Section& section) {
-  return static_cast<std::uint64_t>(section.integer("seed"));
-}
-
 DType precision_of(const std::string& name) {
   if (name == "bf16") {
     return DType::bf16;
   }
   return name == "float64" ? DType::f64 : DType::f32;
-}
-
-DataFiles files_of(const Section& section, DataFormat format) {
-  if (format == DataFormat::idx) {
-    return {.inputs = section.path("images"),
-            .targets = section.path("labels"),
-            .inputs_dataset = {},
-            .targets_dataset = {},
-            .inputs_position = section.position("images"),
-            .targets_position = section.position("labels")};
-  }
-  return {.inputs = section.path("file"),
-          .targets = section.path("file"),
-          .inputs_dataset = section.text("inputs"),
-          .targets_dataset = section.text("targets"),
-          .inputs_position = section.position("file"),
-          .targets_position = section.position("file")};
-}
-
-GlyphSpec glyphs_of(const Section& section) {
-  return {.samples = section.integer("samples"),
-          .test_samples = section.integer("test_samples"),
-          .size = section.integer("size"),
-          .channels = section.integer("channels"),
-          .jitter = section.real("jitter"),
-          .noise = section.real("noise"),
-          .seed = seed_of(section)};
-}
-
-SyntheticSpec synthetic_of(const Section& section) {
-  return {.function = section.text("function"),
-          .samples = section.integer("samples"),
-          .test_samples = section.integer("test_samples"),
-          .size = section.integer("size"),
-          .noise = section.real("noise"),
-          .seed = seed_of(section)};
-}
-
-TextSpec text_of(const Section& section) {
-  return {.file = section.path("file"),
-          .file_position = section.position("file"),
-          .unit = section.text("vocabulary"),
-          .max_words = section.integer("most_words"),
-          .sequence = section.integer("sequence"),
-          .stride = section.is_word("stride", "sequence") ? 0 : section.integer("stride"),
-          .validation = section.real("validation")};
-}
-
-TokenSpec tokens_of(const Section& section) {
-  return {.samples = section.integer("samples"),
-          .test_samples = section.integer("test_samples"),
-          .sequence = section.integer("sequence"),
-          .vocabulary = section.integer("vocabulary"),
-          .seed = seed_of(section)};
-}
-
-DataFormat format_named(const std::string& keyword) {
-  return keyword == "idx"               ? DataFormat::idx
-         : keyword == "hdf5"            ? DataFormat::hdf5
-         : keyword == "cifar10"         ? DataFormat::cifar10
-         : keyword == "synthetic"       ? DataFormat::synthetic
-         : keyword == "text"            ? DataFormat::text
-         : keyword == "tokens"          ? DataFormat::tokens
-         : keyword == "graph"           ? DataFormat::graph
-         : keyword == "power_law_graph" ? DataFormat::power_law_graph
-                                        : DataFormat::glyphs;
-}
-
-/// Where arrays are read from.
-void add_files(const Section& section, DataSpec& data) {
-  if (data.format == DataFormat::cifar10) {
-    data.folder = section.path("folder");
-    data.folder_position = section.position("folder");
-    return;
-  }
-  if (data.format == DataFormat::hdf5) {
-    if (!section.is_word("in_memory", "auto")) {
-      data.in_memory = section.boolean("in_memory");
-    }
-    data.prefetch = section.integer("prefetch");
-  }
-  data.train = files_of(section.section("train"), data.format);
-  if (section.has("test")) {
-    data.test = files_of(section.section("test"), data.format);
-  }
-}
-
-DataSpec data_of(const Section& section) {
-  DataSpec data;
-  data.format = format_named(section.text("format"));
-  data.position = section.position();
-  if (data.format == DataFormat::text) {
-    data.text = text_of(section);
-    return data;
-  }
-  if (data.format == DataFormat::tokens) {
-    data.tokens = tokens_of(section);
-    return data;
-  }
-  if (data.format == DataFormat::graph || data.format == DataFormat::power_law_graph) {
-    data.graph = graph_spec_of(section);
-    return data;
-  }
-  if (!section.is_word("scale", "auto")) {
-    data.scale = section.real("scale");
-  }
-  data.offset = section.real("offset");
-  if (section.has("classes") && !section.is_word("classes", "auto")) {
-    data.classes = section.integer("classes");
-  }
-  if (data.format == DataFormat::glyphs) {
-    data.glyphs = glyphs_of(section);
-  } else if (data.format == DataFormat::synthetic) {
-    data.synthetic = synthetic_of(section);
-  } else {
-    add_files(section, data);
-  }
-  return data;
 }
 
 PretrainedSpec pretrained_of(const Section& section, Findings& findings) {
@@ -452,7 +330,7 @@ RunSpec run_spec(const Deck& deck) {
   RunSpec run;
   check_name(root, findings);
   run.name = root.text("name");
-  run.seed = seed_of(root);
+  run.seed = static_cast<std::uint64_t>(root.integer("seed"));
   run.precision = precision_of(root.text("precision"));
   run.data = data_of(root.section("data"));
   run.model = model_of(root.section("model"), findings);

@@ -35,6 +35,7 @@ struct Model::Impl {
   std::size_t capacity = 0;
   NodeTensors parameters{};
   NodeTensors constants{};
+  UnitStandards::Bound standards{};
   std::vector<Pass> passes{};
   std::size_t oldest = 0;
 
@@ -67,6 +68,7 @@ void Model::Impl::enter(const lane::Execution& next) {
       capacity = 0;
       version = 0;
       constants = core->constants().bind(next);
+      standards = core->standards().bind(next);
     }
   }
   if (version != core->version()) {
@@ -120,20 +122,25 @@ void Model::Impl::run(std::span<const Samples> inputs, const Samples& outputs) {
   };
   const bool apart =
       std::ranges::none_of(inputs, [&](const Samples& input) { return overlap(input, outputs); });
-  const bool reads = apart && inputs.size() == 1 && in_place(inputs.front(), pass.input());
-  const bool writes = apart && in_place(outputs, pass.output());
+  const bool reads = apart && inputs.size() == 1 && standards.inputs.shift == nullptr &&
+                     in_place(inputs.front(), pass.input());
+  const bool writes =
+      apart && standards.outputs.shift == nullptr && in_place(outputs, pass.output());
   pass.redirect(reads ? inputs.front().data : pass.input().raw(),
                 writes ? outputs.data : pass.output().raw());
   std::int64_t first = 0;
   for (const Samples& input : inputs) {
     if (!reads) {
-      copy_samples(*execution, input, samples_in(pass.input(), first, input.shape));
+      ops::SampleStandards of_part = standards.inputs;
+      of_part.first = first;
+      copy_samples(*execution, input, samples_in(pass.input(), first, input.shape), of_part);
     }
     first += input.shape.size();
   }
   core->evaluation().run(*execution, pass.nodes(), parameters, constants);
   if (!writes) {
-    copy_samples(*execution, samples_in(pass.output(), 0, outputs.shape), outputs);
+    copy_samples(*execution, samples_in(pass.output(), 0, outputs.shape), outputs,
+                 standards.outputs);
   }
 }
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/samples.hpp"
 
-#include "ops/elementwise/copy_samples.hpp"
-
 #include "zygos/core/error.hpp"
 #include "zygos/lane/dispatch.hpp"
 
@@ -150,7 +148,8 @@ Samples samples_in(const Tensor& tensor, std::int64_t first, const Shape& shape)
   return out;
 }
 
-void copy_samples(const lane::Execution& execution, const Samples& from, const Samples& to) {
+void copy_samples(const lane::Execution& execution, const Samples& from, const Samples& to,
+                  const ops::SampleStandards& standards) {
   ops::SampleLayout layout;
   layout.rank = from.shape.rank();
   for (std::size_t axis = 0; axis < layout.rank; ++axis) {
@@ -164,7 +163,7 @@ void copy_samples(const lane::Execution& execution, const Samples& from, const S
         using From = typename decltype(from_type)::type;
         using To = typename decltype(to_type)::type;
         ops::copy_samples(exec, from.count, layout, static_cast<const From*>(from.data),
-                          from.stride, static_cast<To*>(to.data), to.stride);
+                          from.stride, static_cast<To*>(to.data), to.stride, standards);
       });
     });
   });

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "ops/elementwise/copy_samples.hpp"
+
 #include "zygos/graph/graph.hpp"
 #include "zygos/infer/samples.hpp"
 #include "zygos/lane/execution.hpp"
@@ -22,7 +24,9 @@ bool overlap(const Samples& one, const Samples& other);
 /// The elements of each of a dense tensor's samples from `first` on, which have this shape.
 Samples samples_in(const Tensor& tensor, std::int64_t first, const Shape& shape);
 
-/// to = from, converted. Both have the same number of samples, and samples of the same shape.
-void copy_samples(const lane::Execution& execution, const Samples& from, const Samples& to);
+/// to = from, converted, and changed as `standards` say. Both have the same number of samples, and
+/// samples of the same shape.
+void copy_samples(const lane::Execution& execution, const Samples& from, const Samples& to,
+                  const ops::SampleStandards& standards = {});
 
 }  // namespace zygos::infer

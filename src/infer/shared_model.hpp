@@ -4,6 +4,7 @@
 
 #include "infer/block_size.hpp"
 #include "infer/evaluation.hpp"
+#include "infer/unit_standards.hpp"
 #include "infer/weights.hpp"
 
 #include "zygos/core/error.hpp"
@@ -30,6 +31,7 @@ class SharedModel {
                                  : std::max(block_size(graph_, options.dtype), options.min_block)),
         evaluation_(graph_, options.dtype),
         constants_(graph_, wide(options.dtype)),
+        standards_(graph_.input_shape(), options.inputs, graph_.output_shape(), options.outputs),
         weights_(flat_weights(graph_, wide(options.dtype), weights)) {}
 
   const graph::Graph& graph() const noexcept { return graph_; }
@@ -37,6 +39,7 @@ class SharedModel {
   std::int64_t block() const noexcept { return block_; }
   const Evaluation& evaluation() const noexcept { return evaluation_; }
   Constants& constants() noexcept { return constants_; }
+  UnitStandards& standards() noexcept { return standards_; }
 
   /// Changes with every assign().
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_acquire); }
@@ -67,6 +70,7 @@ class SharedModel {
   const std::int64_t block_;
   const Evaluation evaluation_;
   Constants constants_;
+  UnitStandards standards_;
   mutable std::mutex mutex_;
   std::shared_ptr<SharedBlock> weights_;
   std::atomic<std::uint64_t> version_{1};

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/io/batching.hpp"
 
+#include "io/permutation.hpp"
+
 #include "zygos/core/error.hpp"
-#include "zygos/core/philox.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -52,6 +52,23 @@ void prefetch(const std::byte* row, std::int64_t bytes) {
   }
 }
 
+/// (x - shift) / scale of x = value * scale + offset, in double as infer::Model does it.
+template <class Stored, class T>
+void convert_standardised(const Stored* source, const Rows& rows, T* out) {
+  const auto scale = static_cast<Wide<T>>(rows.scale);
+  const auto offset = static_cast<Wide<T>>(rows.offset);
+  const Standards& standards = *rows.standards;
+  const std::int64_t run = rows.row_elements / standards.columns();
+  for (std::size_t column = 0; column < standards.shift.size(); ++column) {
+    const double shift = standards.shift[column];
+    const double spread = standards.scale[column];
+    for (std::int64_t k = 0; k < run; ++k, source += rows.element_stride) {
+      const Wide<T> seen = static_cast<Wide<T>>(*source) * scale + offset;
+      *out++ = static_cast<T>(static_cast<Wide<T>>((static_cast<double>(seen) - shift) / spread));
+    }
+  }
+}
+
 template <class Stored, class T>
 void gather_as(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
   const auto* data = static_cast<const Stored*>(rows.data);
@@ -67,7 +84,9 @@ void gather_as(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
       prefetch(reinterpret_cast<const std::byte*>(later), count * std::int64_t{sizeof(Stored)});
     }
     const Stored* source = data + std::int64_t{ids[i]} * rows.sample_stride;
-    if (!dense) {
+    if (rows.standards != nullptr) {
+      convert_standardised(source, rows, out);
+    } else if (!dense) {
       convert_strided(source, rows.element_stride, count, scale, offset, out);
     } else if (plain_copy) {
       std::memcpy(out, source, static_cast<std::size_t>(count) * sizeof(T));
@@ -95,7 +114,8 @@ void gather_labels_as(const Rows& rows, std::span<const std::uint32_t> ids, std:
   }
 }
 
-Rows rows_of(const Array& array, double scale, double offset) {
+Rows rows_of(const Array& array, double scale, double offset,
+             const std::shared_ptr<const Standards>& standards) {
   const std::int64_t samples = array.samples();
   const std::int64_t elements = samples == 0 ? 0 : array.shape.size() / samples;
   return {.data = array.data.get(),
@@ -105,15 +125,8 @@ Rows rows_of(const Array& array, double scale, double offset) {
           .sample_stride = elements,
           .element_stride = 1,
           .scale = scale,
-          .offset = offset};
-}
-
-/// Uniform in [0, bound) from 64 random bits: the high word of a 64 x 64 bit product (Lemire 2019,
-/// without rejection: the bias is below 2^-32 for every bound a 32-bit id allows).
-std::uint32_t below(std::uint32_t bound, std::uint32_t high, std::uint32_t low) {
-  const std::uint64_t upper = std::uint64_t{high} * bound;
-  const std::uint64_t carry = (std::uint64_t{low} * bound) >> 32;
-  return static_cast<std::uint32_t>((upper + carry) >> 32);
+          .offset = offset,
+          .standards = standards.get()};
 }
 
 }  // namespace
@@ -122,8 +135,8 @@ DatasetRows rows_of(const Dataset& data) {
   if (data.source != nullptr) {
     throw UsageError(data.name + ": the samples are not in memory; take them from a BatchFeed");
   }
-  return {rows_of(data.inputs, data.input_scale, data.input_offset),
-          rows_of(data.targets, 1.0, 0.0)};
+  return {rows_of(data.inputs, data.input_scale, data.input_offset, data.input_standards),
+          rows_of(data.targets, 1.0, 0.0, data.target_standards)};
 }
 
 template <class T>
@@ -186,24 +199,10 @@ void gather_labels(const Dataset& data, std::span<const std::uint32_t> ids, std:
 
 void fill_epoch_order(std::uint64_t seed, std::uint64_t epoch, bool shuffle,
                       std::span<std::uint32_t> order) {
+  if (shuffle) {
+    return permute({seed, RngPurpose::shuffle, 0}, epoch, order);
+  }
   std::iota(order.begin(), order.end(), std::uint32_t{0});
-  if (!shuffle) {
-    return;
-  }
-  // Fisher-Yates (Durstenfeld 1964); the swap at position i uses words of block i / 2 only.
-  const RngKey key{seed, RngPurpose::shuffle, 0};
-  PhiloxBlock block{};
-  std::size_t block_of = std::numeric_limits<std::size_t>::max();
-  for (std::size_t i = order.size(); i-- > 1;) {
-    if (i / 2 != block_of) {
-      block_of = i / 2;
-      block = random_block(key, epoch, static_cast<std::uint32_t>(block_of));
-    }
-    const std::size_t word = (i % 2) * 2;
-    const std::size_t j =
-        below(static_cast<std::uint32_t>(i + 1), block.v[word], block.v[word + 1]);
-    std::swap(order[i], order[j]);
-  }
 }
 
 std::vector<std::uint32_t> epoch_order(std::uint64_t seed, std::uint64_t epoch,

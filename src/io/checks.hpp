@@ -16,6 +16,8 @@ namespace zygos::io {
 /// Names the place of element `index` for a message: "labels.idx: byte 12".
 using Where = std::function<std::string(std::int64_t index)>;
 
+inline bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+
 /// Labels as Dataset wants them, with the number of classes they need.
 struct Labels {
   Array array;

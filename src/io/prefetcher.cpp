@@ -16,7 +16,8 @@ std::size_t row_bytes(const Rows& rows) {
 }
 
 /// How samples of an array lie when they are read: densely.
-Rows layout_of(const Array& array, double scale, double offset) {
+Rows layout_of(const Array& array, double scale, double offset,
+               const std::shared_ptr<const Standards>& standards) {
   const std::int64_t elements = array.shape.without_leading().size();
   return {.data = nullptr,
           .dtype = array.dtype,
@@ -25,7 +26,8 @@ Rows layout_of(const Array& array, double scale, double offset) {
           .sample_stride = elements,
           .element_stride = 1,
           .scale = scale,
-          .offset = offset};
+          .offset = offset,
+          .standards = standards.get()};
 }
 
 /// Somebody else's memory as an array; allocates nothing.
@@ -39,8 +41,8 @@ void point_to(Array& array, std::int64_t samples, const std::byte* data) {
 Prefetcher::Prefetcher(const Dataset& data, const FeedOptions& options)
     : data_(data),
       order_(data.size(), options),
-      layout_{layout_of(data.inputs, data.input_scale, data.input_offset),
-              layout_of(data.targets, 1.0, 0.0)},
+      layout_{layout_of(data.inputs, data.input_scale, data.input_offset, data.input_standards),
+              layout_of(data.targets, 1.0, 0.0, data.target_standards)},
       batch_(static_cast<std::size_t>(std::min(options.batch, data.size()))),
       slots_(static_cast<std::size_t>(data.prefetch) + 1),
       part_(data) {

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/load/data.hpp"
 
+#include "load/from_registry.hpp"
 #include "load/graph_data.hpp"
 
 #include "zygos/core/machine.hpp"
 #include "zygos/io/cifar10.hpp"
+#include "zygos/io/csv_dataset.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
 #include "zygos/io/idx.hpp"
+#include "zygos/io/normalise.hpp"
+#include "zygos/io/numpy_dataset.hpp"
+#include "zygos/io/split.hpp"
 #include "zygos/io/text_data.hpp"
+#include "zygos/nn/registry.hpp"
 #include "zygos/synthetic/functions.hpp"
 #include "zygos/synthetic/glyphs.hpp"
 #include "zygos/synthetic/token_chain.hpp"
@@ -17,6 +23,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 namespace zygos::load {
 
@@ -93,11 +101,42 @@ io::LoadOptions load_options(const deck::DataSpec& spec, std::int64_t classes, s
           .max_samples = most};
 }
 
-io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files,
-                       std::int64_t classes, std::int64_t most = 0) {
-  const io::LoadOptions options = load_options(spec, classes, most);
-  if (spec.format == deck::DataFormat::idx) {
-    return io::load_idx(files.inputs, files.targets, options);
+/// `known`: what the training set says of columns and classes, for a test set.
+io::Dataset read_csv(const deck::DataSpec& spec, const deck::DataFiles& files,
+                     const io::LoadOptions& options, const io::Dataset* known) {
+  io::CsvOptions columns{.inputs = spec.csv.inputs,
+                         .targets = spec.csv.targets,
+                         .header = spec.csv.header,
+                         .labels = options.labels.value_or(false),
+                         .categories = {}};
+  if (known != nullptr) {
+    columns.categories = known->class_names;
+    if (!known->input_names.empty()) {
+      columns.inputs = known->input_names;
+    }
+  }
+  return io::load_csv_dataset(files.inputs, columns, options);
+}
+
+/// `known`: null, or the training set that a test set goes with. A label that training never saw is
+/// an error in the test set, not a further class.
+io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files, bool labels,
+                       const io::Dataset* known, std::int64_t most = 0) {
+  io::LoadOptions options =
+      load_options(spec, known == nullptr ? spec.classes : known->classes, most);
+  options.labels = labels;
+  switch (spec.format) {
+    case deck::DataFormat::idx:
+      return io::load_idx(files.inputs, files.targets, options);
+    case deck::DataFormat::csv:
+      return read_csv(spec, files, options, known);
+    case deck::DataFormat::npy:
+      return io::load_npy_dataset(files.inputs, files.targets, options);
+    case deck::DataFormat::npz:
+      return io::load_npz_dataset(files.inputs, files.inputs_dataset, files.targets_dataset,
+                                  options);
+    default:
+      break;
   }
   if (is_in_memory(spec)) {
     return io::load_hdf5_dataset(inputs_of(files), targets_of(files), options);
@@ -197,11 +236,8 @@ RunData read_cifar10(const deck::DataSpec& spec, std::int64_t most) {
   return result;
 }
 
-}  // namespace
-
-RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most) {
+RunData read_data(const deck::RunSpec& spec, std::int64_t most) {
   const deck::DataSpec& data = spec.data;
-  require_files(data, findings);
   if (data.format == deck::DataFormat::glyphs) {
     return drawn(data, data.glyphs.samples, data.glyphs.test_samples, most, draw_glyphs);
   }
@@ -220,12 +256,50 @@ RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64
   if (samples_are_graphs(data)) {
     return load_graph(data);
   }
-  RunData result{read_files(data, data.train, data.classes, most), std::nullopt};
+  const deck::Section& loss = spec.model.loss;
+  const bool labels = made_from(nn::loss_registry(), loss.text("type"), loss)->wants_labels();
+  RunData result{read_files(data, data.train, labels, nullptr, most), std::nullopt};
   if (data.test && most == 0) {
-    // A label that training never saw is an error in the test set, not a further class.
-    result.test = read_files(data, *data.test, result.training.classes);
+    result.test = read_files(data, *data.test, labels, &result.training);
   }
   return result;
+}
+
+}  // namespace
+
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most) {
+  require_files(spec.data, findings);
+  RunData data = read_data(spec, most);
+  if (spec.data.validation > 0.0 && most == 0) {
+    io::SplitDataset parts = io::split(data.training, spec.data.validation, spec.seed);
+    data.training = std::move(parts.training);
+    data.validation = std::move(parts.validation);
+  }
+  return data;
+}
+
+void normalise(const deck::DataSpec& spec, const nn::Loss& loss, RunData& data) {
+  if (spec.normalise == deck::Normalise::none) {
+    return;
+  }
+  const io::Normalisation how = spec.normalise == deck::Normalise::standard
+                                    ? io::Normalisation::standard
+                                    : io::Normalisation::minmax;
+  const auto inputs = std::make_shared<const Standards>(io::input_standards(data.training, how));
+  const auto targets =
+      loss.wants_labels() || loss.target_range()
+          ? nullptr
+          : std::make_shared<const Standards>(io::target_standards(data.training, how));
+  const auto give = [&](io::Dataset& part) {
+    part.input_standards = inputs;
+    part.target_standards = targets;
+  };
+  give(data.training);
+  for (std::optional<io::Dataset>* part : {&data.test, &data.validation}) {
+    if (part->has_value()) {
+      give(**part);
+    }
+  }
 }
 
 void require_tokens(const graph::Graph& graph, const io::Dataset& data) {

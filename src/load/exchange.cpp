@@ -10,6 +10,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/weight_file.hpp"
+#include "zygos/load/data_facts.hpp"
 #include "zygos/load/state_dict.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ constexpr const char* format_key = "format";
 constexpr const char* deck_key = "zygos.deck";
 constexpr const char* shape_key = "zygos.sample_shape";
 constexpr const char* step_key = "zygos.step";
+constexpr const char* data_key = "zygos.data";
 
 /// By Zygos' own names, in the order of the parameters.
 std::vector<io::TensorRef> own_tensors(const SavedModel& saved) {
@@ -54,9 +56,14 @@ void export_model(const SavedModel& saved, const std::filesystem::path& file) {
       {deck_key, saved.checkpoint.fact("deck")},
       {shape_key, text_of_sample_shape(saved.graph.input_shape())},
       {step_key, std::to_string(saved.checkpoint.step)}};
+  if (const auto data = saved.checkpoint.facts.find(data_fact);
+      data != saved.checkpoint.facts.end()) {
+    metadata[data_key] = data->second;
+  }
   if (file.extension() == ".onnx") {
-    return io::write_file_atomically(
-        file, onnx_model_of(saved.graph, weights_of(saved.checkpoint), metadata));
+    const DataFacts facts = data_facts_in(saved.checkpoint.facts);
+    return io::write_file_atomically(file, onnx_model_of(saved.graph, weights_of(saved.checkpoint),
+                                                         facts.inputs, facts.targets, metadata));
   }
   metadata[format_key] = "pt";
   const auto tensors = state_dict_of(saved.graph, weights_of(saved.checkpoint));
@@ -102,6 +109,9 @@ SavedModel import_model(const std::filesystem::path& file,
   io::Checkpoint checkpoint{file, step_in(content.metadata), {{"deck", deck_text->second}}, {}};
   if (const auto shape = content.metadata.find(shape_key); shape != content.metadata.end()) {
     checkpoint.facts[std::string(sample_shape_fact)] = shape->second;
+  }
+  if (const auto data = content.metadata.find(data_key); data != content.metadata.end()) {
+    checkpoint.facts[data_fact] = data->second;
   }
   CheckedDeck deck = parse_deck(deck_text->second, file.string() + ": deck", overrides);
   graph::Graph graph = saved_graph(checkpoint, deck);

@@ -9,6 +9,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/weight_file.hpp"
 #include "zygos/load/data.hpp"
+#include "zygos/load/data_facts.hpp"
 #include "zygos/load/exchange.hpp"
 #include "zygos/load/graph.hpp"
 
@@ -115,11 +116,14 @@ SavedModel load_saved_model(const fs::path& path, bool best,
 }
 
 infer::Model model_of(const SavedModel& saved, const ModelOptions& options) {
+  DataFacts facts = data_facts_in(saved.checkpoint.facts);
   return {saved.graph,
           weights_of(saved.checkpoint),
           {.dtype = options.dtype.value_or(saved.deck.spec.precision),
            .block = options.block,
-           .min_block = saved.deck.spec.train.batch}};
+           .min_block = saved.deck.spec.train.batch,
+           .inputs = std::move(facts.inputs),
+           .outputs = std::move(facts.targets)}};
 }
 
 infer::Model load_model(const fs::path& path, const ModelOptions& options) {

@@ -76,7 +76,7 @@ class ModelWriter final : public nn::OnnxGraph {
   ModelWriter(const graph::Graph& graph, std::span<const infer::Weight> weights)
       : graph_(graph), weights_(weights), dtype_(numbers_of(weights)) {}
 
-  onnx::ModelProto model() {
+  onnx::ModelProto model(const Standards& inputs, const Standards& targets) {
     onnx::ModelProto model;
     model.set_ir_version(ir_version);
     model.set_producer_name("zygos");
@@ -86,13 +86,24 @@ class ModelWriter final : public nn::OnnxGraph {
     to_->set_name("zygos");
     describe(input_name, graph_.input_shape(), dtype_, *to_->add_input());
     describe(output_name, graph_.output_shape(), dtype_, *to_->add_output());
+    layer_ = "input/standardised";  // no layer is called so
+    if (!inputs.empty()) {
+      const auto centred = add("Sub", {input_, by_column(inputs.shift, graph_.input_shape())}, {});
+      input_ = add("Div", {centred, by_column(inputs.scale, graph_.input_shape())}, {});
+    }
     std::vector<std::string> outputs;
     for (std::size_t node = 0; node < graph_.nodes().size(); ++node) {
       outputs.push_back(append(node, outputs));
     }
+    std::string output = outputs.back();
+    if (!targets.empty()) {
+      layer_ = "input/units";
+      output = add("Mul", {output, by_column(targets.scale, graph_.output_shape())}, {});
+      output = add("Add", {output, by_column(targets.shift, graph_.output_shape())}, {});
+    }
     onnx::NodeProto& last = *to_->add_node();
     last.set_op_type("Identity");
-    last.add_input(outputs.back());
+    last.add_input(output);
     last.add_output(output_name);
     return model;
   }
@@ -156,6 +167,21 @@ class ModelWriter final : public nn::OnnxGraph {
     return wide ? DType::f64 : DType::f32;
   }
 
+  /// Numbers of columns as a constant that a sample is combined with.
+  std::string by_column(const std::vector<double>& values, const Shape& sample) {
+    if (sample[0] == std::ssize(values)) {
+      std::vector<std::int64_t> dimensions(sample.rank(), 1);
+      dimensions[0] = sample[0];
+      return numbers(values, Shape(dimensions));
+    }
+    const auto run = static_cast<std::size_t>(sample.size()) / values.size();
+    std::vector<double> elements(static_cast<std::size_t>(sample.size()));
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      elements[i] = values[i / run];
+    }
+    return numbers(elements, sample);
+  }
+
   /// Returns the name of the layer's output.
   std::string append(std::size_t index, const std::vector<std::string>& outputs) {
     const graph::Node& node = graph_.nodes()[index];
@@ -164,7 +190,7 @@ class ModelWriter final : public nn::OnnxGraph {
     parameters_ = graph_.parameters_of(static_cast<graph::NodeId>(index));
     std::vector<std::string> inputs;
     for (const graph::NodeId from : node.inputs) {
-      inputs.push_back(from == graph::graph_input ? input_name
+      inputs.push_back(from == graph::graph_input ? input_
                                                   : outputs[static_cast<std::size_t>(from)]);
     }
     try {
@@ -199,6 +225,7 @@ class ModelWriter final : public nn::OnnxGraph {
   std::span<const infer::Weight> weights_;
   DType dtype_;
   onnx::GraphProto* to_ = nullptr;
+  std::string input_ = input_name;  ///< what the first layers read
   std::string layer_;
   int operators_ = 0;
   std::span<const graph::Parameter> parameters_;
@@ -208,8 +235,9 @@ class ModelWriter final : public nn::OnnxGraph {
 }  // namespace
 
 std::string onnx_model_of(const graph::Graph& graph, std::span<const infer::Weight> weights,
+                          const Standards& inputs, const Standards& outputs,
                           const std::map<std::string, std::string>& metadata) {
-  onnx::ModelProto model = ModelWriter(graph, weights).model();
+  onnx::ModelProto model = ModelWriter(graph, weights).model(inputs, outputs);
   for (const auto& [key, value] : metadata) {
     onnx::StringStringEntryProto& entry = *model.add_metadata_props();
     entry.set_key(key);

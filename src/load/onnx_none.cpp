@@ -9,8 +9,8 @@
 
 namespace zygos::load {
 
-std::string onnx_model_of(const graph::Graph&, std::span<const infer::Weight>,
-                          const std::map<std::string, std::string>&) {
+std::string onnx_model_of(const graph::Graph&, std::span<const infer::Weight>, const Standards&,
+                          const Standards&, const std::map<std::string, std::string>&) {
   throw UsageError(
       "this build has no ONNX; write .safetensors or .npz, or rebuild with libonnx-dev installed "
       "and -DZYGOS_ENABLE_ONNX=ON");

@@ -200,7 +200,7 @@ TEST_CASE("Bad text is refused with its line and column") {
   CHECK_THAT(refusal("1,2\n3,4\n5,abc\n"),
              ContainsSubstring("bad.csv:3: column 2: 'abc' is not a number"));
   CHECK_THAT(refusal("a,b\n1,nan\n"),
-             ContainsSubstring("bad.csv:2: column 2: 'nan' is not finite"));
+             ContainsSubstring("bad.csv:2: column 2 'b': 'nan' is not finite"));
   CHECK_THAT(refusal("1,inf\n"), ContainsSubstring("'inf' is not finite"));
   CHECK_THAT(refusal("1,2\n\n1,2,3\n"),
              ContainsSubstring("bad.csv:3: found 3 values where the lines before have 2"));

@@ -18,7 +18,8 @@ enum class RngPurpose : std::uint32_t {
   dropout = 3,
   data = 4,
   noise = 5,
-  reservoir = 6
+  reservoir = 6,
+  split = 7
 };
 
 /// Key of one stream: the run's seed, the purpose and a further number (layer, epoch, ...).

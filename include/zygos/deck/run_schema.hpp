@@ -35,6 +35,9 @@ Schema run_schema(const RunTables& tables);
 enum class DataFormat {
   idx,
   hdf5,
+  csv,
+  npy,
+  npz,
   cifar10,
   glyphs,
   synthetic,
@@ -44,7 +47,7 @@ enum class DataFormat {
   power_law_graph
 };
 
-/// The arrays of one data set. IDX has no data set names.
+/// The arrays of one data set. Those of HDF5 and .npz have names.
 struct DataFiles {
   std::filesystem::path inputs;
   std::filesystem::path targets;
@@ -52,6 +55,13 @@ struct DataFiles {
   std::string targets_dataset;
   Position inputs_position;
   Position targets_position;
+};
+
+/// Columns of a table, by names or by numbers from 1.
+struct CsvSpec {
+  std::vector<std::string> inputs;   ///< empty: all but the targets
+  std::vector<std::string> targets;  ///< empty: the last one
+  std::optional<bool> header;        ///< none: auto
 };
 
 struct GlyphSpec {
@@ -107,11 +117,15 @@ struct GraphSpec {
   std::uint64_t seed = 1;
 };
 
+/// What samples are brought to before a model sees them.
+enum class Normalise { none, standard, minmax };
+
 struct DataSpec {
   DataFormat format = DataFormat::idx;
-  DataFiles train;                ///< idx, hdf5
-  std::optional<DataFiles> test;  ///< idx, hdf5
-  std::filesystem::path folder;   ///< cifar10
+  DataFiles train;                ///< idx, hdf5, csv, npy, npz
+  std::optional<DataFiles> test;  ///< likewise
+  CsvSpec csv;
+  std::filesystem::path folder;  ///< cifar10
   Position folder_position;
   GlyphSpec glyphs;
   SyntheticSpec synthetic;
@@ -120,6 +134,8 @@ struct DataSpec {
   GraphSpec graph;
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
+  Normalise normalise = Normalise::none;
+  double validation = 0.0;        ///< of files: share of the training samples; 0: none
   std::int64_t classes = 0;       ///< 0: the largest label + 1
   std::optional<bool> in_memory;  ///< hdf5; none: auto
   std::int64_t prefetch = 4;      ///< hdf5: batches read ahead

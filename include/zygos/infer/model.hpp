@@ -8,6 +8,7 @@
 //   model.predict(exec, inputs, outputs);
 #pragma once
 
+#include "zygos/core/standards.hpp"
 #include "zygos/graph/graph.hpp"
 #include "zygos/infer/samples.hpp"
 #include "zygos/lane/spaces.hpp"
@@ -37,6 +38,10 @@ struct Options {
   /// many. 0: as many as fit into a core's cache, 256 or more where memory allows it.
   std::int64_t block = 0;
   std::int64_t min_block = 1;  ///< of a block that the model chooses
+  /// What the graph's samples were standardised by: predict() takes inputs and returns predictions
+  /// in their own units. Columns are those of a sample's first axis, or all of its elements.
+  Standards inputs{};
+  Standards outputs{};
 };
 
 /// A graph with its weights and a workspace. The prediction is the output of the graph's last node,

@@ -19,6 +19,7 @@ struct OutputArray {
   std::string name;  ///< data set in HDF5; columns of text are called name0, name1, ...
   DType dtype = DType::f32;
   Shape sample;
+  std::vector<std::string> names{};  ///< of integers: what text has in place of 0, 1, ...
 };
 
 /// A file of arrays, written piece by piece. It appears under its name when it is committed and not

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "zygos/core/dtype.hpp"
+#include "zygos/core/standards.hpp"
 #include "zygos/io/dataset.hpp"
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace zygos::io {
 
 /// Samples in somebody's host memory, borrowed: a data set's array, or a simulation's own field.
 /// Element k of sample i lies at data[i * sample_stride + k * element_stride]; a model sees
-/// `value * scale + offset`. Strides count elements and may be zero or negative.
+/// `value * scale + offset`, standardised where there are standards. Strides count elements and may
+/// be zero or negative.
 struct Rows {
   const void* data = nullptr;
   DType dtype = DType::f32;
@@ -26,6 +28,7 @@ struct Rows {
   std::int64_t element_stride = 1;
   double scale = 1.0;
   double offset = 0.0;
+  const Standards* standards = nullptr;  ///< borrowed, too
 };
 
 /// The two halves of a data set in memory as rows; valid while the data set's arrays live.

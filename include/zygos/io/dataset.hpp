@@ -5,6 +5,7 @@
 #include "zygos/core/adjacency.hpp"
 #include "zygos/core/dtype.hpp"
 #include "zygos/core/shape.hpp"
+#include "zygos/core/standards.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zygos::io {
 
@@ -42,8 +44,8 @@ struct Array {
 inline constexpr std::int32_t ignored_label = -1;
 
 /// Samples with their targets, in the element type they were stored in. A model sees
-/// `value * input_scale + input_offset`, converted while a batch is gathered, so that bytes on disk
-/// stay bytes in memory.
+/// `value * input_scale + input_offset`, standardised if there are standards, converted while a
+/// batch is gathered, so that bytes on disk stay bytes in memory.
 struct Dataset {
   std::string name;          ///< for messages: the file or "glyphs"
   Array inputs;              ///< (N, sample shape)
@@ -55,7 +57,11 @@ struct Dataset {
   std::shared_ptr<SampleSource> source{};
   std::int64_t prefetch = 4;  ///< batches that are read ahead then
   std::int64_t first = 0;     ///< number of the first sample, for messages: not 0 in parts of a set
-  SampleGraph graph{};        ///< what connects the nodes that samples (nodes, features) consist of
+  std::shared_ptr<const Standards> input_standards{};   ///< null: inputs are not standardised
+  std::shared_ptr<const Standards> target_standards{};  ///< likewise; of numbers
+  std::vector<std::string> input_names{};               ///< of a table's columns, if it has names
+  std::vector<std::string> class_names{};  ///< texts that labels 0, 1, ... stand for, if any
+  SampleGraph graph{};  ///< what connects the nodes that samples (nodes, features) consist of
 
   std::int64_t size() const { return inputs.samples(); }
   /// inputs.shape without the sample extent
@@ -66,7 +72,8 @@ struct Dataset {
 
 /// What every reader of a data set lets its caller say.
 struct LoadOptions {
-  std::int64_t classes = 0;           ///< 0: the largest label + 1
+  std::int64_t classes = 0;      ///< 0: the largest label + 1
+  std::optional<bool> labels{};  ///< .npy, .npz: targets are labels; none: if they are integers
   std::optional<double> input_scale;  ///< without: 1/255 for bytes (pixels), 1 for anything else
   double input_offset = 0.0;
   std::int64_t max_samples = 0;  ///< IDX and CIFAR-10: stop after so many; 0: all there are

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zygos::io {
 
@@ -28,10 +29,12 @@ class SampleReader {
 
 /// Opens a file by its ending: HDF5 (.h5, .hdf5), whose array `dataset` is read, NumPy (.npy, C
 /// order), or text (.csv: numbers separated by commas, semicolons or tabs, one sample a line, names
-/// in the first line if it has no number; lines that are empty or begin with # are passed over).
-/// The first extent counts samples. Memory does not grow with the file. Throws UsageError for
-/// another ending, IoError for a file that can't be read, DataError for what is not such a file.
+/// in the first line if it has no number; lines that are empty or begin with # are passed over), of
+/// which the `columns` called so are read if the file has names and any are given. The first extent
+/// counts samples. Memory does not grow with the file. Throws UsageError for another ending,
+/// IoError for a file that can't be read, DataError for what is not such a file.
 std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& file,
-                                           const std::string& dataset);
+                                           const std::string& dataset,
+                                           const std::vector<std::string>& columns = {});
 
 }  // namespace zygos::io

@@ -8,13 +8,16 @@
 #include "app/trained/metrics.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/load/data_facts.hpp"
 #include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <utility>
 
 namespace zygos::app {
 
@@ -46,11 +49,23 @@ train::Evaluation evaluation_of(RunSetup& setup, const io::Checkpoint& checkpoin
   return train::evaluate(engine, *setup.test);
 }
 
+/// What the weights were trained with, whatever the data are now.
+void standardise_as(const io::Checkpoint& checkpoint, io::Dataset& data) {
+  load::DataFacts facts = load::data_facts_in(checkpoint.facts);
+  const auto shared = [](Standards& standards) {
+    return standards.empty() ? nullptr : std::make_shared<const Standards>(std::move(standards));
+  };
+  data.input_standards = shared(facts.inputs);
+  data.target_standards = shared(facts.targets);
+}
+
 }  // namespace
 
 ExitCode run_eval(const Invocation& invocation, Console& console) {
   const Subject subject = subject_of(invocation);
-  RunSetup setup = build_run(subject.deck, build_options(invocation));
+  BuildOptions options = build_options(invocation);
+  options.evaluates_test = true;
+  RunSetup setup = build_run(subject.deck, options);
   if (!setup.test) {
     throw UsageError("the deck names no test data; give data.test to evaluate on");
   }
@@ -61,6 +76,7 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     throw CheckpointError(fmt::format("{} holds no checkpoint; train first",
                                       (subject.folder / "checkpoints").string()));
   }
+  standardise_as(*checkpoint, *setup.test);
   const train::Evaluation result = evaluation_of(setup, *checkpoint, console);
   std::string text = fmt::format("{} at step {}: test loss {:.5g}", subject.folder.string(),
                                  text_of_count(checkpoint->step), result.loss);
@@ -73,8 +89,13 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     object["test_" + score] = result.score;
   }
   console.say(text + fmt::format(" ({} samples)", text_of_count(result.samples)));
-  if (const auto metrics = metrics_for(setup.graph->loss(), setup.graph->output_shape())) {
-    infer::Model model(*setup.graph, load::weights_of(*checkpoint), {.dtype = setup.dtype});
+  if (const auto metrics =
+          metrics_for(setup.graph->loss(), setup.graph->output_shape(), setup.test->class_names)) {
+    load::DataFacts facts = load::data_facts_in(checkpoint->facts);
+    infer::Model model(*setup.graph, load::weights_of(*checkpoint),
+                       {.dtype = setup.dtype,
+                        .inputs = std::move(facts.inputs),
+                        .outputs = std::move(facts.targets)});
     measure(model, *setup.test, *metrics);
     console.note("");
     console.note(metrics->text());

@@ -11,6 +11,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/array_writer.hpp"
 #include "zygos/io/batching.hpp"
+#include "zygos/load/data_facts.hpp"
 #include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace zygos::app {
 
@@ -45,6 +47,7 @@ class Prediction {
         console_(console),
         model_(load::model_of(saved, {.block = batch_of(saved, invocation)})),
         classes_(PredictedClasses::of(saved.graph.loss(), saved.graph.output_shape())),
+        names_(load::data_facts_in(saved.checkpoint.facts).class_names),
         exec_(invocation.threads.value_or(this_machine().cores)) {
     if (invocation.classes && !classes_) {
       throw UsageError(fmt::format(
@@ -89,7 +92,7 @@ class Prediction {
       arrays.push_back({"prediction", dtype_of<T>, model_.graph().output_shape()});
     }
     if (classes_ && (invocation_.classes || !one)) {
-      arrays.push_back({"class", DType::i32, classes_->shape()});
+      arrays.push_back({"class", DType::i32, classes_->shape(), names_});
     }
     return arrays;
   }
@@ -164,6 +167,7 @@ class Prediction {
   Console& console_;
   infer::Model model_;
   std::optional<PredictedClasses> classes_;
+  std::vector<std::string> names_;  ///< of classes, if they have any
   Kokkos::OpenMP exec_;
   std::unique_ptr<io::ArrayWriter> writer_;
   std::size_t arrays_ = 0;  ///< that are written
@@ -178,7 +182,8 @@ class Prediction {
 template <class T>
 void predict(const load::SavedModel& saved, const Invocation& invocation, Console& console) {
   const auto source = prediction_source(saved.deck.spec, saved.deck.deck.findings(), saved.graph,
-                                        invocation.input, invocation.dataset);
+                                        invocation.input, invocation.dataset,
+                                        load::data_facts_in(saved.checkpoint.facts).input_names);
   Prediction<T> prediction(saved, invocation, *source, console);
   console.note(fmt::format("predicting {} samples of {} with {}", text_of_count(source->samples()),
                            source->name(), saved.checkpoint.path.string()));

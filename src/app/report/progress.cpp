@@ -77,10 +77,11 @@ std::string status_line(const train::Event& event, const ProgressFacts& facts,
 }
 
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts) {
-  std::string text =
-      position(event, facts) + fmt::format("  test loss {:.5g}", event.evaluation.loss);
+  std::string text = position(event, facts) +
+                     fmt::format("  {} loss {:.5g}", facts.held_out, event.evaluation.loss);
   if (!facts.score.empty()) {
-    text += fmt::format("  test {} {}", facts.score, text_of_percent(event.evaluation.score));
+    text += fmt::format("  {} {} {}", facts.held_out, facts.score,
+                        text_of_percent(event.evaluation.score));
   }
   return text;
 }

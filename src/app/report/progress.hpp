@@ -22,9 +22,10 @@ struct ProgressFacts {
   bool staged = false;                 ///< samples go from one to the next, instead of being shared
   std::size_t bytes = 0;               ///< of all lanes together
   std::optional<std::int64_t> epochs;
-  std::string score;       ///< its name, "accuracy"; empty: the loss has none
-  bool scheduled = false;  ///< the learning rate changes
-  bool reads = false;      ///< samples are read while training
+  std::string score;              ///< its name, "accuracy"; empty: the loss has none
+  std::string held_out = "test";  ///< or "validation": what is evaluated on
+  bool scheduled = false;         ///< the learning rate changes
+  bool reads = false;             ///< samples are read while training
 };
 
 /// "step   1200/3000  epoch 2/5  loss 0.06211  accuracy 98.12 %  54,321 samples/s (host 20,100 +

@@ -409,9 +409,10 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   std::string result = fmt::format("{} steps, loss {:.5g}", text_of_count(last.step), last.loss);
   if (last.evaluation.samples > 0) {
     const std::string score = setup.score_name();
-    result += score.empty()
-                  ? fmt::format(", test loss {:.5g}", last.evaluation.loss)
-                  : fmt::format(", test {} {}", score, text_of_percent(last.evaluation.score));
+    const std::string held_out = setup.validates ? "validation" : "test";
+    result += score.empty() ? fmt::format(", {} loss {:.5g}", held_out, last.evaluation.loss)
+                            : fmt::format(", {} {} {}", held_out, score,
+                                          text_of_percent(last.evaluation.score));
   }
   const bool finished = last.kind == train::EventKind::finished;
   say_field(console, finished ? "finished" : "stopped", result);

@@ -196,7 +196,8 @@ void refuse_unranked(const load::CheckedDeck& checked, bool evaluates) {
 }
 
 /// All but Kokkos and the lanes.
-RunSetup parts_of(const load::CheckedDeck& checked, std::int64_t max_batches) {
+RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options) {
+  const std::int64_t max_batches = options.max_batches;
   const deck::RunSpec& spec = checked.spec;
   RunSetup setup;
   setup.name = spec.name;
@@ -206,16 +207,18 @@ RunSetup parts_of(const load::CheckedDeck& checked, std::int64_t max_batches) {
   setup.spill_folder = spec.memory_plan.folder;
   load::RunData data =
       load::load_data(spec, checked.deck.findings(), max_batches * spec.train.batch);
+  setup.graph = std::make_unique<graph::Graph>(
+      load::build_model(spec, data.training, checked.deck.findings()));
+  refuse_unfit_targets(setup.graph->loss(), data.training, data.test);
+  load::normalise(spec.data, setup.graph->loss(), data);
   setup.training = std::move(data.training);
-  setup.test = std::move(data.test);
+  setup.validates = data.validation && !(options.evaluates_test && data.test);
+  setup.test = setup.validates ? std::move(data.validation) : std::move(data.test);
   refuse_large_batch(checked, setup.training);
   refuse_unranked(checked, setup.test.has_value() || max_batches > 0);
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
-  setup.graph = std::make_unique<graph::Graph>(
-      load::build_model(spec, setup.training, checked.deck.findings()));
-  refuse_unfit_targets(setup.graph->loss(), setup.training, setup.test);
   load::require_tokens(*setup.graph, setup.training);
   if (setup.test) {
     load::require_tokens(*setup.graph, *setup.test);
@@ -238,7 +241,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, std::int64_t max_batches) {
 }  // namespace
 
 BuildOptions build_options(const Invocation& invocation) {
-  return {invocation.threads, invocation.kokkos_arguments, 0};
+  return {.threads = invocation.threads, .kokkos_arguments = invocation.kokkos_arguments};
 }
 
 RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options) {
@@ -256,7 +259,7 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
   const auto lanes = agree_on_lanes(
       ranks.together([&] { return lanes_of(checked, options, owners, ranks); }), owners, ranks);
   RunSetup setup = ranks.together([&] {
-    RunSetup made = parts_of(checked, options.max_batches);
+    RunSetup made = parts_of(checked, options);
     made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
     made.lanes = make_lanes(lanes, owners, ranks.rank());
     if (!ranks.alone()) {

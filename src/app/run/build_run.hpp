@@ -23,6 +23,8 @@ struct BuildOptions {
   std::optional<int> threads;  ///< of the host lane
   std::vector<std::string> kokkos_arguments;
   std::int64_t max_batches = 0;  ///< unless 0: enough training samples for so many, no test set
+  bool evaluates_test =
+      false;  ///< data.test is evaluated, if there is one, and not data.validation
 };
 BuildOptions build_options(const Invocation& invocation);
 

@@ -25,8 +25,12 @@ const std::vector<std::string>& binding_keys() {
 bool is_free(const deck::Difference& change) {
   const bool was_exact = change.key.starts_with("link_precision.") && change.after == "exact" &&
                          change.before == "(absent)";
-  return was_exact || change.key == "data.in_memory" || change.key == "data.prefetch" ||
-         change.key == "policy.stash";
+  // Likewise samples were as they lie in files.
+  const bool was_plain =
+      change.before == "(absent)" && ((change.key == "data.normalise" && change.after == "none") ||
+                                      (change.key == "data.validation" && change.after == "0"));
+  return was_exact || was_plain || change.key == "data.in_memory" ||
+         change.key == "data.prefetch" || change.key == "policy.stash";
 }
 
 }  // namespace

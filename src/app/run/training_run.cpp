@@ -23,6 +23,7 @@
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/hash.hpp"
 #include "zygos/io/sample_source.hpp"
+#include "zygos/load/data_facts.hpp"
 #include "zygos/load/model.hpp"
 
 #include <fmt/format.h>
@@ -130,6 +131,7 @@ class TrainingRun {
     options.facts["deck"] = setup_.resolved_deck;
     options.facts[std::string(load::sample_shape_fact)] =
         load::text_of_sample_shape(setup_.training.sample_shape());
+    load::add_data_facts(setup_.training, options.facts);
     options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
     return options;
   }
@@ -146,6 +148,7 @@ class TrainingRun {
     facts.reads = setup_.training.source != nullptr;
     facts.epochs = setup_.trainer.epochs;
     facts.score = setup_.score_name();
+    facts.held_out = setup_.validates ? "validation" : "test";
     facts.scheduled = setup_.rates != nullptr;
     return facts;
   }

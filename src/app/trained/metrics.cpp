@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace zygos::app {
@@ -50,8 +51,9 @@ struct ClassCounts {
 
 class Classification final : public Metrics {
  public:
-  Classification(const PredictedClasses& classes, std::int64_t count)
-      : classes_(classes), counts_(static_cast<std::size_t>(count)) {
+  Classification(const PredictedClasses& classes, std::int64_t count,
+                 std::vector<std::string> names)
+      : classes_(classes), names_(std::move(names)), counts_(static_cast<std::size_t>(count)) {
     if (count <= max_matrix_classes) {
       matrix_.assign(counts_.size() * counts_.size(), 0);
     }
@@ -81,7 +83,8 @@ class Classification final : public Metrics {
   nlohmann::json json() const override {
     nlohmann::json classes = nlohmann::json::array();
     for (const ClassCounts& one : counts_) {
-      classes.push_back({{"labels", one.labels},
+      classes.push_back({{"name", name_of(classes.size())},
+                         {"labels", one.labels},
                          {"precision", one.precision()},
                          {"recall", one.recall()},
                          {"f1", one.f1()}});
@@ -112,7 +115,7 @@ class Classification final : public Metrics {
     // The worst ones, where there are many.
     for (const std::size_t which : shown()) {
       const ClassCounts& one = counts_[which];
-      table.add({std::to_string(which), text_of_count(one.labels), text_of_percent(one.precision()),
+      table.add({name_of(which), text_of_count(one.labels), text_of_percent(one.precision()),
                  text_of_percent(one.recall()), text_of_percent(one.f1()), mistaken_for(which)});
     }
     table.add({"mean", "", text_of_percent(mean(&ClassCounts::precision)),
@@ -122,6 +125,10 @@ class Classification final : public Metrics {
   }
 
  private:
+  std::string name_of(std::size_t which) const {
+    return which < names_.size() ? names_[which] : std::to_string(which);
+  }
+
   /// Over the classes that labels or predictions have.
   double mean(double (ClassCounts::*figure)() const) const {
     double sum = 0.0;
@@ -157,10 +164,11 @@ class Classification final : public Metrics {
         other = named;
       }
     }
-    return most > 0 ? fmt::format("{} ({})", other, text_of_count(most)) : std::string();
+    return most > 0 ? fmt::format("{} ({})", name_of(other), text_of_count(most)) : std::string();
   }
 
   PredictedClasses classes_;
+  std::vector<std::string> names_;  ///< of classes, if they have any
   std::vector<ClassCounts> counts_;
   std::vector<std::int64_t> matrix_;  ///< (labels, predictions), or empty
   std::vector<std::int32_t> named_;
@@ -250,18 +258,21 @@ class Regression final : public Metrics {
 
 }  // namespace
 
-std::unique_ptr<Metrics> classification_metrics(const nn::Loss& loss, const Shape& output) {
+std::unique_ptr<Metrics> classification_metrics(const nn::Loss& loss, const Shape& output,
+                                                std::vector<std::string> names) {
   const auto classes = PredictedClasses::of(loss, output);
-  return std::make_unique<Classification>(*classes, output.size() / classes->shape().size());
+  return std::make_unique<Classification>(*classes, output.size() / classes->shape().size(),
+                                          std::move(names));
 }
 
 std::unique_ptr<Metrics> regression_metrics(const Shape& output) {
   return std::make_unique<Regression>(output);
 }
 
-std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output) {
+std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output,
+                                     std::vector<std::string> names) {
   if (loss.wants_labels()) {
-    return classification_metrics(loss, output);
+    return classification_metrics(loss, output, std::move(names));
   }
   return loss.target_range() ? nullptr : regression_metrics(output);
 }
@@ -275,8 +286,10 @@ void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics) {
   std::vector<double> inputs;
   std::vector<double> outputs;
   for (std::int64_t first = 0; first < data.size(); first += model.block()) {
-    const io::Dataset part =
+    io::Dataset part =
         io::samples_in_memory(data, first, std::min(model.block(), data.size() - first));
+    part.input_standards = nullptr;  // the model takes and returns numbers in their own units
+    part.target_standards = nullptr;
     const auto samples = static_cast<std::size_t>(part.size());
     inputs.resize(samples * features);
     outputs.resize(samples * width);

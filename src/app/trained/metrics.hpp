@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace zygos::app {
 
@@ -29,12 +30,14 @@ class Metrics {
 };
 
 /// Precision, recall and F1 of every class, their means, and the confusion matrix. `output`: see
-/// PredictedClasses. Labels that are ignored do not count.
-std::unique_ptr<Metrics> classification_metrics(const nn::Loss& loss, const Shape& output);
+/// PredictedClasses. Labels that are ignored do not count. `names`: of classes, for the tables.
+std::unique_ptr<Metrics> classification_metrics(const nn::Loss& loss, const Shape& output,
+                                                std::vector<std::string> names = {});
 /// Root mean squared, mean absolute and largest error and R^2 of every output and of all.
 std::unique_ptr<Metrics> regression_metrics(const Shape& output);
 /// Whichever fits the loss; null for a loss of masks or probabilities, whose score says it all.
-std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output);
+std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output,
+                                     std::vector<std::string> names = {});
 
 /// Predicts all samples, in blocks of the model.
 void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics);

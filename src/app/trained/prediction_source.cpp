@@ -26,9 +26,9 @@ void require_width(const std::string& name, const Shape& sample, const graph::Gr
 
 class FileSource final : public PredictionSource {
  public:
-  FileSource(std::string file, const std::string& dataset, const deck::DataSpec& spec,
-             const graph::Graph& graph)
-      : name_(std::move(file)), reader_(io::open_samples(name_, dataset)), graph_(graph) {
+  FileSource(std::string file, const std::string& dataset, const std::vector<std::string>& columns,
+             const deck::DataSpec& spec, const graph::Graph& graph)
+      : name_(std::move(file)), reader_(io::open_samples(name_, dataset, columns)), graph_(graph) {
     require_width(name_, reader_->sample_shape(), graph);
     scale_ = spec.scale.value_or(reader_->dtype() == DType::u8 ? 1.0 / 255.0 : 1.0);
     offset_ = spec.offset;
@@ -90,16 +90,17 @@ std::string dataset_of(const deck::DataSpec& spec) {
 
 }  // namespace
 
-std::unique_ptr<PredictionSource> prediction_source(const deck::RunSpec& spec,
-                                                    deck::Findings findings,
-                                                    const graph::Graph& graph,
-                                                    const std::string& file,
-                                                    const std::string& dataset) {
+std::unique_ptr<PredictionSource> prediction_source(
+    const deck::RunSpec& spec, deck::Findings findings, const graph::Graph& graph,
+    const std::string& file, const std::string& dataset, const std::vector<std::string>& columns) {
   if (!file.empty()) {
     return std::make_unique<FileSource>(file, dataset.empty() ? dataset_of(spec.data) : dataset,
-                                        spec.data, graph);
+                                        columns, spec.data, graph);
   }
   load::RunData data = load::load_data(spec, std::move(findings));
+  if (!data.test) {
+    data.test = std::move(data.validation);
+  }
   if (!data.test) {
     throw UsageError("the deck names no test data; give --input FILE to predict from");
   }

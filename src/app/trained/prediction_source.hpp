@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace zygos::app {
 
@@ -24,12 +25,11 @@ class PredictionSource {
 };
 
 /// `file`: empty for the test set of the deck; `dataset`: the array of an HDF5 file, empty for the
-/// one the deck reads its inputs from. Values are scaled as data of the deck are. Throws
-/// UsageError, DataError (samples that do not fit the model) and IoError.
-std::unique_ptr<PredictionSource> prediction_source(const deck::RunSpec& spec,
-                                                    deck::Findings findings,
-                                                    const graph::Graph& graph,
-                                                    const std::string& file,
-                                                    const std::string& dataset);
+/// one the deck reads its inputs from; `columns`: those of a table with names. Values are scaled as
+/// data of the deck are. Throws UsageError, DataError (samples that do not fit the model) and
+/// IoError.
+std::unique_ptr<PredictionSource> prediction_source(
+    const deck::RunSpec& spec, deck::Findings findings, const graph::Graph& graph,
+    const std::string& file, const std::string& dataset, const std::vector<std::string>& columns);
 
 }  // namespace zygos::app

@@ -14,8 +14,6 @@
 namespace zygos::io {
 namespace {
 
-bool is_floating(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
-
 Where element_of(const Hdf5Array& array) {
   return
       [&array](std::int64_t index) { return array.where() + ", element " + std::to_string(index); };

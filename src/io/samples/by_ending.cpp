@@ -33,7 +33,8 @@ Ending ending_of(const std::filesystem::path& file) {
 }  // namespace
 
 std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& file,
-                                           const std::string& dataset) {
+                                           const std::string& dataset,
+                                           const std::vector<std::string>& columns) {
   const Ending ending = ending_of(file);
   require_readable_file(file);
   switch (ending) {
@@ -44,7 +45,7 @@ std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& file,
     case Ending::csv:
       break;
   }
-  return open_csv(file);
+  return open_csv(file, columns);
 }
 
 std::unique_ptr<ArrayWriter> write_arrays(const std::filesystem::path& file, std::int64_t samples,

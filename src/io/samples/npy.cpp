@@ -5,24 +5,59 @@
 #include "io/byte_source.hpp"
 #include "io/checks.hpp"
 #include "io/pending_file.hpp"
-#include "io/samples/npy_header.hpp"
+#include "io/samples/npy_elements.hpp"
 
 #include "zygos/core/error.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace zygos::io {
 namespace {
 
+[[noreturn]] void refuse_file(const std::string& name, const std::string& found,
+                              const std::string& remedy) {
+  throw DataError(name + ": " + found + "; " + remedy);
+}
+
+constexpr const char* allowed_types =
+    "allowed are float32, float64, uint8, int32, int64, uint32 and uint64, little endian";
+
+/// The header, and how many bytes it takes.
+std::pair<NpyHeader, std::uint64_t> take_header(ByteSource& source, const std::string& name) {
+  std::uint64_t taken = 0;
+  NpyHeader header = read_npy_header(name, [&](std::size_t bytes) {
+    std::string text(bytes, '\0');
+    text.resize(source.read(std::as_writable_bytes(std::span(text))));
+    taken += text.size();
+    return text;
+  });
+  return {std::move(header), taken};
+}
+
+/// Before anything is allocated.
+void require_whole(const ByteSource& source, const std::string& name, std::uint64_t header_bytes,
+                   const NpyHeader& header, std::size_t element) {
+  const std::uint64_t needed =
+      header_bytes + static_cast<std::uint64_t>(header.shape.size()) * element;
+  if (source.max_bytes() < needed) {
+    refuse_file(name,
+                "found " + std::to_string(source.file_bytes()) + " bytes for an array of " +
+                    (header.dtype ? std::string(name_of(*header.dtype)) : header.type) +
+                    " and shape " + header.shape.text(),
+                "complete the file");
+  }
+}
+
 class NpyReader final : public SampleReader {
  public:
   explicit NpyReader(const std::filesystem::path& file) : name_(file.string()), source_(file) {
-    const NpyHeader header =
-        read_npy_header(name_, [this](std::size_t bytes) { return take(bytes); });
+    const auto [header, header_bytes] = take_header(source_, name_);
     if (!header.dtype) {
-      refuse("found elements of type '" + header.type + "'",
-             "allowed are float32, float64, uint8, int32, int64, uint32 and uint64, little endian");
+      refuse("found elements of type '" + header.type + "'", allowed_types);
     }
     if (header.fortran_order) {
       refuse("found an array in Fortran order",
@@ -34,13 +69,7 @@ class NpyReader final : public SampleReader {
       refuse("found an array of rank 0",
              "allowed are ranks 1 to " + std::to_string(Shape::max_rank));
     }
-    if (!source_.compressed() &&
-        source_.file_bytes() <
-            begin_ + static_cast<std::uint64_t>(shape_.size()) * size_of(dtype_)) {
-      refuse("found " + std::to_string(source_.file_bytes()) + " bytes for an array of " +
-                 std::string(name_of(dtype_)) + " and shape " + shape_.text(),
-             "complete the file");
-    }
+    require_whole(source_, name_, header_bytes, header, size_of(dtype_));
     sample_ = shape_.rank() == 1 ? Shape{1} : shape_.without_leading();
   }
 
@@ -61,19 +90,11 @@ class NpyReader final : public SampleReader {
 
  private:
   [[noreturn]] void refuse(const std::string& found, const std::string& remedy) const {
-    throw DataError(name_ + ": " + found + "; " + remedy);
-  }
-
-  std::string take(std::size_t bytes) {
-    std::string text(bytes, '\0');
-    text.resize(source_.read(std::as_writable_bytes(std::span(text))));
-    begin_ += text.size();
-    return text;
+    refuse_file(name_, found, remedy);
   }
 
   std::string name_;
   ByteSource source_;
-  std::uint64_t begin_ = 0;
   DType dtype_ = DType::f32;
   Shape shape_;
   Shape sample_;
@@ -109,6 +130,25 @@ class NpyWriter final : public ArrayWriter {
 
 std::unique_ptr<SampleReader> open_npy(const std::filesystem::path& file) {
   return std::make_unique<NpyReader>(file);
+}
+
+StoredTensor read_npy(const std::filesystem::path& file) {
+  const std::string name = file.string();
+  ByteSource source(file);
+  const auto [header, header_bytes] = take_header(source, name);
+  const auto element = element_bytes(header);
+  if (!element) {
+    refuse_file(name, "found elements of type '" + header.type + "'", allowed_types);
+  }
+  require_whole(source, name, header_bytes, header, *element);
+  std::vector<std::byte> elements(static_cast<std::size_t>(header.shape.size()) * *element);
+  std::byte past_end{};
+  if (source.read(elements) != elements.size() || source.read({&past_end, 1}) != 0) {
+    refuse_file(name,
+                "the file does not end where its array of shape " + header.shape.text() + " does",
+                "store the array anew");
+  }
+  return tensor_of(name, header, std::move(elements));
 }
 
 std::unique_ptr<ArrayWriter> write_npy(const std::filesystem::path& file, std::int64_t samples,

@@ -6,6 +6,7 @@
 
 #include "zygos/io/array_writer.hpp"
 #include "zygos/io/sample_reader.hpp"
+#include "zygos/io/stored_tensor.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -14,6 +15,8 @@ namespace zygos::io {
 
 /// Versions 1 to 3, little endian and C order. Throws DataError, IoError.
 std::unique_ptr<SampleReader> open_npy(const std::filesystem::path& file);
+/// The whole array, in either order, half precision widened to f32. Throws likewise.
+StoredTensor read_npy(const std::filesystem::path& file);
 std::unique_ptr<ArrayWriter> write_npy(const std::filesystem::path& file, std::int64_t samples,
                                        const OutputArray& array);
 

@@ -4,16 +4,15 @@
 
 #include "io/byte_source.hpp"
 #include "io/pending_file.hpp"
-#include "io/samples/npy_header.hpp"
-#include "io/weights/half.hpp"
+#include "io/samples/npy_elements.hpp"
 
 #include "zygos/core/error.hpp"
 
 #include <zip.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -118,44 +117,19 @@ class ArrayReader {
   std::uint64_t packed_bytes_ = 0;
 };
 
-/// Elements of an array in Fortran order, in C order.
-std::vector<std::byte> in_c_order(const std::vector<std::byte>& from, const Shape& shape,
-                                  std::size_t element_bytes) {
-  std::vector<std::byte> to(from.size());
-  std::array<std::int64_t, Shape::max_rank> index{};
-  for (std::int64_t i = 0; i < shape.size(); ++i) {
-    std::int64_t source = 0;  // the last axis is the slowest there
-    for (std::size_t axis = shape.rank(); axis-- > 0;) {
-      source = source * shape[axis] + index[axis];
-    }
-    std::memcpy(to.data() + static_cast<std::size_t>(i) * element_bytes,
-                from.data() + static_cast<std::size_t>(source) * element_bytes, element_bytes);
-    for (std::size_t axis = shape.rank(); axis-- > 0 && ++index[axis] == shape[axis];) {
-      index[axis] = 0;
-    }
-  }
-  return to;
-}
-
 void read_array(ArrayReader& reader, std::string name, WeightFile& out) {
   const NpyHeader header = reader.header();
-  const bool half = header.type == npy_half;
-  if (!header.dtype && !half) {
+  const auto bytes = element_bytes(header);
+  if (!bytes) {
     out.unreadable[std::move(name)] = header.type;
     return;
   }
-  const std::size_t element_bytes = half ? 2 : size_of(*header.dtype);
-  std::vector<std::byte> bytes = reader.elements(header, element_bytes);
-  if (header.fortran_order && header.shape.rank() > 1) {
-    bytes = in_c_order(bytes, header.shape, element_bytes);
-  }
-  out.tensors.push_back({std::move(name), half ? DType::f32 : *header.dtype, header.shape,
-                         half ? widened(bytes) : std::move(bytes)});
+  out.tensors.push_back(tensor_of(std::move(name), header, reader.elements(header, *bytes)));
 }
 
 }  // namespace
 
-WeightFile read_npz(const std::filesystem::path& file) {
+WeightFile read_npz(const std::filesystem::path& file, const std::vector<std::string>& only) {
   const Archive archive = open_archive(file, ZIP_RDONLY | ZIP_CHECKCONS);
   WeightFile out;
   const auto members = zip_get_num_entries(archive.get(), 0);
@@ -167,6 +141,9 @@ WeightFile read_npz(const std::filesystem::path& file) {
                       "', which is no array; allowed are files of numpy.savez");
     }
     name.resize(name.size() - array_ending.size());
+    if (!only.empty() && std::ranges::find(only, name) == only.end()) {
+      continue;
+    }
     ArrayReader reader(archive.get(), i, file.string() + ": array '" + name + "'");
     read_array(reader, std::move(name), out);
   }

@@ -6,10 +6,16 @@
 
 #include "zygos/io/weight_file.hpp"
 
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
 namespace zygos::io {
 
 /// See read_weight_file() and write_weight_file(). Arrays in Fortran order are put into C order.
-WeightFile read_npz(const std::filesystem::path& file);
+/// `only`: names of the arrays to read, those that are there; empty: all.
+WeightFile read_npz(const std::filesystem::path& file, const std::vector<std::string>& only = {});
 void write_npz(const std::filesystem::path& file, std::span<const TensorRef> tensors);
 
 }  // namespace zygos::io

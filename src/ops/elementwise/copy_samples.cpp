@@ -21,6 +21,7 @@ struct Sides {
   SampleLayout layout;
   std::int64_t run;   ///< elements of the last axis
   std::int64_t runs;  ///< of a sample
+  SampleStandards standards;
 
   /// Where run number `index` of a sample begins on both sides.
   KOKKOS_FUNCTION void locate(std::int64_t index, std::int64_t& in, std::int64_t& out) const {
@@ -32,6 +33,17 @@ struct Sides {
     }
   }
 };
+
+/// Element k of a sample, as `standards` say.
+template <class To, class From>
+KOKKOS_INLINE_FUNCTION To converted(const SampleStandards& standards, std::int64_t k, From value) {
+  const std::int64_t column = (standards.first + k) / standards.run;
+  const double shift = standards.shift[column];
+  const double scale = standards.scale[column];
+  const auto x = static_cast<double>(static_cast<Wide<From>>(value));
+  return static_cast<To>(
+      static_cast<Wide<To>>(standards.undo ? x * scale + shift : (x - shift) / scale));
+}
 
 /// A device has a thread per element.
 template <class From, class To>
@@ -45,7 +57,10 @@ struct CopySampleElement {
     std::int64_t in = row / sides.runs * sides.from_stride + column * sides.layout.from[last];
     std::int64_t out = row / sides.runs * sides.to_stride + column * sides.layout.to[last];
     sides.locate(row % sides.runs, in, out);
-    sides.to[out] = static_cast<To>(sides.from[in]);
+    sides.to[out] =
+        sides.standards.shift == nullptr
+            ? static_cast<To>(sides.from[in])
+            : converted<To>(sides.standards, row % sides.runs * sides.run + column, sides.from[in]);
   }
 };
 
@@ -63,6 +78,13 @@ struct CopySampleRun {
     sides.locate(row % sides.runs, in, out);
     const From* const from = sides.from + in;
     To* const to = sides.to + out;
+    if (sides.standards.shift != nullptr) {
+      const std::int64_t first = row % sides.runs * sides.run;
+      for (std::int64_t k = 0; k < sides.run; ++k) {
+        to[k * to_step] = converted<To>(sides.standards, first + k, from[k * from_step]);
+      }
+      return;
+    }
     if (from_step == 1 && to_step == 1) {
       for (std::int64_t k = 0; k < sides.run; ++k) {
         to[k] = static_cast<To>(from[k]);
@@ -109,9 +131,11 @@ SampleLayout joined(const SampleLayout& layout) {
 
 template <class Exec, class From, class To>
 void copy_samples(const Exec& exec, std::int64_t count, const SampleLayout& layout,
-                  const From* from, std::int64_t from_stride, To* to, std::int64_t to_stride) {
+                  const From* from, std::int64_t from_stride, To* to, std::int64_t to_stride,
+                  const SampleStandards& standards) {
   const SampleLayout axes = joined(layout);
-  Sides<From, To> sides{from, to, from_stride, to_stride, axes, axes.dimensions[axes.rank - 1], 1};
+  Sides<From, To> sides{
+      from, to, from_stride, to_stride, axes, axes.dimensions[axes.rank - 1], 1, standards};
   for (std::size_t axis = 0; axis + 1 < axes.rank; ++axis) {
     sides.runs *= axes.dimensions[axis];
   }
@@ -131,7 +155,8 @@ void copy_samples(const Exec& exec, std::int64_t count, const SampleLayout& layo
 
 #define ZYGOS_INSTANTIATE_PAIR(SPACE, FROM, TO)                                                \
   template void copy_samples<SPACE, FROM, TO>(const SPACE&, std::int64_t, const SampleLayout&, \
-                                              const FROM*, std::int64_t, TO*, std::int64_t);
+                                              const FROM*, std::int64_t, TO*, std::int64_t,    \
+                                              const SampleStandards&);
 #define ZYGOS_INSTANTIATE(SPACE)                \
   ZYGOS_INSTANTIATE_PAIR(SPACE, float, float)   \
   ZYGOS_INSTANTIATE_PAIR(SPACE, float, double)  \
