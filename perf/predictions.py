@@ -1,100 +1,159 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""Do predictions come true? Runs `zygos compare` for all policies on three decks, two link models and
-speeds of 1:1, 1:2 and 1:4, and prints predicted against measured step times and peak memory, and whether
-the planner's first choice is within 5 % of the best policy that was measured. Needs a quiet machine.
+"""Do predictions come true? For every deck, set of lanes and ratio of speeds: `zygos plan` measures the lanes and predicts every policy of
+the registry, `zygos compare` then trains each one that can run, with the options that are predicted to be best for it, and the table sets
+what was predicted beside what was measured: step time (from the clock of the training loop), peak memory (from what tasks really used), and
+the planner's first choice beside the fastest synchronous policy. Needs a quiet machine.
 
-    python3 perf/predictions.py                 prints the table that perf/results.md holds
-    python3 perf/predictions.py --decks residual_mlp --zygos build/host/bin/zygos
+    python3 perf/predictions.py                       the table that perf/results.md holds
+    python3 perf/predictions.py --quick               equal speeds, one round, a few seconds of steps: under 20 minutes
+    python3 perf/predictions.py --decks unet --lanes links --policies
 """
 import argparse
+import json
 import statistics
+import subprocess
+import sys
 
 from running import ROOT, ZYGOS, json_of
 
-# With the steps that are measured of each policy: about a second of them.
-DECKS = {"gpipe": 40, "residual_mlp": 1000, "mlp_deep": 5}
-LINKS = {"free": "{}", "2 GB/s, 50 us": "{bandwidth: 2 GB/s, latency: 50 us}"}
-SLOWDOWNS = [1, 2, 4]
-POLICIES = [
-    "single:lane=first",
-    "single:lane=second",
-    "coarse_split",
-    "layer_placement",
-    "gpipe:micro_batches=4",
-    "gpipe:micro_batches=4,recompute=always",
-    "one_f_one_b:micro_batches=4",
-    "data_parallel",
-    "data_parallel:exchange=all_reduce",
-]
+# Changes that make a deck run without a file that is not shipped.
+DECKS = {
+    "mnist_mlp": [],
+    "mlp_deep": [],
+    "lenet5": [],
+    "unet": [],
+    "gpt_char": ["data={format: tokens, sequence: 64, vocabulary: 65, samples: 4000, test_samples: 0}"],
+}
+LINKS = {"links": "{bandwidth: 12 GB/s, latency: 10 us}", "slow links": "{bandwidth: 2 GB/s, latency: 50 us}"}
+LANES = ["unified", *LINKS]
+LEAST_STEPS, MOST_STEPS = 5, 2000
 
 
-def lanes(link, slowdown):
-    def lane(factor):
-        return f"{{kind: emulated, threads: 1, link: {LINKS[link]}, slowdown: {factor}}}"
-
-    return f"lanes={{first: {lane(slowdown)}, second: {lane(1)}}}"
-
-
-def compare(zygos, deck, link, slowdown, steps):
-    words = ["compare", str(ROOT / "inputs" / f"{deck}.yaml"), "--steps", str(steps)]
-    words += ["--policies", ",".join(POLICIES)]
-    words += [lanes(link, slowdown), "policy={type: coarse_split}"]
-    return json_of(zygos, *words)
+def lanes(name, slowdown):
+    """Two lanes of a thread each, the first one slower: both in host memory, or the second one behind a link."""
+    memory = "unified: true" if name == "unified" else f"link: {LINKS[name]}"
+    return (f"lanes={{first: {{kind: emulated, threads: 1, unified: true, slowdown: {slowdown}}}, "
+            f"second: {{kind: emulated, threads: 1, {memory}}}}}")
 
 
-def error(pair):
-    return pair["predicted"] / pair["measured"] - 1.0
+def keyword(row):
+    return row["policy"].split("(")[0]
 
 
-def total(peak):
-    return sum(place["total"] if isinstance(place, dict) else place for place in peak.values())
+def choice(row):
+    """As `compare` takes it: keyword:option=value,option=value"""
+    options = ",".join(f"{key}={value}" for key, value in row["options"].items())
+    return f"{keyword(row)}:{options}" if options else keyword(row)
+
+
+def registry(zygos):
+    schema = json.loads(subprocess.run([zygos, "schema"], capture_output=True, text=True, check=True).stdout)
+    kinds = [kind["properties"]["type"]["const"] for kind in schema["properties"]["policy"]["anyOf"] if "properties" in kind]
+    return [kind for kind in kinds if kind != "auto"]
+
+
+def can_run(zygos, words, policy):
+    return subprocess.run([zygos, "check", *words, f"policy={{type: {policy}}}"], capture_output=True, check=False).returncode == 0
+
+
+def contenders(zygos, words, policies):
+    """What is compared, the planner's first choice, why other policies are left out, and the seconds of a step of each."""
+    plan = json_of(zygos, "plan", *words, "policy=single", "--fresh-profile")
+    best = {}
+    recommended = next(row for row in plan["rows"] if row["policy"] == plan["recommended"])
+    for row in [recommended, *sorted(plan["rows"], key=lambda row: row["step_s"]["predicted"])]:
+        best.setdefault(row["policy"] if keyword(row) == "single" else keyword(row), row)
+    chosen = {keyword(row) for row in best.values()}
+    refused = {refusal["policy"].split("(")[0]: refusal["reason"] for refusal in plan["refusals"]}
+    # A preset has no candidates of its own.
+    presets = [policy for policy in policies if policy not in chosen and policy not in refused]
+    possible = [policy for policy in presets if can_run(zygos, words, policy)]
+    refused.update({policy: "`zygos check` refuses it on these lanes" for policy in presets if policy not in possible})
+    seconds = sum(row["step_s"]["predicted"] for row in best.values())
+    reasons = {policy: reason for policy, reason in refused.items() if policy not in chosen}
+    return [choice(row) for row in best.values()] + possible, recommended["policy"], reasons, seconds
+
+
+def measured_rows(zygos, words, chosen, steps, rounds):
+    """The rows of a comparison, each with the median of its rounds."""
+    runs = [json_of(zygos, "compare", *words, "policy=single", "--policies", ",".join(chosen), "--steps", str(steps))["rows"] for _ in range(rounds)]
+    rows = {}
+    for row in runs[0]:
+        again = [one["step_s"]["measured"] for run in runs for one in run if one["policy"] == row["policy"]]
+        row["step_s"]["measured"] = statistics.median(again)
+        rows.setdefault(row["policy"], row)
+    return list(rows.values())
+
+
+def error(row):
+    return row["step_s"]["predicted"] / row["step_s"]["measured"] - 1.0
 
 
 def memory_error(row):
-    peak = row["peak_bytes"]
-    if not isinstance(peak, dict) or "measured" not in peak:
-        return 0.0
-    return total(peak["predicted"]) / total(peak["measured"]) - 1.0
+    """Of the lane where it is largest; None if either side is missing."""
+    peak = row.get("peak_bytes")
+    if not isinstance(peak, dict) or not peak.get("predicted") or not peak.get("measured"):
+        return None
+    return max((peak["predicted"].get(lane, 0) / used - 1.0 for lane, used in peak["measured"].items() if used > 0), key=abs, default=0.0)
+
+
+def print_policies(rows):
+    for row in sorted(rows, key=lambda row: row["step_s"]["measured"]):
+        memory = memory_error(row)
+        used = sum((row.get("peak_bytes", {}).get("measured") or {}).values())
+        print(f"|   |  |  | {row['policy']} | {1e3 * row['step_s']['predicted']:.3g} / {1e3 * row['step_s']['measured']:.3g} ms | "
+              f"{100 * error(row):+.1f} % | {used / 2**20:.2f} MiB | {'-' if memory is None else f'{100 * memory:+.2f} %'} |")
+
+
+def case_of(arguments, policies, deck, lane_set, slowdown):
+    """Everything that one deck says on some lanes; prints its line."""
+    words = [str(ROOT / "inputs" / f"{deck}.yaml"), *DECKS.get(deck, []), lanes(lane_set, slowdown)]
+    chosen, first, refused, step_s = contenders(arguments.zygos, words, policies)
+    steps = min(MOST_STEPS, max(LEAST_STEPS, int(arguments.seconds / step_s)))
+    rows = measured_rows(arguments.zygos, words, chosen, steps, arguments.rounds)
+    errors = [error(row) for row in rows]
+    memory = [value for value in map(memory_error, rows) if value is not None]
+    fastest = min((row for row in rows if row["synchronous"]), key=lambda row: row["step_s"]["measured"])
+    taken = next(row for row in rows if row["policy"] == first)
+    loss = taken["step_s"]["measured"] / fastest["step_s"]["measured"] - 1.0
+    print(f"| {deck} | {lane_set} | 1:{slowdown} | {len(rows)} | {100 * statistics.median(map(abs, errors)):.1f} % ({100 * max(errors, key=abs):+.1f} %) | "
+          f"{100 * max(memory, key=abs, default=0.0):+.2f} % | {first} | {fastest['policy']} | {100 * loss:.1f} % |", flush=True)
+    if arguments.policies:
+        print_policies(rows)
+        for policy, reason in refused.items():
+            print(f"|   |  |  | {policy} | not possible: {reason.splitlines()[0]} |")
+    return errors, memory, loss
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--zygos", default=ZYGOS)
-    parser.add_argument("--steps", type=int, help="of each policy (by deck)")
-    parser.add_argument("--decks", nargs="+", default=list(DECKS))
+    parser.add_argument("--decks", nargs="+", default=list(DECKS), help=f"of inputs/ ({' '.join(DECKS)})")
+    parser.add_argument("--lanes", nargs="+", default=["unified", "links"], choices=LANES)
+    parser.add_argument("--speeds", nargs="+", type=int, help="how much slower the first lane is (1 2 4; with --quick 1)")
+    parser.add_argument("--rounds", type=int, help="comparisons of each case, of which the median counts (3; with --quick 1)")
+    parser.add_argument("--seconds", type=float, help="of a round of a case, in steps (30; with --quick 10)")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--policies", action="store_true", help="a line for every policy, too, and why others can't run")
     arguments = parser.parse_args()
-    errors, memory, hits, cases = [], [], 0, 0
-    print("| deck | link | speeds | step time, predicted / measured - 1: median (largest) | first choice | best measured | off by |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for deck in arguments.decks:
-        for link in LINKS:
-            for slowdown in SLOWDOWNS:
-                steps = arguments.steps or DECKS[deck]
-                rows = compare(arguments.zygos, deck, link, slowdown, steps)["rows"]
-                case = [error(row["step_s"]) for row in rows]
-                errors += [abs(value) for value in case]
-                memory += [abs(memory_error(row)) for row in rows]
-                chosen = min(rows, key=lambda row: row["step_s"]["predicted"])
-                best = min(rows, key=lambda row: row["step_s"]["measured"])
-                loss = chosen["step_s"]["measured"] / best["step_s"]["measured"] - 1.0
-                cases += 1
-                hits += loss <= 0.05
-                worst = max(case, key=abs)
-                print(
-                    f"| {deck} | {link} | 1:{slowdown} | {100 * statistics.median(map(abs, case)):.1f} % "
-                    f"({100 * worst:+.1f} %) | {chosen['policy']} | {best['policy']} | {100 * loss:.1f} % |",
-                    flush=True,
-                )
-    print()
-    print(
-        f"Step time: median error {100 * statistics.median(errors):.1f} %, "
-        f"{100 * sum(value <= 0.1 for value in errors) / len(errors):.0f} % of {len(errors)} within 10 %. "
-        f"Peak memory: largest error {100 * max(memory):.2f} %. "
-        f"First choice within 5 % of the best in {hits} of {cases} cases."
-    )
+    arguments.speeds = arguments.speeds or ([1] if arguments.quick else [1, 2, 4])
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 3)
+    arguments.seconds = arguments.seconds or (10.0 if arguments.quick else 30.0)
+    policies = registry(arguments.zygos)
+    print("| deck | lanes | speeds | policies | step time, predicted / measured - 1: median (largest) | peak memory, largest | first choice | best measured | off by |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    cases = [case_of(arguments, policies, deck, lane_set, slowdown) for deck in arguments.decks for lane_set in arguments.lanes
+             for slowdown in arguments.speeds]
+    errors = [abs(value) for case in cases for value in case[0]]
+    memory = [abs(value) for case in cases for value in case[1]]
+    hits = sum(loss <= 0.05 for _, _, loss in cases)
+    print(f"\nStep time: median error {100 * statistics.median(errors):.1f} %, {100 * sum(value <= 0.1 for value in errors) / len(errors):.0f} % of "
+          f"{len(errors)} within 10 %. Peak memory: largest error {100 * max(memory, default=0.0):.2f} % of {len(memory)}. "
+          f"First choice within 5 % of the best in {hits} of {len(cases)} cases.")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -84,7 +84,9 @@ class SplitSchedule {
   }
 
   void add_worker(const SplitWorker& worker, SampleRange samples) {
-    Part part{{outline_.stages, {}}, {}, worker.is_pipeline};
+    Part part;
+    part.layout.stages = outline_.stages;
+    part.is_pipeline = worker.is_pipeline;
     for (std::size_t stage = 0; stage < outline_.stages.size(); ++stage) {
       const Place place =
           free_place(outline_, worker.is_pipeline ? worker.lanes[stage] : worker.lanes.front());
