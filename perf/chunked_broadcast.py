@@ -19,9 +19,9 @@ LINKS = ["{bandwidth: 12 GB/s, latency: 10 us}", "{bandwidth: 1 GB/s, latency: 2
 def rows_of(options, link):
     words = [options.deck, f"lanes.first.link={link}", f"lanes.second.link={link}", *options.words]
     policies = ",".join(f"data_parallel:chunks={chunks}" for chunks in options.chunks)
-    tasks = json_of(options.zygos, "schedule", *words, "--measured", "--quiet")["tasks"]
+    rows = json_of(options.zygos, "compare", *words, "--policies", policies, "--steps", str(options.steps), "--fresh-profile", "--quiet")["rows"]
+    tasks = json_of(options.zygos, "schedule", *words, "--measured", "--quiet")["tasks"]  # by the same profile
     chosen = sum(task["name"].startswith("broadcast@first weights") for task in tasks)
-    rows = json_of(options.zygos, "compare", *words, "--policies", policies, "--steps", str(options.steps), "--quiet")["rows"]
     return [row for row in rows if row["policy"].startswith("data_parallel")], chosen
 
 

@@ -74,6 +74,10 @@ std::vector<Case> policies_for(const test::CutModel& model) {
       {"coarse_split", 2, policies::coarse_split({.share = {}, .samples = 15})},
       {"gpipe", 2, policies::gpipe({.micro_batches = 4, .stages = two})},
       {"one_f_one_b", 2, policies::one_f_one_b({.micro_batches = 4, .stages = two})},
+      {"hippie", 2, policies::hippie({.replicas = 2, .micro_batches = 2, .stages = two})},
+      {"chunked broadcast", 2,
+       policies::data_parallel(
+           {.exchange = policies::Exchange::chunked_broadcast, .shares = {}, .chunks = 2})},
       {"pipedream", 2, policies::pipedream({.micro_batches = 4, .replicas = {}, .stages = two})},
       {"zero_offload", 2, policies::zero_offload({.owner = {}, .bucket_bytes = 500})},
       {"zero_offload, weights on the host", 2,

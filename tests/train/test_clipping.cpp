@@ -42,12 +42,17 @@ std::vector<train::PolicyPtr> policies_that_can() {
       policies::layer_placement({}),
       policies::gpipe({.micro_batches = 4, .stages = {}}),
       policies::gpipe({.micro_batches = 4, .recompute = policies::Recompute::always, .stages = {}}),
-      policies::one_f_one_b({.micro_batches = 4, .stages = {}})};
+      policies::one_f_one_b({.micro_batches = 4, .stages = {}}),
+      policies::hippie({.replicas = 1, .micro_batches = 4, .stages = {}}),
+      policies::hippie({.replicas = 2, .micro_batches = 4, .stages = {}}),
+      policies::data_parallel(
+          {.exchange = policies::Exchange::chunked_broadcast, .shares = {}, .chunks = 2})};
 }
 
-/// Of one stage only, but all parameters on every lane.
+/// Of one stage only, but all parameters on every lane when a step has ended.
 bool has_replicas(const schedule::Schedule& schedule) {
-  return schedule.stages.size() == 1 && schedule.active_places().size() > 1;
+  return schedule.stages.size() == 1 && schedule.active_places().size() > 1 &&
+         schedule.borrows.empty();
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 // What hippie promises of a step's course, seen in the trace of steps that ran.
 #include "small_run.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/plan/exposed_time.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -90,6 +92,27 @@ TEST_CASE("Passes of a step of hippie run in the order of its schedule", "[train
       }
     }
   }
+}
+
+TEST_CASE("Two stages of a replica that share a lane share its budget", "[train][policies]") {
+  auto specs = devices(2);
+  std::size_t needed = 0;
+  {
+    test::SmallRun run(specs);
+    run.use(model());
+    for (const train::LaneUsage& lane : run.engine(run.schedule_of(policy()))->memory()) {
+      needed += lane.lane == specs[1].name ? lane.bytes : 0;
+    }
+  }
+  REQUIRE(needed > 0);
+  specs[1].budget_bytes = needed;
+  test::SmallRun run(specs);
+  run.use(model());
+  CHECK_NOTHROW(run.engine(run.schedule_of(policy())));
+  specs[1].budget_bytes = needed - 1;
+  test::SmallRun small(specs);
+  small.use(model());
+  CHECK_THROWS_AS(small.engine(small.schedule_of(policy())), MemoryError);
 }
 
 TEST_CASE("Of a step of hippie that ran only the exchange of stage 0 is exposed",

@@ -63,7 +63,11 @@ TEST_CASE("A right plan has no byte that a step does not use", "[train][memory]"
   const test::Names cuts = test::dense_model().two;
   for (const train::PolicyPtr& policy :
        {policies::single({}), policies::coarse_split({.share = {}, .samples = 15}),
-        policies::layer_placement({.stages = {.cuts = cuts, .lanes = {}}})}) {
+        policies::layer_placement({.stages = {.cuts = cuts, .lanes = {}}}),
+        policies::hippie(
+            {.replicas = 2, .micro_batches = 2, .stages = {.cuts = cuts, .lanes = {}}}),
+        policies::data_parallel(
+            {.exchange = policies::Exchange::chunked_broadcast, .shares = {}, .chunks = 2})}) {
     const auto schedule = run.schedule_of(policy);
     CAPTURE(schedule.policy);
     const auto engine = run.engine(schedule);

@@ -69,6 +69,9 @@ std::vector<train::PolicyPtr> every_policy() {
       policies::gpipe({.micro_batches = 8, .recompute = policies::Recompute::always, .stages = {}}),
       policies::one_f_one_b({.micro_batches = 8, .stages = {}}),
       policies::one_f_one_b({.micro_batches = 8, .recompute = true, .stages = {}}),
+      policies::hippie({.replicas = 2, .micro_batches = 4, .stages = {}}),
+      policies::data_parallel(
+          {.exchange = policies::Exchange::chunked_broadcast, .shares = {}, .chunks = 2}),
       policies::pipedream({.micro_batches = 4, .replicas = {}, .stages = {}}),
       policies::pipedream_2bw({.updates = 2, .accumulate = 2, .stages = {}})};
   for (const auto which : {policies::Exchange::ring, policies::Exchange::sharded,

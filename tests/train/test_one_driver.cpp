@@ -106,6 +106,11 @@ TEST_CASE("A lane's one driver gives the bits of a thread for each queue", "[tra
   same_bits(4, policies::gpipe({.micro_batches = 8, .stages = four}));
   same_bits(2, policies::one_f_one_b({.micro_batches = 4, .stages = two}));
   same_bits(4, policies::one_f_one_b({.micro_batches = 8, .stages = four}));
+  for (const int lanes : {2, 4}) {
+    same_bits(lanes, policies::hippie({.replicas = 2, .micro_batches = 4, .stages = two}));
+    same_bits(lanes, policies::data_parallel(
+                         {.exchange = Exchange::chunked_broadcast, .shares = {}, .chunks = 3}));
+  }
 }
 
 TEST_CASE("A lane has one driver where its cores are those that compute, and a GPU never",

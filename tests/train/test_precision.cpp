@@ -178,6 +178,11 @@ TEST_CASE("In strict mode no policy changes a bit with bf16", "[train][bf16]") {
                 {.micro_batches = 4, .recompute = policies::Recompute::always, .stages = three}),
             3);
       check("one_f_one_b", policies::one_f_one_b({.micro_batches = 4, .stages = three}), 3);
+      check("hippie", policies::hippie({.replicas = 2, .micro_batches = 2, .stages = two}), 3);
+      check("chunked broadcast",
+            policies::data_parallel(
+                {.exchange = Exchange::chunked_broadcast, .shares = {}, .chunks = 3}),
+            3);
       check("data_parallel",
             policies::data_parallel(
                 {.exchange = Exchange::all_reduce, .shares = {}, .bucket_bytes = 500}),
