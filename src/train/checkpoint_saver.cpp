@@ -30,9 +30,9 @@ class Stopwatch {
 
 }  // namespace
 
-CheckpointSaver::CheckpointSaver(Engine& engine, io::CheckpointStore* store, int most_failures)
-    : engine_(engine), most_failures_(most_failures) {
-  if (most_failures < 1) {
+CheckpointSaver::CheckpointSaver(Engine& engine, io::CheckpointStore* store, int max_failures)
+    : engine_(engine), max_failures_(max_failures) {
+  if (max_failures < 1) {
     throw UsageError("a run bears at least 1 failure to write a checkpoint, the one that ends it");
   }
   if (store != nullptr) {
@@ -79,13 +79,13 @@ SaveEnd CheckpointSaver::poll() {
     return {.committed = committed->step, .failed = false, .problem = {}};
   } catch (const IoError& error) {
     ++costs_.failed;
-    if (++failures_ >= most_failures_) {
+    if (++failures_ >= max_failures_) {
       throw;
     }
     return {.committed = -1,
             .failed = true,
             .problem = std::string(error.what()) + " (failure " + std::to_string(failures_) +
-                       " in a row; the run ends at " + std::to_string(most_failures_) + ")"};
+                       " in a row; the run ends at " + std::to_string(max_failures_) + ")"};
   }
 }
 

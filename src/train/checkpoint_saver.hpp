@@ -22,8 +22,8 @@ struct SaveEnd {
 
 class CheckpointSaver {
  public:
-  /// `store`: null where another rank, or none, has it. `most_failures`: see TrainerOptions.
-  CheckpointSaver(Engine& engine, io::CheckpointStore* store, int most_failures);
+  /// `store`: null where another rank, or none, has it. `max_failures`: see TrainerOptions.
+  CheckpointSaver(Engine& engine, io::CheckpointStore* store, int max_failures);
 
   /// Collective: whether any rank has a store.
   bool agree_on_saving();
@@ -42,7 +42,7 @@ class CheckpointSaver {
   /// writing one all the time.
   SaveEnd settle();
   /// A failure of the checkpoint in flight is the last one.
-  void bear_no_failure() noexcept { failures_ = most_failures_ - 1; }
+  void bear_no_failure() noexcept { failures_ = max_failures_ - 1; }
 
   /// Of the last one that this rank has committed.
   const std::string& path() const noexcept { return path_; }
@@ -52,7 +52,7 @@ class CheckpointSaver {
 
  private:
   Engine& engine_;
-  int most_failures_;
+  int max_failures_;
   int failures_ = 0;    ///< in a row
   bool saves_ = false;  ///< this or another rank has a store
   std::optional<io::CheckpointWriter> writer_;
