@@ -39,8 +39,11 @@ Descriptor try_lock(const fs::path& folder) {
 }
 
 void remove_quietly(const fs::path& folder) noexcept {
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
+  try {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  } catch (const std::exception&) {  // out of memory for names
+  }
 }
 
 /// The step of ".old-step-000012-<unique>"; nullopt for other names.
