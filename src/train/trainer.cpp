@@ -90,7 +90,12 @@ std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop
 
 Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* test,
                  io::CheckpointStore* store, TrainerOptions options)
-    : engine_(engine), train_(train), test_(test), store_(store), options_(std::move(options)) {
+    : engine_(engine),
+      train_(train),
+      test_(test),
+      store_(store),
+      options_(std::move(options)),
+      patience_(options_.patience, options_.min_improvement) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
     throw UsageError("batch " + std::to_string(options_.batch) + " is not within 1 to " +
                      std::to_string(engine_.schedule().batch) + ", the schedule's batch");
@@ -112,6 +117,9 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   }
   if (options_.rank_checkpoints && test == nullptr) {
     throw UsageError("checkpoints are ranked by an evaluation, which takes a test set");
+  }
+  if (patience_.active() && test == nullptr) {
+    throw UsageError("early stopping goes by evaluations, which take a test set");
   }
   if (store != nullptr) {
     writer_.emplace(*store);
@@ -173,6 +181,8 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
     }
   }
   step_ = first_step_ = saved_step_ = checkpoint.step;
+  patience_.restore(checkpoint);
+  out_of_patience_ = patience_.is_out_of_patience();
   feed_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
 }
@@ -237,7 +247,7 @@ Trainer::Due Trainer::agree_on_due() {
 
 Event Trainer::next() {
   while (pending_.empty()) {
-    if (step_ >= total_steps()) {
+    if (step_ >= total_steps() || out_of_patience_) {
       finish();
       break;
     }
@@ -259,12 +269,13 @@ void Trainer::after_step() {
   if (due.evaluate) {
     last_evaluation_s_ = elapsed_s();
     push_evaluation();
+    note_merit();
   }
   if (due.save) {
     last_checkpoint_s_ = elapsed_s();
     push_checkpoint();
   }
-  if (due.stop && step_ < total_steps()) {
+  if (due.stop && step_ < total_steps() && !out_of_patience_) {
     push_progress();
     push_checkpoint();
     settle();
@@ -298,6 +309,16 @@ void Trainer::push_evaluation() {
   pending_.push_back(event(EventKind::evaluated));
 }
 
+void Trainer::note_merit() {
+  if (!patience_.active() || test_ == nullptr) {
+    return;
+  }
+  patience_.note(last_evaluation_.merit());
+  std::array<std::int64_t, 1> ends{patience_.is_out_of_patience() ? 1 : 0};
+  engine_.agree(ends);
+  out_of_patience_ = ends[0] != 0;
+}
+
 void Trainer::push_checkpoint() {
   if (!saves_ || saved_step_ == step_) {
     return;
@@ -321,11 +342,10 @@ io::Facts Trainer::checkpoint_facts() const {
   facts["batch"] = std::to_string(options_.batch);
   facts["seed"] = std::to_string(options_.seed);
   if (evaluated_step_ == step_) {
-    const bool scored = last_evaluation_.scored;
     facts["test_loss"] = text_of(last_evaluation_.loss);
-    facts[std::string(io::merit_fact)] =
-        text_of(scored ? last_evaluation_.score : -last_evaluation_.loss);
+    facts[std::string(io::merit_fact)] = text_of(last_evaluation_.merit());
   }
+  patience_.add_facts(facts);
   return facts;
 }
 
@@ -388,6 +408,7 @@ Event Trainer::event(EventKind kind) const {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);
   }
   out.evaluation = last_evaluation_;
+  out.out_of_patience = out_of_patience_ && step_ < total_steps();
   out.checkpoint = last_checkpoint_;
   out.written_s = last_written_s_;
   if (interval_.samples == 0) {

@@ -204,6 +204,11 @@ struct TrainSpec {
   std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are summed as one; 0: off
   Every report;
   Every evaluate;
+  std::vector<std::string> metrics;  ///< of evaluations
+  Position metrics_position;
+  std::optional<std::int64_t> patience;  ///< early stopping; none: never
+  double min_improvement = 0.0;
+  Position patience_position;
   Position batch_position;
 };
 
