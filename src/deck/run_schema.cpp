@@ -115,6 +115,23 @@ Schema train_schema() {
       .in_range(2, 1e9)
       .or_word("never")
       .fallback("5 min");
+      .texts("metrics",
+             "Figures of an evaluation beside its loss and score: mae, rmse and r2 of numbers, in "
+             "their own units; top5 and macro_f1 of labels. With confusion, zygos eval prints the "
+             "whole matrix, too.")
+      .fallback("[]")
+      .example("[mae, r2]");
+  schema
+      .integer("patience",
+               "Early stopping: training ends after so many evaluations in a row of which none is "
+               "better than the best one before, by the score, or the loss where there is none. "
+               "Default: it does not.")
+      .in_range(1, 1e9)
+      .optional()
+      .example("10");
+  schema.real("min_improvement", "What counts as better, for patience: more than so much.")
+      .at_least(0.0)
+      .fallback(0.0);
   return schema;
 }
 

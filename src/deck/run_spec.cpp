@@ -206,6 +206,17 @@ Every every_of(const Section& section, std::string_view key) {
   return every;
 }
 
+void refuse_unknown_metrics(const Section& section, const std::vector<std::string>& found,
+                            Findings& findings) {
+  const std::vector<std::string> known{"mae", "rmse", "r2", "top5", "macro_f1", "confusion"};
+  for (const std::string& name : found) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      findings.error(section.position("metrics"), "there is no metric " + in_quotes(name),
+                     suggestion(name, known));
+    }
+  }
+}
+
 TrainSpec train_of(const Section& section, Findings& findings) {
   TrainSpec train;
   if (section.has("epochs")) {
@@ -236,6 +247,14 @@ TrainSpec train_of(const Section& section, Findings& findings) {
                              ? std::numeric_limits<double>::infinity()
                              : section.seconds("peer_timeout");
   train.batch_position = section.position("batch");
+  train.metrics = section.texts("metrics");
+  train.metrics_position = section.position("metrics");
+  refuse_unknown_metrics(section, train.metrics, findings);
+  if (section.has("patience")) {
+    train.patience = section.integer("patience");
+    train.patience_position = section.position("patience");
+  }
+  train.min_improvement = section.real("min_improvement");
   return train;
 }
 

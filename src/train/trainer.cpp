@@ -61,7 +61,8 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
       train_(train),
       test_(test),
       options_(std::move(options)),
-      saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures)) {
+      saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures)),
+      patience_(options_.patience, options_.min_improvement) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
     throw UsageError("batch " + std::to_string(options_.batch) + " is not within 1 to " +
                      std::to_string(engine_.schedule().batch) + ", the schedule's batch");
@@ -83,6 +84,9 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   }
   if (options_.rank_checkpoints && test == nullptr) {
     throw UsageError("checkpoints are ranked by an evaluation, which takes a test set");
+  }
+  if (patience_.active() && test == nullptr) {
+    throw UsageError("early stopping goes by evaluations, which take a test set");
   }
   step_seconds_.reserve(remembered_steps);
 }
@@ -141,6 +145,8 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
   // A stop leaves no time for the evaluation of its step.
   evaluation_missed_ =
       step_ > 0 && !checkpoint.facts.contains("test_loss") && due(options_.evaluate, 0.0);
+  patience_.restore(checkpoint);
+  out_of_patience_ = patience_.is_out_of_patience();
   feed_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
 }
@@ -219,17 +225,18 @@ bool Trainer::agree_on_stop() {
 
 Event Trainer::next() {
   while (pending_.empty()) {
-    if (step_ >= total_steps()) {
+    if (step_ >= total_steps() || out_of_patience_) {
       finish();
       break;
     }
     if (std::exchange(evaluation_missed_, false)) {
       push_evaluation();
+      note_merit();
     } else {
       one_step();
       after_step();
     }
-    if (stopping_ && step_ < total_steps()) {
+    if (stopping_ && step_ < total_steps() && !out_of_patience_) {
       push_progress();
       save_last();
       pending_.push_back(event(EventKind::stopped));
@@ -249,6 +256,7 @@ void Trainer::after_step() {
   if (due.evaluate) {
     last_evaluation_s_ = elapsed_s();
     push_evaluation();
+    note_merit();
   }
   if (due.save) {
     last_checkpoint_s_ = elapsed_s();
@@ -286,6 +294,16 @@ void Trainer::push_evaluation() {
   pending_.push_back(event(EventKind::evaluated));
 }
 
+void Trainer::note_merit() {
+  if (!patience_.active() || evaluated_step_ != step_) {
+    return;  // a stop leaves the evaluation to whoever resumes the run
+  }
+  patience_.note(last_evaluation_.merit());
+  std::array<std::int64_t, 1> ends{patience_.is_out_of_patience() ? 1 : 0};
+  engine_.agree(ends);
+  out_of_patience_ = ends[0] != 0;
+}
+
 void Trainer::push_checkpoint() {
   if (!saver_->saves() || saved_step_ == step_) {
     return;
@@ -309,11 +327,10 @@ io::Facts Trainer::checkpoint_facts() const {
   facts["batch"] = std::to_string(options_.batch);
   facts["seed"] = std::to_string(options_.seed);
   if (evaluated_step_ == step_) {
-    const bool scored = last_evaluation_.scored;
     facts["test_loss"] = text_of(last_evaluation_.loss);
-    facts[std::string(io::merit_fact)] =
-        text_of(scored ? last_evaluation_.score : -last_evaluation_.loss);
+    facts[std::string(io::merit_fact)] = text_of(last_evaluation_.merit());
   }
+  patience_.add_facts(facts);
   return facts;
 }
 
@@ -366,6 +383,7 @@ Event Trainer::event(EventKind kind) const {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);
   }
   out.evaluation = last_evaluation_;
+  out.out_of_patience = out_of_patience_ && step_ < total_steps();
   out.checkpoint = saver_->path();
   out.written_s = saver_->written_s();
   if (interval_.samples == 0) {

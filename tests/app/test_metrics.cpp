@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using namespace zygos;
@@ -56,6 +57,25 @@ TEST_CASE("Precision, recall and F1 are those counted by hand") {
   CHECK(json["macro_recall"].get<double>() == Approx(2.0 / 3.0));
   CHECK(json["macro_f1"].get<double>() == Approx((2.0 / 3.0 + 0.5 + 2.0 / 3.0) / 3.0));
   CHECK_THAT(metrics->text(), ContainsSubstring("66.67 %") && ContainsSubstring("0 (1)"));
+}
+
+TEST_CASE("A label is among the first five if at most four classes are ahead of it") {
+  const auto metrics = classification_metrics(*nn::cross_entropy(), Shape{7});
+  // Labels 5 and 4 of equal logits: the first classes are ahead. Label 6 is the largest.
+  metrics->add(std::vector<double>{0, 0, 0, 0, 0, 0, 0,  //
+                                   0, 0, 0, 0, 0, 0, 0,  //
+                                   0, 0, 0, 0, 0, 0, 1},
+               labelled({5, 4, 6}, 7));
+  CHECK(metrics->json()["top5"].get<double>() == Approx(2.0 / 3.0));
+  CHECK_THAT(metrics->text(), ContainsSubstring("among the first five 66.67 %"));
+  CHECK_FALSE(classification_metrics(*nn::cross_entropy(), Shape{5})->json().contains("top5"));
+}
+
+TEST_CASE("The confusion matrix is a table of labels by predictions, with names") {
+  const auto metrics = classification_metrics(*nn::cross_entropy(), Shape{2}, {"cat", "dog"});
+  metrics->add(std::vector<double>{1, 0, 0, 1, 0, 1}, labelled({0, 0, 1}, 2));
+  CHECK_THAT(metrics->confusion_text(), ContainsSubstring("cat") && ContainsSubstring("dog"));
+  CHECK(metrics->confusion_text().find("cat" + std::string(18, ' ') + "1    1") != std::string::npos);
 }
 
 TEST_CASE("A class that neither labels nor predictions have is in no mean") {

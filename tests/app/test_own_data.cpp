@@ -149,3 +149,59 @@ TEST_CASE("Species have their names in predictions and in the table of eval") {
   CHECK(lines[1] == "setosa");
   CHECK(lines[150] == "virginica");
 }
+
+TEST_CASE("Training ends when evaluations get no better, at the same step after a resume") {
+  const Scratch scratch;
+  const fs::path& folder = scratch.path();
+  write_plane(folder);
+  // A rate that is far too large gets nowhere.
+  const std::vector<std::string> words{"train",
+                                       "plane.yaml",
+                                       "--json",
+                                       "optimizer.learning_rate=0.3",
+                                       "train.patience=4",
+                                       "train.epochs=2000",
+                                       "checkpoint.every=1 epochs"};
+  std::vector<std::string> whole = words;
+  whole.insert(whole.end(), {"--run-dir", "whole"});
+  const auto stopped = json_of(whole, folder);
+  CHECK(stopped["steps"] < 2000 * 8);
+  CHECK(stopped["steps"].get<int>() % 8 == 0);
+  // Stopped by hand two epochs before, it ends where the other did.
+  const auto last_steps = stopped["steps"].get<int>();
+  std::vector<std::string> part = words;
+  part[5] = "train.epochs=" + std::to_string(last_steps / 8 - 2);
+  json_of(part, folder);
+  const auto resumed = json_of({"resume", "runs/plane", "train.epochs=2000", "--json"}, folder);
+  CHECK(resumed["steps"] == last_steps);
+  CHECK(resumed["weights_xxh64"] == stopped["weights_xxh64"]);
+  CHECK(zygos_run({"eval", "whole"}, folder).code == 0);
+  const Outcome none =
+      zygos_run({"train", "plane.yaml", "train.patience=3", "data.validation=0"}, folder);
+  CHECK(none.code == 2);
+  CHECK_THAT(none.err, ContainsSubstring("there is no data to evaluate on"));
+}
+
+TEST_CASE("Metrics of the deck are told by every evaluation, in the targets' units") {
+  const Scratch scratch;
+  const fs::path& folder = scratch.path();
+  write_plane(folder);
+  const Outcome run =
+      zygos_run({"train", "plane.yaml", "train.metrics=[mae, r2]", "train.epochs=100"}, folder);
+  CHECK(run.code == 0);
+  const auto evaluated = json_of({"eval", "runs/plane", "--json"}, folder);
+  const auto lines = lines_of(folder / "runs/plane/metrics.jsonl");
+  nlohmann::json last;
+  for (const std::string& line : lines) {
+    const auto object = nlohmann::json::parse(line);
+    last = object["kind"] == "test" ? object : last;
+  }
+  CHECK(last["test_mae"].get<double>() ==
+        Approx(evaluated["metrics"]["mae"].get<double>()).epsilon(1e-4));
+  CHECK(last["test_r2"].get<double>() ==
+        Approx(evaluated["metrics"]["r2"].get<double>()).epsilon(1e-4));
+  const Outcome unfit =
+      zygos_run({"train", "plane.yaml", "--fresh", "train.metrics=[top5]"}, folder);
+  CHECK(unfit.code == 2);
+  CHECK_THAT(unfit.err, ContainsSubstring("'top5' is a metric of labels"));
+}

@@ -75,6 +75,15 @@ TEST_CASE("A rate falls at milestones") {
               {1.0, 1.0, 1.0, 1.0, 1.0, 0.25, 0.25});
 }
 
+TEST_CASE("An exponential rate falls by the same share at every step") {
+  check_close(factors(*exponential_rate({.every = {2, steps}, .factor = 0.25}), 5),
+              {1.0, 0.5, 0.25, 0.125, 0.0625});
+  // An epoch has five steps here.
+  CHECK(factors(*exponential_rate({.every = {1, epochs}, .factor = 0.5}), 6)[5] ==
+        Approx(0.5).epsilon(1e-15));
+  CHECK(made("{type: exponential, every: 1 epoch}")->type() == "exponential");
+}
+
 TEST_CASE("A cosine falls to its floor as a pencil says") {
   // cos(0), cos(pi/3), cos(pi/2), cos(2 pi/3) are 1, 1/2, 0, -1/2; then the floor for good.
   const auto found = factors(*cosine_rate({.length = {6, steps}, .floor = 0.2, .start = {}}), 9);

@@ -26,7 +26,6 @@ TERMS = [
     (r"ThinProduct|thin_product|\bthin (kernel|product)|thin_(kernel|extents|rows|copies|second)", "host GEMM, microkernel"),
     (r"split_?product|products? in parts", "bf16x3 GEMM"),
     (r"\bjudge", "valid, ignored (ignore_index)"),
-    (r"patience", "spin timeout"),
     (r"\bawake\b", "spin, busy-wait"),
     (r"\b(short|long) turns\b|\bask(s|ed|ing)? for turns\b", "scheduler time slice"),
     (r"\blonely", "single-lane, single thread"),

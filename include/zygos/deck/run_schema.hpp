@@ -205,6 +205,11 @@ struct TrainSpec {
   Every report;
   Every evaluate;
   double peer_timeout_s = 300.0;  ///< infinity: never
+  std::vector<std::string> metrics;  ///< of evaluations
+  Position metrics_position;
+  std::optional<std::int64_t> patience;  ///< early stopping; none: never
+  double min_improvement = 0.0;
+  Position patience_position;
   Position batch_position;
 };
 

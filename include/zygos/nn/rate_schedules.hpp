@@ -19,6 +19,13 @@ struct StepRateOptions {
 };
 RateSchedulePtr step_rate(StepRateOptions options);
 
+/// factor^(t / every) after t steps.
+struct ExponentialRateOptions {
+  Duration every;
+  double factor = 0.95;
+};
+RateSchedulePtr exponential_rate(ExponentialRateOptions options);
+
 /// factor^k once k of the milestones are reached.
 struct MilestoneRateOptions {
   std::vector<std::int64_t> at;  ///< ascending

@@ -11,12 +11,14 @@
 #include "zygos/io/batch_feed.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/io/dataset.hpp"
+#include "zygos/train/early_stopping.hpp"
 #include "zygos/train/engine.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,6 +52,12 @@ struct TrainerOptions {
   /// Evaluate before every checkpoint, which gets the fact `merit`: the score, or minus the loss
   /// where there is none. Takes a test set.
   bool rank_checkpoints = false;
+  /// Early stopping: training is finished after so many of the evaluations that `evaluate` asks
+  /// for, in a row, none of which has a merit above the best one before by more than
+  /// `min_improvement`. Takes a test set. Checkpoints keep the count, so a resumed run ends at the
+  /// same step.
+  std::optional<std::int64_t> patience{};
+  double min_improvement = 0.0;
   io::Facts facts;  ///< stored in every checkpoint beside the trainer's own
 };
 
@@ -72,6 +80,9 @@ struct Evaluation {
   double loss = 0.0;
   double score = 0.0;  ///< fraction of the best hits; 0 for a loss without a score
   bool scored = false;
+
+  /// What is best is largest: the score, or minus the loss where there is none.
+  double merit() const { return scored ? score : -loss; }
 };
 
 enum class EventKind { progress, evaluated, checkpointed, checkpoint_failed, finished, stopped };
@@ -93,8 +104,10 @@ struct Event {
   /// In this process: steps whose updates were speculated and made again, because the norm of the
   /// gradient was above optimizer.clip_norm.
   std::int64_t redone_steps = 0;
-  double waited_s = 0.0;   ///< of the interval: for samples that are read while training
-  Evaluation evaluation;   ///< evaluated, finished (if there is a test set)
+  double waited_s = 0.0;         ///< of the interval: for samples that are read while training
+  Evaluation evaluation;         ///< evaluated, finished (if there is a test set)
+  bool out_of_patience = false;  ///< finished: before total_steps
+  std::map<std::string, double> figures{};  ///< for whoever measures more of an evaluation
   std::string checkpoint;  ///< checkpointed, stopped: directory, where the store is
   double written_s = 0.0;  ///< checkpointed: from copy to commit, where the store is
   std::string problem;     ///< checkpoint_failed, which is told where the store is
@@ -167,6 +180,7 @@ class Trainer {
   void push_progress();
   void push_evaluation();
   void push_checkpoint();
+  void note_merit();
   void finish();
   io::Facts checkpoint_facts() const;
   void save();
@@ -181,6 +195,7 @@ class Trainer {
   const io::Dataset* test_;
   TrainerOptions options_;
   std::unique_ptr<CheckpointSaver> saver_;
+  EarlyStopping patience_;
   std::optional<io::BatchFeed> feed_;
   std::optional<io::BatchFeed> test_feed_;  ///< where there is a test set
   std::int64_t step_ = 0;
@@ -189,6 +204,7 @@ class Trainer {
   std::int64_t evaluated_step_ = -1;
   std::int64_t reported_step_ = -1;
   Evaluation last_evaluation_;
+  bool out_of_patience_ = false;
   bool put_off_ = false;            ///< a checkpoint is due and waits for the writer
   bool stopping_ = false;           ///< on all ranks
   bool evaluation_missed_ = false;  ///< of the step that the run was resumed at

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -99,6 +100,9 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     measure(model, *setup.test, *metrics);
     console.note("");
     console.note(metrics->text());
+    if (std::ranges::find(setup.metrics, "confusion") != setup.metrics.end()) {
+      console.note(metrics->confusion_text());
+    }
     object["metrics"] = metrics->json();
   }
   if (console.wants_json()) {

@@ -83,6 +83,9 @@ std::string evaluation_line(const train::Event& event, const ProgressFacts& fact
     text += fmt::format("  {} {} {}", facts.held_out, facts.score,
                         text_of_percent(event.evaluation.score));
   }
+  for (const auto& [name, value] : event.figures) {
+    text += fmt::format("  {} {:.5g}", name, value);
+  }
   return text;
 }
 
@@ -106,6 +109,9 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     line["test_loss"] = event.evaluation.loss;
     if (!facts.score.empty()) {
       line["test_" + facts.score] = event.evaluation.score;
+    }
+    for (const auto& [name, value] : event.figures) {
+      line["test_" + name] = value;
     }
   } else if (event.kind == train::EventKind::checkpointed) {
     line["kind"] = "checkpoint";

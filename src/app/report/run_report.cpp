@@ -414,6 +414,10 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
                             : fmt::format(", {} {} {}", held_out, score,
                                           text_of_percent(last.evaluation.score));
   }
+  if (last.out_of_patience) {
+    result += fmt::format("; stopped early: no evaluation was better than the best one {} times",
+                          *setup.trainer.patience);
+  }
   const bool finished = last.kind == train::EventKind::finished;
   say_field(console, finished ? "finished" : "stopped", result);
   say_field(console, "speed",

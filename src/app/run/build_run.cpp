@@ -121,6 +121,8 @@ train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
   options.background = spec.checkpoint.background;
   options.checkpoint_failures = spec.checkpoint.failures;
   options.rank_checkpoints = spec.checkpoint.keep_best > 0;
+  options.patience = spec.train.patience;
+  options.min_improvement = spec.train.min_improvement;
   return options;
 }
 
@@ -195,6 +197,30 @@ void refuse_unranked(const load::CheckedDeck& checked, bool evaluates) {
   }
 }
 
+void refuse_unfit_evaluations(const load::CheckedDeck& checked, const nn::Loss& loss,
+                              bool evaluates) {
+  const deck::TrainSpec& train = checked.spec.train;
+  deck::Findings findings = checked.deck.findings();
+  if (train.patience && !evaluates) {
+    findings.error(train.patience_position,
+                   "stops when evaluations get no better, but there is no data to evaluate on",
+                   "add data.validation or data.test, or leave patience out");
+  }
+  const bool numbers = !loss.wants_labels() && !loss.target_range();
+  for (const std::string& name : train.metrics) {
+    const bool of_numbers = name == "mae" || name == "rmse" || name == "r2";
+    if (of_numbers ? !numbers : !loss.wants_labels()) {
+      findings.error(train.metrics_position,
+                     fmt::format("'{}' is a metric of {}, but the loss is '{}'", name,
+                                 of_numbers ? "numbers" : "labels", loss.type()),
+                     numbers               ? "allowed are mae, rmse and r2"
+                     : loss.wants_labels() ? "allowed are top5, macro_f1 and confusion"
+                                           : "its score says it all; leave 'metrics' out");
+    }
+  }
+  findings.throw_if_any();
+}
+
 /// All but Kokkos and the lanes.
 RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options) {
   const std::int64_t max_batches = options.max_batches;
@@ -216,6 +242,8 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   setup.test = setup.validates ? std::move(data.validation) : std::move(data.test);
   refuse_large_batch(checked, setup.training);
   refuse_unranked(checked, setup.test.has_value() || max_batches > 0);
+  refuse_unfit_evaluations(checked, setup.graph->loss(), setup.test.has_value() || max_batches > 0);
+  setup.metrics = spec.train.metrics;
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};

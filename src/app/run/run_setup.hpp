@@ -48,9 +48,10 @@ struct RunSetup {
   DType dtype = DType::f32;
   plan::TargetSpec target;
   io::Dataset training;
-  std::optional<io::Dataset> test;  ///< what is evaluated on
-  bool validates = false;           ///< that was split off the training samples
-  io::Dataset first_samples;        ///< a batch of them, in memory: what measurements are made with
+  std::optional<io::Dataset> test;     ///< what is evaluated on
+  std::vector<std::string> metrics{};  ///< `train.metrics`
+  bool validates = false;              ///< that was split off the training samples
+  io::Dataset first_samples;  ///< a batch of them, in memory: what measurements are made with
   std::vector<std::uint32_t> first_batch;  ///< their ids
   train::TrainerOptions trainer;
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk

@@ -17,6 +17,7 @@
 #include "app/run/share_checkpoint.hpp"
 #include "app/signals.hpp"
 #include "app/text.hpp"
+#include "app/trained/evaluation_figures.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/core/machine.hpp"
@@ -165,6 +166,7 @@ class TrainingRun {
     do {
       const double last_loss = end.last.loss;
       end.last = next_event();
+      measure(end.last);
       progress.show(end.last);
       if (metrics) {
         metrics->write(metrics_of(end.last, facts));
@@ -179,6 +181,16 @@ class TrainingRun {
     end.samples_per_s = pace.samples_per_s();
     close_books(end);
     return end;
+  }
+
+  /// On all ranks, which have the weights together; one that keeps no books has no use for them.
+  void measure(train::Event& event) {
+    if (event.kind == train::EventKind::evaluated && !setup_.metrics.empty()) {
+      const auto weights = load::weights_of(*engine_);
+      if (folder_ != nullptr) {
+        event.figures = evaluation_figures(setup_, weights);
+      }
+    }
   }
 
   train::Event next_event() {

@@ -25,6 +25,7 @@ namespace {
 /// Above it a matrix of all pairs is neither kept nor shown.
 constexpr std::int64_t max_matrix_classes = 1000;
 constexpr std::int64_t max_shown_rows = 20;
+constexpr std::int32_t top_classes = 5;
 
 double ratio(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
 
@@ -65,10 +66,14 @@ class Classification final : public Metrics {
     labels_.resize(values);
     classes_.name(predictions.data(), part.size(), named_.data());
     io::gather_labels(part, all_ids(part), labels_.data());
+    ranks_.resize(values);
+    classes_.rank(predictions.data(), part.size(), labels_.data(), ranks_.data());
     for (std::size_t i = 0; i < values; ++i) {
       if (labels_[i] < 0) {
         continue;
       }
+      ++valid_;
+      top_ += ranks_[i] < top_classes ? 1 : 0;
       const auto label = static_cast<std::size_t>(labels_[i]);
       const auto named = static_cast<std::size_t>(named_[i]);
       ++counts_[label].labels;
@@ -93,6 +98,9 @@ class Classification final : public Metrics {
                           {"macro_recall", mean(&ClassCounts::recall)},
                           {"macro_f1", mean(&ClassCounts::f1)},
                           {"classes", classes}};
+    if (std::ssize(counts_) > top_classes) {
+      object["top5"] = top();
+    }
     if (!matrix_.empty()) {
       nlohmann::json rows = nlohmann::json::array();
       for (std::size_t label = 0; label < counts_.size(); ++label) {
@@ -121,10 +129,33 @@ class Classification final : public Metrics {
     table.add({"mean", "", text_of_percent(mean(&ClassCounts::precision)),
                text_of_percent(mean(&ClassCounts::recall)), text_of_percent(mean(&ClassCounts::f1)),
                ""});
+    return std::ssize(counts_) > top_classes
+               ? table.text() + fmt::format("\n  among the first five {}", text_of_percent(top()))
+               : table.text();
+  }
+
+  std::string confusion_text() const override {
+    if (matrix_.empty() || std::ssize(counts_) > max_shown_rows) {
+      return {};
+    }
+    std::vector<Table::Column> columns{{"label \\ predicted"}};
+    for (std::size_t which = 0; which < counts_.size(); ++which) {
+      columns.push_back({name_of(which), Table::Align::right});
+    }
+    Table table(columns);
+    for (std::size_t label = 0; label < counts_.size(); ++label) {
+      std::vector<std::string> cells{name_of(label)};
+      for (std::size_t named = 0; named < counts_.size(); ++named) {
+        cells.push_back(text_of_count(matrix_[label * counts_.size() + named]));
+      }
+      table.add(cells);
+    }
     return table.text();
   }
 
  private:
+  double top() const { return ratio(static_cast<double>(top_), static_cast<double>(valid_)); }
+
   std::string name_of(std::size_t which) const {
     return which < names_.size() ? names_[which] : std::to_string(which);
   }
@@ -173,6 +204,9 @@ class Classification final : public Metrics {
   std::vector<std::int64_t> matrix_;  ///< (labels, predictions), or empty
   std::vector<std::int32_t> named_;
   std::vector<std::int32_t> labels_;
+  std::vector<std::int32_t> ranks_;
+  std::int64_t valid_ = 0;
+  std::int64_t top_ = 0;  ///< labels that at most four classes are ahead of
 };
 
 /// Errors of one output, or of all. Sums of squares are about the running mean (Welford, 1962).

@@ -27,6 +27,8 @@ class Metrics {
   virtual nlohmann::json json() const = 0;
   /// Tables for people, each line indented.
   virtual std::string text() const = 0;
+  /// A table of labels by predictions; empty where there are no classes, or too many of them.
+  virtual std::string confusion_text() const { return {}; }
 };
 
 /// Precision, recall and F1 of every class, their means, and the confusion matrix. `output`: see

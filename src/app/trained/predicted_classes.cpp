@@ -23,22 +23,44 @@ std::optional<PredictedClasses> PredictedClasses::of(const nn::Loss& loss, const
   return out;
 }
 
-template <class T>
-void PredictedClasses::name(const T* outputs, std::int64_t count, std::int32_t* classes) const {
+/// f(i, logits) of all that is named.
+template <class T, class F>
+void PredictedClasses::for_each(const T* outputs, std::int64_t count, const F& f) const {
   const std::int64_t positions = shape_.size();
   const std::int64_t step = stride_ == 1 ? classes_ : 1;
   for (std::int64_t i = 0; i < count * positions; ++i) {
-    const T* const logits = outputs + i / positions * positions * classes_ + i % positions * step;
+    f(i, outputs + i / positions * positions * classes_ + i % positions * step);
+  }
+}
+
+template <class T>
+void PredictedClasses::name(const T* outputs, std::int64_t count, std::int32_t* classes) const {
+  for_each(outputs, count, [&](std::int64_t i, const T* logits) {
     std::int64_t best = 0;
     for (std::int64_t k = 1; k < classes_; ++k) {
       best = logits[k * stride_] > logits[best * stride_] ? k : best;
     }
     classes[i] = static_cast<std::int32_t>(best);
-  }
+  });
+}
+
+template <class T>
+void PredictedClasses::rank(const T* outputs, std::int64_t count, const std::int32_t* labels,
+                            std::int32_t* ranks) const {
+  for_each(outputs, count, [&](std::int64_t i, const T* logits) {
+    ranks[i] = 0;
+    for (std::int64_t k = 0; k < classes_ && labels[i] >= 0; ++k) {
+      const T& own = logits[labels[i] * stride_];
+      const T& other = logits[k * stride_];
+      ranks[i] += other > own || (other == own && k < labels[i]) ? 1 : 0;
+    }
+  });
 }
 
 template void PredictedClasses::name<float>(const float*, std::int64_t, std::int32_t*) const;
 template void PredictedClasses::name<double>(const double*, std::int64_t, std::int32_t*) const;
+template void PredictedClasses::rank<double>(const double*, std::int64_t, const std::int32_t*,
+                                             std::int32_t*) const;
 
 void LabelHits::add(const std::vector<std::int32_t>& classes,
                     const std::vector<std::int32_t>& labels) {

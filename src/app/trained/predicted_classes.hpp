@@ -24,8 +24,15 @@ class PredictedClasses {
   /// `outputs`: of `count` samples.
   template <class T>
   void name(const T* outputs, std::int64_t count, std::int32_t* classes) const;
+  /// How many classes are ahead of each label; labels below 0 are ahead of all.
+  template <class T>
+  void rank(const T* outputs, std::int64_t count, const std::int32_t* labels,
+            std::int32_t* ranks) const;
 
  private:
+  template <class T, class F>
+  void for_each(const T* outputs, std::int64_t count, const F& f) const;
+
   Shape shape_;
   std::int64_t classes_ = 0;
   std::int64_t stride_ = 0;  ///< from a class to the next one
