@@ -3,6 +3,7 @@
 #include "tensor_layout.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace zygos::policies {
@@ -27,8 +28,56 @@ std::vector<std::vector<std::int32_t>> readers_of(const ModelOutline& model) {
   return readers;
 }
 
-std::int64_t units_of(const ModelOutline& model, const TensorBlock& block) {
-  return node_of(model, block.front()).shards.outputs.units;
+/// A block as far as it goes: how the last node's output is cut, as (outer, units, inner).
+struct Growing {
+  TensorBlock block{};
+  CutAxis cut{};
+};
+
+/// True if the tensor, cut as it is, has whole units of the reader's axis in every slice.
+bool fits(const CutAxis& cut, const CutAxis& axis) {
+  return axis.units > 0 &&
+         cut.outer * cut.units * cut.inner == axis.outer * axis.units * axis.inner &&
+         cut.outer % axis.outer == 0 && cut.inner % axis.inner == 0;
+}
+
+/// Cuts units into `parts` with a range of each on a lane, as attention has to have queries, keys
+/// and values.
+bool divide_units(Growing& growing, std::int64_t parts) {
+  if (growing.cut.units % (parts * growing.block.together) != 0) {
+    return false;
+  }
+  for (TensorBlockNode& node : growing.block.nodes) {
+    node.parts *= parts;
+  }
+  growing.block.units /= parts;
+  growing.cut.outer *= parts;
+  growing.cut.units /= parts;
+  return true;
+}
+
+/// Appends a node that is cut along the axes of `form`; false if it cannot be as what it reads is.
+bool append(Growing& growing, std::int32_t node, const ShardForm& form) {
+  Growing grown = growing;
+  const std::int64_t outer = form.input.outer;
+  if (form.units() > 0 && outer > grown.cut.outer && outer % grown.cut.outer == 0 &&
+      !divide_units(grown, outer / grown.cut.outer)) {
+    return false;
+  }
+  if (!fits(grown.cut, form.input)) {
+    return false;
+  }
+  const std::int64_t parts = grown.cut.outer / form.input.outer;
+  const std::int64_t width = grown.cut.inner / form.input.inner;
+  if (form.together % width != 0 && width % form.together != 0) {
+    return false;
+  }
+  const std::int64_t together = std::max<std::int64_t>(1, form.together / width);
+  grown.block.together = std::lcm(grown.block.together, together);
+  grown.block.nodes.push_back({node, parts});
+  grown.cut = {parts * form.output.outer, grown.cut.units, width * form.output.inner};
+  growing = std::move(grown);
+  return true;
 }
 
 /// The block that begins with a node, or why there is none.
@@ -37,34 +86,45 @@ struct Attempt {
   std::string why{};
 };
 
-Attempt block_from(const ModelOutline& model, const std::vector<std::vector<std::int32_t>>& readers,
-                   std::int32_t first, std::int64_t lanes) {
-  Attempt attempt{{first}, {}};
-  const std::int64_t units = units_of(model, attempt.block);
-  if (units == 0) {
-    return {{}, "can't be cut by columns"};
-  }
-  if (units < lanes) {
-    return {{}, "has " + std::to_string(units) + " units for " + std::to_string(lanes) + " lanes"};
-  }
-  while (attempt.block.size() == 1 ||
-         node_of(model, attempt.block.back()).shards.inputs.units == 0) {
-    const auto& next = readers[static_cast<std::size_t>(attempt.block.back())];
+/// Goes on to the second layer; says why if there is none.
+std::string complete(Growing& growing, const ModelOutline& model,
+                     const std::vector<std::vector<std::int32_t>>& readers) {
+  for (bool complete = false; !complete;) {
+    const std::int32_t last = growing.block.last();
+    const auto& next = readers[static_cast<std::size_t>(last)];
     if (next.size() != 1) {
-      return {{},
-              "is not followed by one layer that is cut by rows: '" +
-                  node_of(model, attempt.block.back()).name + "' is read by " +
-                  std::to_string(next.size()) + " layers"};
+      return "is not followed by one layer that is cut by rows: '" + node_of(model, last).name +
+             "' is read by " + std::to_string(next.size()) + " layers";
     }
     const NodeOutline& reader = node_of(model, next.front());
-    if (reader.shards.inputs.units != units && reader.shards.elements != units) {
-      return {{},
-              "is followed by '" + reader.name +
-                  "', which can neither be cut by rows nor by elements, as what it reads is"};
+    complete = append(growing, next.front(), reader.shards.inputs.form);
+    if (!complete && !append(growing, next.front(), reader.shards.elements.form)) {
+      return "is followed by '" + reader.name +
+             "', which can neither be cut by rows nor by elements, as what it reads is";
     }
-    attempt.block.push_back(next.front());
   }
-  return attempt;
+  return {};
+}
+
+Attempt block_from(const ModelOutline& model, const std::vector<std::vector<std::int32_t>>& readers,
+                   std::int32_t first, std::int64_t lanes) {
+  const ShardForm& form = node_of(model, first).shards.outputs.form;
+  if (form.units() == 0) {
+    return {{}, "can't be cut by columns"};
+  }
+  Growing growing{{{{first, 1}}, form.units(), 1}, form.output};
+  const std::string why = complete(growing, model, readers);
+  if (!why.empty()) {
+    return {{}, why};
+  }
+  const std::int64_t pieces = growing.block.pieces();
+  if (pieces < lanes) {
+    const bool single = growing.block.together == 1;
+    return {{},
+            "has " + std::to_string(pieces) + (single ? " units" : " heads") + " for " +
+                std::to_string(lanes) + " lanes"};
+  }
+  return {std::move(growing.block), {}};
 }
 
 }  // namespace
@@ -78,10 +138,10 @@ TensorBlocks tensor_blocks(const ModelOutline& model, std::int64_t lanes) {
       continue;
     }
     Attempt attempt = block_from(model, readers, node, lanes);
-    for (const std::int32_t part : attempt.block) {
-      taken[static_cast<std::size_t>(part)] = true;
+    for (const TensorBlockNode& part : attempt.block.nodes) {
+      taken[static_cast<std::size_t>(part.node)] = true;
     }
-    if (!attempt.block.empty()) {
+    if (!attempt.block.nodes.empty()) {
       found.blocks.push_back(std::move(attempt.block));
     } else {
       found.reasons += "\n  layer '" + node_of(model, node).name + "' " + attempt.why;
@@ -103,7 +163,7 @@ TensorLayout::TensorLayout(const ModelOutline& model, std::vector<TensorBlock> b
 
 bool TensorLayout::in_block(std::int32_t node) const {
   return std::ranges::any_of(blocks_, [&](const TensorBlock& block) {
-    return std::ranges::find(block, node) != block.end();
+    return std::ranges::find(block.nodes, node, &TensorBlockNode::node) != block.nodes.end();
   });
 }
 
@@ -117,9 +177,9 @@ void TensorLayout::end_stage(std::size_t lane, std::size_t begin) {
 std::int32_t TensorLayout::add_whole(std::size_t block, std::int32_t from) {
   const std::size_t begin = slices_.size();
   if (block > 0) {
-    add_sum(blocks_[block - 1].back());
+    add_sum(blocks_[block - 1].last());
   }
-  const std::int32_t end = block < blocks_.size() ? blocks_[block].front() : model_.node_count();
+  const std::int32_t end = block < blocks_.size() ? blocks_[block].first() : model_.node_count();
   for (std::int32_t node = from; node < end; ++node) {
     if (!in_block(node)) {
       slices_.push_back({node_of(model_, node).name, node, SliceKind::whole, 0, 0, 0});
@@ -142,7 +202,7 @@ void TensorLayout::add_sum(std::int32_t second) {
 }
 
 void TensorLayout::add_copies(std::size_t block) {
-  const std::int32_t first = blocks_[block].front();
+  const std::int32_t first = blocks_[block].first();
   const std::int32_t source = node_of(model_, first).inputs.front();
   const bool wanted = source >= 0 && node_of(model_, source).has_backward;
   for (std::size_t lane = 1; wanted && lane < lanes(); ++lane) {
@@ -156,12 +216,13 @@ void TensorLayout::add_block(std::size_t block) {
   for (std::size_t turn = 1; turn <= lanes(); ++turn) {
     const std::size_t lane = turn % lanes();  // the first one comes last
     const std::size_t begin = slices_.size();
-    for (const std::int32_t node : blocks_[block]) {
-      const SliceKind kind = node == blocks_[block].front()  ? SliceKind::outputs
-                             : node == blocks_[block].back() ? SliceKind::inputs
+    for (const auto& [node, parts] : blocks_[block].nodes) {
+      const SliceKind kind = node == blocks_[block].first()  ? SliceKind::outputs
+                             : node == blocks_[block].last() ? SliceKind::inputs
                                                              : SliceKind::elements;
       slices_.push_back({node_of(model_, node).name + "." + std::to_string(lane), node, kind,
-                         bounds_[block][lane], bounds_[block][lane + 1], bounds_[block].back()});
+                         bounds_[block][lane], bounds_[block][lane + 1], bounds_[block].back(),
+                         parts});
     }
     end_stage(lane, begin);
   }

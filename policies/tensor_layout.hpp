@@ -14,16 +14,31 @@
 
 namespace zygos::policies {
 
-/// Nodes of the whole model that are cut together: the first layer, element-wise layers, the second
-/// layer, each read by the next alone.
-using TensorBlock = std::vector<std::int32_t>;
+/// A node of the whole model, the axis that is cut as (parts, units of the block, width).
+struct TensorBlockNode {
+  std::int32_t node = 0;
+  std::int64_t parts = 1;
+};
+
+/// Nodes that are cut together: the first layer, layers that need only their own range of its
+/// outputs, the second layer, each read by the next alone.
+struct TensorBlock {
+  std::vector<TensorBlockNode> nodes;
+  std::int64_t units = 0;     ///< of which each lane has a range
+  std::int64_t together = 1;  ///< that stay on one lane: the columns of a head
+
+  std::int32_t first() const { return nodes.front().node; }
+  std::int32_t last() const { return nodes.back().node; }
+  /// What can be shared out.
+  std::int64_t pieces() const { return units / together; }
+};
 
 struct TensorBlocks {
   std::vector<TensorBlock> blocks;
   std::string reasons;  ///< why other layers with parameters begin none, a line each
 };
 
-/// Blocks whose units suffice for so many lanes, taken from the model's input on.
+/// Blocks whose pieces suffice for so many lanes, taken from the model's input on.
 TensorBlocks tensor_blocks(const schedule::ModelOutline& model, std::int64_t lanes);
 
 /// What a lane does without a word to others: a range of nodes of the sharded model.

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tensor parallelism of blocks of two layers, as of the MLP block of Shoeybi et al., "Megatron-LM",
-// 2019: the first layer is cut by columns, the second by rows, so each lane computes a range of the
-// hidden units without a word to the others, and only partial sums of the second layer cross a
-// link.
+// Tensor parallelism of blocks of two layers, as of attention and MLP of Shoeybi et al.,
+// "Megatron-LM", 2019: the first layer is cut by columns, the second by rows, so each lane computes
+// a range of the hidden units (heads, channels) without a word to the others, and only partial sums
+// of the second layer cross a link.
 //
 //   y = f(sum over lanes of g(x A_k + a_k) B_k + b),  A = [A_0 A_1 ...],  B = [B_0; B_1; ...]
 //
@@ -29,7 +29,6 @@
 namespace zygos::policies {
 namespace {
 
-using schedule::NodeOutline;
 using schedule::NodeRange;
 using schedule::Place;
 
@@ -51,6 +50,67 @@ std::vector<Place> places_for(const std::vector<TensorStage>& stages,
     places.push_back(place);
   }
   return places;
+}
+
+/// The block with the most pieces: shares are of these.
+std::size_t finest(const std::vector<TensorBlock>& blocks) {
+  return static_cast<std::size_t>(std::ranges::max_element(blocks, {}, &TensorBlock::pieces) -
+                                  blocks.begin());
+}
+
+/// Where the lanes' ranges of a block's pieces begin, and where the last one ends.
+std::vector<std::int64_t> pieces_of(const std::string& layer, const TensorBlock& block,
+                                    std::size_t lanes, const std::vector<double>& shares) {
+  if (shares.size() != lanes) {
+    refuse("shares has " + std::to_string(shares.size()) + " numbers for " + std::to_string(lanes) +
+           " lanes; give one per lane");
+  }
+  const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
+  std::vector<std::int64_t> bounds{0};
+  double sum = 0.0;
+  for (const double share : shares) {
+    sum += share;
+    bounds.push_back(std::llround(static_cast<double>(block.pieces()) * sum / whole));
+    if (!(share > 0.0) || !std::isfinite(whole) || bounds.back() <= bounds[bounds.size() - 2]) {
+      refuse("a share of " + std::to_string(share) + " leaves a lane without any of the " +
+             std::to_string(block.pieces()) + (block.together > 1 ? " heads" : " units") +
+             " of layer '" + layer + "'; raise it, or name fewer lanes");
+    }
+  }
+  return bounds;
+}
+
+/// The same of a coarser block, as near as its pieces allow, and one for each lane at least.
+std::vector<std::int64_t> nearest_pieces(const TensorBlock& block,
+                                         const std::vector<std::int64_t>& fine) {
+  const auto lanes = static_cast<std::int64_t>(fine.size()) - 1;
+  std::vector<std::int64_t> bounds{0};
+  for (std::int64_t lane = 1; lane <= lanes; ++lane) {
+    const double part = static_cast<double>(fine[static_cast<std::size_t>(lane)]) /
+                        static_cast<double>(fine.back());
+    bounds.push_back(
+        std::clamp<std::int64_t>(std::llround(static_cast<double>(block.pieces()) * part),
+                                 bounds.back() + 1, block.pieces() - (lanes - lane)));
+  }
+  return bounds;
+}
+
+/// By block, where the lanes' ranges of units begin, and where the last one ends.
+std::vector<std::vector<std::int64_t>> bounds_of(const schedule::ModelOutline& model,
+                                                 const std::vector<TensorBlock>& blocks,
+                                                 std::size_t lanes,
+                                                 const std::vector<double>& shares) {
+  const TensorBlock& fine = blocks[finest(blocks)];
+  const auto& name = model.nodes[static_cast<std::size_t>(fine.first())].name;
+  const std::vector<std::int64_t> of_fine = pieces_of(name, fine, lanes, shares);
+  std::vector<std::vector<std::int64_t>> bounds;
+  for (const TensorBlock& block : blocks) {
+    bounds.push_back(&block == &fine ? of_fine : nearest_pieces(block, of_fine));
+    for (std::int64_t& bound : bounds.back()) {
+      bound *= block.together;
+    }
+  }
+  return bounds;
 }
 
 class TensorParallel final : public train::Policy {
@@ -76,9 +136,9 @@ class TensorParallel final : public train::Policy {
         options_.shares.empty() ? std::vector<double>(lanes.size(), 1.0) : options_.shares);
   }
 
-  train::PolicyOptions decisions(const plan::Problem&,
+  train::PolicyOptions decisions(const plan::Problem& problem,
                                  const schedule::Schedule& made) const override {
-    return options_.by_profile ? train::PolicyOptions{{"shares", shares_text(made)}}
+    return options_.by_profile ? train::PolicyOptions{{"shares", shares_text(problem, made)}}
                                : train::PolicyOptions{};
   }
 
@@ -94,8 +154,8 @@ class TensorParallel final : public train::Policy {
     if (!plan::can_predict(*profile, equal)) {
       return {{}};
     }
-    return {
-        {{"shares", shares_text(cut_at(problem, lanes, best_shares(problem, lanes, *profile)))}}};
+    const auto best = cut_at(problem, lanes, best_shares(problem, lanes, *profile));
+    return {{{"shares", shares_text(problem, best)}}};
   }
 
  private:
@@ -104,15 +164,12 @@ class TensorParallel final : public train::Policy {
     TensorBlocks found = tensor_blocks(problem.model, static_cast<std::int64_t>(lanes.size()));
     if (found.blocks.empty()) {
       refuse(
-          "no two layers can be cut together; a block is a dense layer, element-wise layers such "
-          "as gelu if any, and another dense layer, each read by the next alone" +
+          "no two layers can be cut together; a block is a dense layer or convolution, layers such "
+          "as gelu, causal_attention of two or more heads or poolings if any, and another dense "
+          "layer or convolution, each read by the next alone" +
           (found.reasons.empty() ? ". No layer of the model has parameters" : ":" + found.reasons));
     }
-    std::vector<std::vector<std::int64_t>> bounds;
-    for (const TensorBlock& block : found.blocks) {
-      const auto& first = problem.model.nodes[static_cast<std::size_t>(block.front())];
-      bounds.push_back(bounds_of(first, lanes.size(), shares));
-    }
+    auto bounds = bounds_of(problem.model, found.blocks, lanes.size(), shares);
     return scheduled(problem, lanes,
                      TensorLayout(problem.model, std::move(found.blocks), std::move(bounds)));
   }
@@ -133,44 +190,25 @@ class TensorParallel final : public train::Policy {
         }));
   }
 
-  /// "[12, 20]": units of the first block by lane, in the order of slices.
-  static std::string shares_text(const schedule::Schedule& made) {
-    std::vector<const ModelSlice*> slices;
-    for (const ModelSlice& slice : made.slices) {
-      const bool of_first = slices.empty() || slice.node == slices.front()->node;
-      if (slice.kind == SliceKind::outputs && of_first) {
-        slices.push_back(&slice);
-      }
+  /// "[12, 20]": units of the finest block by lane, in the order of slices.
+  static std::string shares_text(const plan::Problem& problem, const schedule::Schedule& made) {
+    const auto first = std::ranges::find(made.slices, SliceKind::outputs, &ModelSlice::kind);
+    const auto lanes = slices_of(made.slices, first->node, SliceKind::outputs).size();
+    const auto found = tensor_blocks(problem.model, static_cast<std::int64_t>(lanes));
+    std::vector<std::int64_t> begins;
+    std::int64_t end = 0;
+    const std::int32_t node = found.blocks[finest(found.blocks)].first();
+    for (const std::int32_t slice : slices_of(made.slices, node, SliceKind::outputs)) {
+      begins.push_back(made.slices[static_cast<std::size_t>(slice)].begin);
+      end = made.slices[static_cast<std::size_t>(slice)].units;
     }
-    std::ranges::sort(slices, {}, &ModelSlice::begin);
+    std::ranges::sort(begins);
     std::string text;
-    for (const ModelSlice* const slice : slices) {
-      text += (text.empty() ? "" : ", ") + std::to_string(slice->end - slice->begin);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const std::int64_t to = lane + 1 < lanes ? begins[lane + 1] : end;
+      text += (text.empty() ? "" : ", ") + std::to_string(to - begins[lane]);
     }
     return "[" + text + "]";
-  }
-
-  /// Where the lanes' ranges of a block's units begin, and where the last one ends.
-  static std::vector<std::int64_t> bounds_of(const NodeOutline& first, std::size_t lanes,
-                                             const std::vector<double>& shares) {
-    const std::int64_t units = first.shards.outputs.units;
-    if (shares.size() != lanes) {
-      refuse("shares has " + std::to_string(shares.size()) + " numbers for " +
-             std::to_string(lanes) + " lanes; give one per lane");
-    }
-    const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
-    std::vector<std::int64_t> bounds{0};
-    double sum = 0.0;
-    for (const double share : shares) {
-      sum += share;
-      bounds.push_back(std::llround(static_cast<double>(units) * sum / whole));
-      if (!(share > 0.0) || !std::isfinite(whole) || bounds.back() <= bounds[bounds.size() - 2]) {
-        refuse("a share of " + std::to_string(share) + " leaves a lane without any of the " +
-               std::to_string(units) + " units of layer '" + first.name +
-               "'; raise it, or name fewer lanes");
-      }
-    }
-    return bounds;
   }
 
   static schedule::Schedule scheduled(const plan::Problem& problem, const std::vector<Place>& lanes,
@@ -225,9 +263,9 @@ train::PolicyPtr tensor_parallel(TensorParallelOptions options) {
 
 train::PolicyEntry tensor_parallel_entry() {
   deck::Schema schema(keyword_text,
-                      "Blocks of two dense layers are cut between the lanes, the first by columns, "
-                      "the second by rows; partial sums are added on the first lane, which has "
-                      "the other layers.");
+                      "Blocks of two layers are cut between the lanes, the first by columns, heads "
+                      "or filters, the second by rows or channels; partial sums are added on the "
+                      "first lane, which has the other layers.");
   schema
       .reals("shares",
              "What each lane gets of the units between two layers, in proportion; equal: the same "

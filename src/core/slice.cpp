@@ -56,6 +56,16 @@ double ModelSlice::share() const {
   return static_cast<double>(end - begin) / static_cast<double>(units);
 }
 
+bool ModelSlice::fits(std::int64_t count) const {
+  return units > 0 && parts > 0 && count > 0 && count % (parts * units) == 0 && begin >= 0 &&
+         begin < end && end <= units;
+}
+
+ShardRange ModelSlice::range_of(std::int64_t count) const {
+  const std::int64_t width = count / (parts * units);
+  return {kind, begin * width, end * width, parts};
+}
+
 std::vector<std::int32_t> slices_of(std::span<const ModelSlice> slices, std::int32_t node,
                                     SliceKind kind) {
   std::vector<std::int32_t> found;
@@ -89,7 +99,8 @@ std::vector<std::int32_t> slice_inputs(std::span<const ModelSlice> slices, std::
 std::string text_of(const ModelSlice& slice) {
   const auto range = [&](const char* what) {
     return slice.name + " " + what + " " + std::to_string(slice.begin) + "-" +
-           std::to_string(slice.end) + " of " + std::to_string(slice.units);
+           std::to_string(slice.end) + " of " + std::to_string(slice.units) +
+           (slice.parts > 1 ? ", " + std::to_string(slice.parts) + " times" : "");
   };
   switch (slice.kind) {
     case SliceKind::whole:

@@ -17,14 +17,14 @@ const Node& node_of(const Graph& whole, const ModelSlice& slice) {
 }
 
 nn::LayerShard shard_of(const Node& node, const ModelSlice& slice) {
-  const std::int64_t units = node.layer->shard_units(slice.kind, node.input_shapes);
-  if (units != slice.units || slice.begin < 0 || slice.begin >= slice.end || slice.end > units) {
+  const std::int64_t units = node.layer->shard_form(slice.kind, node.input_shapes).units();
+  if (!slice.fits(units)) {
     throw UsageError(
         "layer '" + node.name + "' can't be sharded as '" + text_of(slice) + "': " +
         (units == 0 ? "layers of type '" + std::string(node.layer->type()) + "' can't be cut so"
                     : "it has " + std::to_string(units) + " units"));
   }
-  return node.layer->shard(slice.kind, slice.begin, slice.end, node.input_shapes);
+  return node.layer->shard(slice.range_of(units), node.input_shapes);
 }
 
 /// The layer of a node of the sharded model, and which parts of parameters it has.
@@ -37,8 +37,8 @@ nn::LayerShard layer_of(const Node& node, const ModelSlice& slice) {
     case SliceKind::copy:
       return {nn::dropout(0.0), {}};  // drops nothing
     case SliceKind::epilogue: {
-      const std::int64_t units = node.layer->shard_units(SliceKind::inputs, node.input_shapes);
-      const auto last = node.layer->shard(SliceKind::inputs, 0, units, node.input_shapes);
+      const auto form = node.layer->shard_form(SliceKind::inputs, node.input_shapes);
+      const auto last = node.layer->shard({SliceKind::inputs, 0, form.units()}, node.input_shapes);
       ZYGOS_REQUIRE(last.epilogue != nullptr, "layer '" + node.name + "' has no epilogue");
       return {last.epilogue, {}};
     }
@@ -78,9 +78,10 @@ std::vector<std::string> names_of(std::span<const ModelSlice> slices,
   return names;
 }
 
-/// Elements before and behind an axis: a parameter is (outer, extent, inner).
-std::pair<std::int64_t, std::int64_t> around(const Shape& shape, std::size_t axis) {
-  std::int64_t outer = 1;
+/// Elements before and behind what a range is of: a parameter is (outer, extent, inner).
+std::pair<std::int64_t, std::int64_t> around(const Shape& shape, const nn::ParameterRange& range) {
+  const std::size_t axis = range.axis;
+  std::int64_t outer = range.parts;
   std::int64_t inner = 1;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     outer *= i < axis ? shape[i] : 1;
@@ -129,8 +130,8 @@ std::vector<ElementRun> element_runs(const Graph& whole, const Graph& shards) {
     ZYGOS_REQUIRE(shard.origin.has_value(), "parameter '" + shard.name + "' is of no shard");
     const Parameter& from = whole.parameters()[shard.origin->parameter];
     const nn::ParameterRange& range = shard.origin->range;
-    const auto [outer, inner] = around(from.shape, range.axis);
-    const std::int64_t extent = from.shape.rank() == 0 ? 1 : from.shape[range.axis];
+    const auto [outer, inner] = around(from.shape, range);
+    const std::int64_t extent = from.shape.rank() == 0 ? 1 : from.shape[range.axis] / range.parts;
     const std::int64_t count = (range.end - range.begin) * inner;
     for (std::int64_t row = 0; row < outer; ++row) {
       runs.push_back(

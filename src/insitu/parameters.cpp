@@ -202,8 +202,8 @@ void Parameters::find_dense_ends(const graph::Graph& graph) {
   const graph::Node& end = nodes.back();
   if (is_dense(last) && graph.parameters_of(last)[0].shape[1] == targets_) {
     // What follows the sum over its inputs: nothing if it is linear.
-    const std::int64_t units = end.layer->shard_units(SliceKind::inputs, end.input_shapes);
-    const auto whole = end.layer->shard(SliceKind::inputs, 0, units, end.input_shapes);
+    const auto form = end.layer->shard_form(SliceKind::inputs, end.input_shapes);
+    const auto whole = end.layer->shard({SliceKind::inputs, 0, form.units()}, end.input_shapes);
     last_dense_ = whole.epilogue == nullptr ? last : -1;
   }
 }

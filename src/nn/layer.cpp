@@ -57,9 +57,9 @@ void Layer::collect_backward(const Context&, const BackwardArgs&, const Tensor&)
   throw InternalError("layers of type '" + std::string(type()) + "' have no statistics");
 }
 
-std::int64_t Layer::shard_units(SliceKind, std::span<const Shape>) const { return 0; }
+ShardForm Layer::shard_form(SliceKind, std::span<const Shape>) const { return {}; }
 
-LayerShard Layer::shard(SliceKind, std::int64_t, std::int64_t, std::span<const Shape>) const {
+LayerShard Layer::shard(const ShardRange&, std::span<const Shape>) const {
   throw UsageError("layers of type '" + std::string(type()) + "' can't be sharded so");
 }
 

@@ -21,19 +21,18 @@ const NodeOutline& node_of(const ModelOutline& whole, const ModelSlice& slice) {
   return whole.nodes[static_cast<std::size_t>(slice.node)];
 }
 
-std::int64_t units_of(const NodeOutline& node, SliceKind kind) {
-  return kind == SliceKind::outputs    ? node.shards.outputs.units
-         : kind == SliceKind::inputs   ? node.shards.inputs.units
-         : kind == SliceKind::elements ? node.shards.elements
-                                       : 0;
+/// Null for a slice of no range.
+const AxisOutline* axis_of(const NodeOutline& node, SliceKind kind) {
+  return kind == SliceKind::outputs    ? &node.shards.outputs
+         : kind == SliceKind::inputs   ? &node.shards.inputs
+         : kind == SliceKind::elements ? &node.shards.elements
+                                       : nullptr;
 }
 
 void require_units(const NodeOutline& node, const ModelSlice& slice) {
-  const bool cut = slice.kind != SliceKind::whole && slice.kind != SliceKind::sum &&
-                   slice.kind != SliceKind::epilogue && slice.kind != SliceKind::copy;
-  const std::int64_t units = units_of(node, slice.kind);
-  if (cut && (units != slice.units || slice.begin < 0 || slice.begin >= slice.end ||
-              slice.end > slice.units)) {
+  const AxisOutline* const axis = axis_of(node, slice.kind);
+  const std::int64_t units = axis == nullptr ? 0 : axis->form.units();
+  if (axis != nullptr && !slice.fits(units)) {
     throw UsageError("layer '" + node.name + "' can't be sharded as '" + text_of(slice) + "'; it " +
                      (units == 0 ? "can't be cut so" : "has " + std::to_string(units) + " units"));
   }
@@ -44,15 +43,15 @@ std::int64_t elements_of(const NodeOutline& node, const ModelSlice& slice) {
   if (slice.kind == SliceKind::whole) {
     return node.parameters.count();
   }
-  if (slice.kind != SliceKind::outputs && slice.kind != SliceKind::inputs) {
+  const AxisOutline* const axis = axis_of(node, slice.kind);
+  if (axis == nullptr) {
     return 0;
   }
-  const AxisOutline& axis =
-      slice.kind == SliceKind::outputs ? node.shards.outputs : node.shards.inputs;
+  const std::int64_t units = axis->form.units() / slice.units * (slice.end - slice.begin);
   std::int64_t elements = 0;
-  for (std::size_t i = 0; i < axis.parameters.size(); ++i) {
-    elements += graph::aligned_elements(axis.parameters[i] * (slice.end - slice.begin) +
-                                        (slice.begin == 0 ? axis.fixed_parameters[i] : 0));
+  for (std::size_t i = 0; i < axis->parameters.size(); ++i) {
+    elements += graph::aligned_elements(axis->parameters[i] * units +
+                                        (slice.begin == 0 ? axis->fixed_parameters[i] : 0));
   }
   return elements;
 }
@@ -65,9 +64,15 @@ NodeOutline outline_of(const NodeOutline& node, const ModelSlice& slice) {
   if (slice.kind != SliceKind::whole) {
     out.shards = {};
     out.statistics = 0;
+    out.kept_bytes = 0;
   }
   if (slice.kind == SliceKind::outputs || slice.kind == SliceKind::elements) {
-    out.output_bytes = node.output_bytes / slice.units * (slice.end - slice.begin);
+    const auto of_range = [&](std::int64_t whole) {
+      return whole * (slice.end - slice.begin) / slice.units;
+    };
+    out.output_bytes = of_range(node.output_bytes);
+    out.kept_bytes = of_range(node.kept_bytes);
+    out.statistics = of_range(node.statistics);
   }
   return out;
 }

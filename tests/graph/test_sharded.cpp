@@ -124,6 +124,67 @@ TEST_CASE("Columns of a kernel lie apart in the whole model and together in a sl
   }
 }
 
+TEST_CASE("A head's queries, keys and values are three ranges of the whole kernel and bias") {
+  Graph whole(Shape{2, 3}, nn::cross_entropy());
+  whole.add("qkv", nn::dense({.units = 12, .flatten = false}));
+  whole.add("attention", nn::causal_attention({.heads = 2}));
+  whole.add("out", nn::dense({.units = 5, .flatten = false}));
+  const std::vector<ModelSlice> slices{{"qkv.1", 0, SliceKind::outputs, 2, 4, 4, 3},
+                                       {"attention.1", 1, SliceKind::elements, 2, 4, 4},
+                                       {"out.1", 2, SliceKind::inputs, 2, 4, 4},
+                                       {"qkv.0", 0, SliceKind::outputs, 0, 2, 4, 3},
+                                       {"attention.0", 1, SliceKind::elements, 0, 2, 4},
+                                       {"out.0", 2, SliceKind::inputs, 0, 2, 4},
+                                       {"out", 2, SliceKind::sum, 0, 0, 0}};
+  const Graph graph = sharded(whole, slices);
+
+  CHECK(graph.nodes()[0].output_shape == Shape{2, 6});
+  CHECK(graph.nodes()[1].output_shape == Shape{2, 2});
+  const auto runs = element_runs(whole, graph);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    for (std::int64_t part = 0; part < 3; ++part) {
+      const ElementRun& run = runs[static_cast<std::size_t>(3 * row + part)];
+      CHECK(run.whole == 12 * row + 4 * part + 2);
+      CHECK(run.shard == 6 * row + 2 * part);
+      CHECK(run.count == 2);
+    }
+  }
+  auto parted = slices;
+  for (ModelSlice& slice : parted) {
+    slice.end = slice.kind == SliceKind::sum ? 0 : slice.begin == 0 ? 1 : 4;
+    slice.begin = slice.begin == 0 ? 0 : 1;
+  }
+  CHECK_THROWS_MATCHES(sharded(whole, parted), UsageError,
+                       MessageMatches(ContainsSubstring("whole heads")));
+}
+
+TEST_CASE("Slices of convolutions have filters, then channels, and rows behind a flatten") {
+  Graph whole(Shape{2, 3, 3}, nn::cross_entropy());
+  whole.add("conv", nn::conv2d({.filters = 4, .kernel = {2, 2}}));
+  whole.add("normal", nn::batch_norm());
+  whole.add("flat", nn::flatten());
+  whole.add("out", nn::dense({.units = 3}));
+  const Graph graph =
+      sharded(whole, std::vector<ModelSlice>{{"conv.1", 0, SliceKind::outputs, 1, 4, 4},
+                                             {"normal.1", 1, SliceKind::elements, 1, 4, 4},
+                                             {"flat.1", 2, SliceKind::elements, 1, 4, 4},
+                                             {"out.1", 3, SliceKind::inputs, 1, 4, 4},
+                                             {"conv.0", 0, SliceKind::outputs, 0, 1, 4},
+                                             {"normal.0", 1, SliceKind::elements, 0, 1, 4},
+                                             {"flat.0", 2, SliceKind::elements, 0, 1, 4},
+                                             {"out.0", 3, SliceKind::inputs, 0, 1, 4},
+                                             {"out", 3, SliceKind::sum, 0, 0, 0}});
+
+  std::vector<std::string> shapes;
+  for (const Parameter& parameter : graph.parameters_of(0)) {
+    shapes.push_back(parameter.shape.text());
+  }
+  CHECK(shapes == std::vector<std::string>{"[3, 2, 2, 2]", "[3]"});
+  CHECK(graph.parameters_of(1).size() == 4);
+  CHECK(graph.nodes()[2].output_shape == Shape{12});
+  CHECK(graph.parameter_count() == whole.parameter_count());
+}
+
 TEST_CASE("Layers that can't be cut so are refused by name") {
   auto slices = two_slices();
   slices[8].kind = SliceKind::elements;

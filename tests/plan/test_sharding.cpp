@@ -72,6 +72,53 @@ TEST_CASE("The outline of a sharded model follows from the whole one's as from i
   }
 }
 
+TEST_CASE("The outline of slices of attention and convolutions follows as from their graph") {
+  graph::Graph whole(Shape{4, 6}, nn::cross_entropy());
+  whole.add("qkv", nn::dense({.units = 36, .flatten = false}));
+  whole.add("attention", nn::causal_attention({.heads = 3}));
+  whole.add("out", nn::dense({.units = 6, .flatten = false}));
+  whole.add("image", nn::reshape(std::vector<std::int64_t>{1, 4, 6}));
+  whole.add("conv", nn::conv2d({.filters = 7, .kernel = {3, 3}}));
+  whole.add("normal", nn::batch_norm());
+  whole.add("pool", nn::max_pool2d({.kernel = {2, 2}}));
+  whole.add("fc", nn::dense({.units = 3}));
+  std::vector<ModelSlice> slices;
+  const auto add_slices = [&](std::int32_t node, std::int64_t part, SliceKind kind,
+                              std::int64_t cut, std::int64_t units, std::int64_t parts = 1) {
+    const auto& name = whole.nodes()[static_cast<std::size_t>(node)].name;
+    slices.push_back({name + "." + std::to_string(part), node, kind, part == 0 ? 0 : cut,
+                      part == 0 ? cut : units, units, parts});
+  };
+  for (const std::int64_t part : {1, 0}) {
+    add_slices(0, part, SliceKind::outputs, 4, 12, 3);
+    add_slices(1, part, SliceKind::elements, 4, 12);
+    add_slices(2, part, SliceKind::inputs, 4, 12);
+  }
+  slices.push_back({"out", 2, SliceKind::sum, 0, 0, 0});
+  slices.push_back({"image", 3, SliceKind::whole, 0, 0, 0});
+  for (const std::int64_t part : {1, 0}) {
+    add_slices(4, part, SliceKind::outputs, 3, 7);
+    add_slices(5, part, SliceKind::elements, 3, 7);
+    add_slices(6, part, SliceKind::elements, 3, 7);
+    add_slices(7, part, SliceKind::inputs, 3, 7);
+  }
+  slices.push_back({"fc", 7, SliceKind::sum, 0, 0, 0});
+  const auto expected = outline_of(graph::sharded(whole, slices), DType::f32, {});
+
+  const auto found = sharded_outline(outline_of(whole, DType::f32, {}), slices);
+
+  REQUIRE(found.nodes.size() == expected.nodes.size());
+  for (std::size_t i = 0; i < found.nodes.size(); ++i) {
+    const schedule::NodeOutline& node = found.nodes[i];
+    CAPTURE(node.name);
+    CHECK(node.inputs == expected.nodes[i].inputs);
+    CHECK(node.parameters == expected.nodes[i].parameters);
+    CHECK(node.output_bytes == expected.nodes[i].output_bytes);
+    CHECK(node.kept_bytes == expected.nodes[i].kept_bytes);
+    CHECK(node.statistics == expected.nodes[i].statistics);
+  }
+}
+
 TEST_CASE("Slices take their share of the layer's time, and together what it takes") {
   Profile whole;
   PlaceProfile& place = whole.places.emplace_back();

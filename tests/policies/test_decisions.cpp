@@ -49,9 +49,9 @@ plan::Profile uneven_profile(const plan::Problem& problem) {
 /// Layers of 32 parameters, the first two of eight units that can be cut between lanes.
 schedule::ModelOutline with_pair() {
   schedule::ModelOutline model = test::chain_of(8);
-  const schedule::AxisOutline axis{8, {4}, {0}};
-  model.nodes[0].shards.outputs = axis;
-  model.nodes[1].shards.inputs = axis;
+  const CutAxis units{1, 8, 1};
+  model.nodes[0].shards.outputs = {{{}, units}, {4}, {0}};
+  model.nodes[1].shards.inputs = {{units, {}}, {4}, {0}};
   return model;
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("Every candidate of every policy is a deck's options, and most of them
         run += text.empty() ? std::size_t{0} : std::size_t{1};
       }
       const bool asynchronous = entry.schema.name().starts_with("pipedream");
-      const bool pair = problem.model.nodes.front().shards.outputs.units > 0;
+      const bool pair = problem.model.nodes.front().shards.outputs.form.units() > 0;
       const bool refused = (problem.chunk > 0 && asynchronous) ||
                            (problem.compress_after == 0 && entry.schema.name() == "one_bit_adam") ||
                            (!pair && entry.schema.name() == "tensor_parallel");

@@ -16,6 +16,9 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace zygos::policies {
 namespace {
 
@@ -58,6 +61,41 @@ Layers two_blocks() {
           {"out", nn::dense({.units = 3})}};
 }
 
+/// Four heads of two columns, then twenty hidden units, of five tokens each.
+Layers gpt_block() {
+  const auto dense = [](std::int64_t units) {
+    return nn::dense({.units = units, .flatten = false});
+  };
+  return {{"in", nn::dense({.units = 40})},
+          {"tokens", nn::reshape(std::vector<std::int64_t>{5, 8})},
+          {"normal1", nn::layer_norm()},
+          {"qkv", dense(24)},
+          {"attention", nn::causal_attention({.heads = 4, .dropout = 0.1})},
+          {"projection", dense(8)},
+          {"drop", nn::dropout(0.1)},
+          {"normal2", nn::layer_norm()},
+          {"fc1", dense(20)},
+          {"gelu", nn::activation(nn::Activation::gelu)},
+          {"fc2", dense(8)},
+          {"out", nn::dense({.units = 3})}};
+}
+
+Layers convolutions() {
+  return {{"in", nn::dense({.units = 10})},
+          {"image", nn::reshape(std::vector<std::int64_t>{1, 2, 5})},
+          {"conv1", nn::conv2d({.filters = 6, .kernel = {1, 1}})},
+          {"normal", nn::batch_norm()},
+          {"pool", nn::average_pool2d({.kernel = {1, 4}})},
+          {"conv2", nn::conv2d({.filters = 4, .kernel = {1, 1}})},
+          {"drop", nn::dropout(0.1)},
+          {"conv3", nn::conv2d({.filters = 4, .kernel = {1, 1}})},
+          {"relu", nn::activation(nn::Activation::relu)},
+          {"flat", nn::flatten()},
+          {"fc", nn::dense({.units = 12})},
+          {"tail", nn::dropout(0.1)},
+          {"out", nn::dense({.units = 3})}};
+}
+
 TEST_CASE("A block between two lanes makes the golden schedule") {
   CHECK(made(problem_of(mlp())).text() == test::golden("tensor_parallel"));
 }
@@ -91,7 +129,7 @@ TEST_CASE("Units are cut in proportion to the shares, on the lanes in the order 
 }
 
 TEST_CASE("Every schedule of blocks is valid, trains and evaluates") {
-  for (const Layers& layers : {mlp(), two_blocks()}) {
+  for (const Layers& layers : {mlp(), two_blocks(), gpt_block(), convolutions()}) {
     for (const bool clips : {false, true}) {
       for (std::size_t lanes = 2; lanes <= 4; ++lanes) {
         plan::Problem problem = problem_of(layers, lanes);
@@ -119,6 +157,82 @@ TEST_CASE("Between lanes a block moves what two all-reduces of its output and in
   const std::int64_t inputs = 2 * 100 * (10 + 12) * 4;
   CHECK(both.traffic_bytes() == 2 * outputs + 2 * inputs);
   CHECK(both.traffic_messages() == 16);
+}
+
+TEST_CASE("Attention is cut by heads: queries, keys and values of a head are on one lane") {
+  const auto schedule = made(problem_of(gpt_block()), {.shares = {3.0, 1.0}, .lanes = {}});
+
+  const auto slice = [&](const std::string& name) {
+    return *std::ranges::find(schedule.slices, name, &ModelSlice::name);
+  };
+  CHECK(slice("qkv.0") == ModelSlice{"qkv.0", 3, SliceKind::outputs, 0, 6, 8, 3});
+  CHECK(slice("qkv.1") == ModelSlice{"qkv.1", 3, SliceKind::outputs, 6, 8, 8, 3});
+  CHECK(slice("attention.1") == ModelSlice{"attention.1", 4, SliceKind::elements, 6, 8, 8});
+  CHECK(slice("projection.1") == ModelSlice{"projection.1", 5, SliceKind::inputs, 6, 8, 8});
+  CHECK(slice("fc1.1") == ModelSlice{"fc1.1", 8, SliceKind::outputs, 15, 20, 20});
+  CHECK(slice("gelu.1") == ModelSlice{"gelu.1", 9, SliceKind::elements, 15, 20, 20, 5});
+  // Of the outputs of projection and fc2, and of the normalised inputs of both blocks.
+  CHECK(schedule.traffic_bytes() == 2 * 100 * (40 + 40 + 40 + 40) * 4);
+  CHECK(schedule.traffic_messages() == 8);
+}
+
+TEST_CASE("Every block gets the shares of the finest one, and every lane a head") {
+  const auto schedule = made(problem_of(gpt_block(), 3), {.shares = {18.0, 1.0, 1.0}, .lanes = {}});
+
+  std::vector<std::int64_t> heads;
+  for (const ModelSlice& slice : schedule.slices) {
+    if (slice.name.starts_with("attention.")) {
+      heads.push_back((slice.end - slice.begin) / 2);
+    }
+  }
+  CHECK(heads == std::vector<std::int64_t>{1, 1, 2});  // the first lane's slices come last
+}
+
+TEST_CASE("Convolutions are cut by filters, then by channels, or by rows of a dense layer") {
+  const auto schedule = made(problem_of(convolutions(), 3));
+
+  std::vector<std::string> slices;
+  for (const ModelSlice& slice : schedule.slices) {
+    if (slice.name.ends_with(".1")) {
+      slices.push_back(text_of(slice));
+    }
+  }
+  CHECK(slices == std::vector<std::string>{"conv1.in.1 copy", "conv1.1 columns 2-4 of 6",
+                                           "normal.1 elements 2-4 of 6", "pool.1 elements 2-4 of 6",
+                                           "conv2.1 rows 2-4 of 6", "conv3.in.1 copy",
+                                           "conv3.1 columns 1-3 of 4", "relu.1 elements 1-3 of 4",
+                                           "flat.1 elements 1-3 of 4", "fc.1 rows 1-3 of 4"});
+  // The first block: its output, and its input, for a layer before it is trained.
+  const std::int64_t first = 2 * 2 * 100 * (2 * 5 + 4 * 2 * 2) * 4;
+  const std::int64_t second = 2 * 2 * 100 * (4 * 2 * 2 + 12) * 4;
+  CHECK(schedule.traffic_bytes() == first + second);
+}
+
+TEST_CASE("Slices of attention and convolutions are named with the reason where they cannot be") {
+  const auto refused = [](const Layers& layers, const std::string& layer, const std::string& why,
+                          std::size_t lanes = 2) {
+    CHECK_THROWS_MATCHES(made(problem_of(layers, lanes)), UsageError,
+                         MessageMatches(ContainsSubstring(layer) && ContainsSubstring(why)));
+  };
+  const auto tokens = nn::reshape(std::vector<std::int64_t>{5, 2});
+  const auto qkv = nn::dense({.units = 12, .flatten = false});
+  const auto projection = nn::dense({.units = 2, .flatten = false});
+  refused({{"tokens", tokens},
+           {"qkv", qkv},
+           {"attention", nn::causal_attention({.heads = 2})},
+           {"projection", projection}},
+          "'qkv'", "2 heads for 3 lanes", 3);
+  refused({{"tokens", tokens},
+           {"qkv", qkv},
+           {"attention", nn::causal_attention({.heads = 1})},
+           {"projection", projection}},
+          "'qkv'", "'attention'");
+  const auto image = nn::reshape(std::vector<std::int64_t>{1, 5, 2});
+  const auto conv = nn::conv2d({.filters = 4, .kernel = {1, 1}});
+  refused({{"image", image}, {"conv1", conv}, {"lrn", nn::lrn({})}, {"conv2", conv}}, "'conv1'",
+          "'lrn'");
+  const auto grouped = nn::conv2d({.filters = 4, .kernel = {1, 1}, .groups = 2});
+  refused({{"image", image}, {"conv1", conv}, {"conv2", grouped}}, "'conv1'", "'conv2'");
 }
 
 TEST_CASE("Lanes compute their slices side by side, forward and backward") {

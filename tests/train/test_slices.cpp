@@ -6,6 +6,7 @@
 #include "small_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -55,6 +56,52 @@ graph::Graph two_blocks() {
   graph.add("fc3", test::tanh_layer(6));
   graph.add("fc4", nn::dense({.units = 5, .bias = false}));
   graph.add("batch", nn::batch_norm());
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
+/// A GPT's block with dropout wherever there can be any. Four heads of two columns.
+graph::Graph gpt_block() {
+  const auto dense = [](std::int64_t units) {
+    return nn::dense({.units = units, .flatten = false});
+  };
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("in", test::tanh_layer(40));
+  graph.add("tokens", nn::reshape(std::vector<std::int64_t>{5, 8}));
+  graph.add("normal1", nn::layer_norm());
+  graph.add("qkv", dense(24));
+  graph.add("attention", nn::causal_attention({.heads = 4, .dropout = 0.25}));
+  graph.add("projection", dense(8));
+  graph.add("drop1", nn::dropout(0.25));
+  graph.add("attended", nn::add(), std::vector<std::string>{"drop1", "tokens"});
+  graph.add("normal2", nn::layer_norm());
+  graph.add("fc1", dense(19));
+  graph.add("gelu", nn::activation(nn::Activation::gelu));
+  graph.add("fc2", dense(8));
+  graph.add("drop2", nn::dropout(0.25));
+  graph.add("sum", nn::add(), std::vector<std::string>{"drop2", "attended"});
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
+/// A pair of convolutions, and one whose channels are rows of a dense layer.
+graph::Graph convolutions() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("in", test::tanh_layer(72));
+  graph.add("image", nn::reshape(std::vector<std::int64_t>{2, 6, 6}));
+  graph.add(
+      "conv1",
+      nn::conv2d(
+          {.filters = 5, .kernel = {3, 3}, .padding = {1, 1}, .activation = nn::Activation::tanh}));
+  graph.add("normal", nn::batch_norm());
+  graph.add("pool1", nn::average_pool2d({.kernel = {2, 2}, .stride = {1, 1}}));
+  graph.add("conv2",
+            nn::conv2d({.filters = 4, .kernel = {2, 2}, .activation = nn::Activation::tanh}));
+  graph.add("drop", nn::dropout(0.25));
+  graph.add("conv3", nn::conv2d({.filters = 7, .kernel = {3, 3}, .padding = {1, 1}}));
+  graph.add("pool2", nn::max_pool2d({.kernel = {2, 2}, .stride = {2, 2}}));
+  graph.add("gelu", nn::activation(nn::Activation::gelu));
+  graph.add("flat", nn::flatten());
   graph.add("out", nn::dense({.units = 3}));
   return graph;
 }
@@ -127,40 +174,45 @@ TEST_CASE("A pair cut between lanes trains as the whole layers do", "[train][sha
 TEST_CASE("Every block of a model cut between lanes trains as the whole layers do",
           "[train][shards]") {
   const auto sgd = nn::sgd({.learning_rate = 0.1, .momentum = 0.9});
-  for (const auto& optimizer : {sgd, nn::clipped(sgd, 0.01)}) {
-    const Result whole = three_steps(policies::single({}), 1, DType::f64, two_blocks(), optimizer);
-    for (const auto& [count, shares] : std::vector<std::pair<int, std::vector<double>>>{
-             {2, {}}, {2, {1.0, 4.0}}, {4, {2.0, 1.0, 1.0, 2.0}}}) {
-      CAPTURE(count, shares);
-      same_result(three_steps(pair(shares), count, DType::f64, two_blocks(), optimizer), whole,
-                  1e-12);
+  for (const graph::Graph& model : {two_blocks(), gpt_block(), convolutions()}) {
+    for (const auto& optimizer : {sgd, nn::clipped(sgd, 0.01)}) {
+      const Result whole = three_steps(policies::single({}), 1, DType::f64, model, optimizer);
+      for (const auto& [count, shares] : std::vector<std::pair<int, std::vector<double>>>{
+               {2, {}}, {2, {1.0, 4.0}}, {4, {2.0, 1.0, 1.0, 2.0}}}) {
+        CAPTURE(model.nodes()[3].name, count, shares);
+        same_result(three_steps(pair(shares), count, DType::f64, model, optimizer), whole, 1e-12);
+      }
     }
   }
 }
 
 TEST_CASE("A run of several blocks is restored to the same bits, sharded otherwise to rounding",
           "[train][shards]") {
-  SmallRun run(lanes(2));
-  run.use(two_blocks());
-  const auto first = run.engine(run.schedule_of(pair()));
-  static_cast<void>(steps(run, *first, 1, 2));
-  const io::Checkpoint saved = test::saved_state(*first);
-  const Result expected = steps(run, *first, 3, 5);
-  const auto second = run.engine(run.schedule_of(pair()));
-  second->restore(saved);
-  static_cast<void>(steps(run, *second, 3, 5));
-  CHECK(second->weights_hash() == first->weights_hash());
-  for (const auto& policy : {pair({1.0, 3.0}), policies::single({})}) {
-    const auto other = run.engine(run.schedule_of(policy));
-    other->restore(saved);
-    same_result(steps(run, *other, 3, 5), expected, 1e-9);
+  for (const graph::Graph& model : {two_blocks(), gpt_block(), convolutions()}) {
+    SmallRun run(lanes(3));
+    run.use(model);
+    const auto halves = policies::tensor_parallel({.shares = {}, .lanes = {"host", "device1"}});
+    const auto first = run.engine(run.schedule_of(halves));
+    static_cast<void>(steps(run, *first, 1, 2));
+    const io::Checkpoint saved = test::saved_state(*first);
+    const Result expected = steps(run, *first, 3, 5);
+    const auto second = run.engine(run.schedule_of(halves));
+    second->restore(saved);
+    static_cast<void>(steps(run, *second, 3, 5));
+    CHECK(second->weights_hash() == first->weights_hash());
+    for (const auto& policy : {pair(), pair({1.0, 3.0, 2.0}), policies::single({})}) {
+      const auto other = run.engine(run.schedule_of(policy));
+      other->restore(saved);
+      same_result(steps(run, *other, 3, 5), expected, 1e-9);
+    }
   }
 }
 
 TEST_CASE("Memory of a lane with several places is what all of them were planned to have",
           "[train][shards]") {
+  const std::vector<graph::Graph> models{two_blocks(), gpt_block(), convolutions()};
   SmallRun run(lanes(2));
-  run.use(two_blocks());
+  run.use(models[GENERATE(std::size_t{0}, std::size_t{1}, std::size_t{2})]);
   const auto schedule = run.schedule_of(pair());
   const auto planned = plan::lane_memory(
       schedule, plan::plan_memory({run.graph, *run.optimizer, DType::f64, {}}, schedule));

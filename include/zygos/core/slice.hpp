@@ -23,6 +23,30 @@ enum class SliceKind : std::uint8_t {
          ///< of copies meet where the output was made, each when it is there
 };
 
+/// A sample as (outer, units, inner): it can be cut along the units.
+struct CutAxis {
+  std::int64_t outer = 1;
+  std::int64_t units = 0;
+  std::int64_t inner = 1;
+  friend bool operator==(const CutAxis&, const CutAxis&) = default;
+};
+
+/// How a layer can be cut in one way. An axis that stays whole has no units.
+struct ShardForm {
+  CutAxis input{};
+  CutAxis output{};
+  std::int64_t together = 1;  ///< units that cannot be parted, such as a head's columns
+  std::int64_t units() const { return output.units > 0 ? output.units : input.units; }
+};
+
+/// Units of a layer's form that a slice has: [begin, end) of each of `parts` equal parts.
+struct ShardRange {
+  SliceKind kind = SliceKind::whole;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::int64_t parts = 1;
+};
+
 /// What a node of a sharded model computes of a node of the whole one.
 struct ModelSlice {
   std::string name;       ///< of the node
@@ -31,10 +55,17 @@ struct ModelSlice {
   std::int64_t begin = 0;  ///< range of units (outputs, inputs or elements); 0 of other kinds
   std::int64_t end = 0;
   std::int64_t units = 0;  ///< of the whole layer
+  /// The layer's axis is (parts, units, width), of which the slice has the range of units: three
+  /// parts of a layer that makes queries, keys and values.
+  std::int64_t parts = 1;
 
   /// Share of the layer's work, 0 to 1. A sum and an epilogue are counted as a part of the slices
   /// before them.
   double share() const;
+  /// In units of the layer's form, of which there are `count`. The slice divides them evenly.
+  ShardRange range_of(std::int64_t count) const;
+  /// True if a form with so many units can be cut so.
+  bool fits(std::int64_t count) const;
   friend bool operator==(const ModelSlice&, const ModelSlice&) = default;
 };
 

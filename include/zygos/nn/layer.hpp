@@ -127,11 +127,13 @@ struct DenseForm {
 class Layer;
 using LayerPtr = std::shared_ptr<const Layer>;
 
-/// Which part of a parameter of the whole layer is a parameter of a slice.
+/// Which part of a parameter of the whole layer is a parameter of a slice: [begin, end) of each of
+/// `parts` equal parts of an axis.
 struct ParameterRange {
   std::size_t axis = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::int64_t parts = 1;
 };
 
 /// A slice of a layer as a layer.
@@ -190,13 +192,13 @@ class Layer {
   virtual void collect(const Context& context, const ForwardArgs& args, const Tensor& row) const;
   virtual void collect_backward(const Context& context, const BackwardArgs& args,
                                 const Tensor& row) const;
-  /// Into how many units (its outputs, inputs or elements) the layer can be cut for tensor
-  /// parallelism; 0: it cannot be cut so.
-  virtual std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const;
-  /// The slice of units [begin, end); `inputs` are those of the whole layer. The sum of all partial
-  /// sums is the whole output before its epilogue; a bias belongs to the slice that begins at 0.
-  virtual LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
-                           std::span<const Shape> inputs) const;
+  /// How the layer can be cut for tensor parallelism along its outputs, inputs or elements; no
+  /// units: it cannot be cut so.
+  virtual ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const;
+  /// The slice of a range of these units; `inputs` are those of the whole layer. The sum of all
+  /// partial sums is the whole output before its epilogue; a bias belongs to the slice that begins
+  /// at 0.
+  virtual LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const;
   virtual Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs,
                             DType dtype) const = 0;
   /// `wants_d_input`: false for a first layer, which saves a GEMM.

@@ -13,9 +13,9 @@
 
 namespace zygos::schedule {
 
-/// How a layer can be cut along one axis of its parameters.
+/// How a layer can be cut in one way.
 struct AxisOutline {
-  std::int64_t units = 0;                        ///< 0: it cannot be
+  ShardForm form{};                              ///< no units: it cannot be
   std::vector<std::int64_t> parameters{};        ///< elements of each, for one unit
   std::vector<std::int64_t> fixed_parameters{};  ///< those that the first slice has whole
 };
@@ -24,7 +24,7 @@ struct AxisOutline {
 struct ShardOutline {
   AxisOutline outputs{};
   AxisOutline inputs{};
-  std::int64_t elements = 0;  ///< units of an element-wise layer
+  AxisOutline elements{};
   bool has_epilogue = false;  ///< partial sums: an activation follows their sum
 };
 

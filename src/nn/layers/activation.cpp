@@ -5,7 +5,7 @@
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
-#include "nn/shard_units.hpp"
+#include "nn/shard_forms.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -47,14 +47,13 @@ class ActivationLayer final : public Layer {
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
 
-  std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const override {
-    return elementwise_units(kind, only_input(type(), inputs));
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    return elementwise_form(kind, only_input(type(), inputs));
   }
 
-  LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
-                   std::span<const Shape> inputs) const override {
-    return kind == SliceKind::elements ? LayerShard{activation(which_), {}}
-                                       : Layer::shard(kind, begin, end, inputs);
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    return range.kind == SliceKind::elements ? LayerShard{activation(which_), {}}
+                                             : Layer::shard(range, inputs);
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {

@@ -10,6 +10,7 @@
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_forms.hpp"
 #include "ops/norm/divided_batch_norm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -76,6 +77,19 @@ class BatchNorm final : public Layer {
                                        DType dtype) const override {
     const Shape numbers{groups_of(batch), inputs.front()[0], 2};
     return {{"moments", numbers, wide(dtype), true}, {"sums", numbers, wide(dtype)}};
+  }
+
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(type(), inputs);
+    return channelwise_form(kind, shape, shape);
+  }
+
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    if (range.kind != SliceKind::elements) {
+      return Layer::shard(range, inputs);
+    }
+    const ParameterRange channels{0, range.begin, range.end, range.parts};
+    return {batch_norm(options_), {channels, channels, channels, channels}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {

@@ -29,7 +29,9 @@ std::vector<double> mask_of(std::int64_t length) {
 
 class CausalAttention final : public Layer {
  public:
-  explicit CausalAttention(const CausalAttentionOptions& options) : options_(options) {
+  /// `first_head`: of a slice, the number of its first head in the whole layer.
+  explicit CausalAttention(const CausalAttentionOptions& options, std::int64_t first_head = 0)
+      : options_(options), first_head_(first_head) {
     if (options.heads < 1) {
       throw UsageError("causal_attention: heads is " + std::to_string(options.heads) +
                        "; it must be at least 1");
@@ -62,6 +64,29 @@ class CausalAttention final : public Layer {
                                        DType dtype) const override {
     const Shape numbers{batch, options_.heads, inputs.front()[0]};
     return {{"log_sums", numbers, wide(dtype), true}, {"dots", numbers, wide(dtype), false}};
+  }
+
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    if (kind != SliceKind::elements) {
+      return {};
+    }
+    const Shape output = infer(inputs);
+    return {{3 * output[0], output[1], 1}, {output[0], output[1], 1}, output[1] / options_.heads};
+  }
+
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    if (range.kind != SliceKind::elements) {
+      return Layer::shard(range, inputs);
+    }
+    const std::int64_t width = infer(inputs)[1] / options_.heads;
+    if (range.parts != 1 || range.begin % width != 0 || range.end % width != 0) {
+      throw UsageError("causal_attention: columns " + std::to_string(range.begin) + "-" +
+                       std::to_string(range.end) + " are not whole heads of " +
+                       std::to_string(width));
+    }
+    CausalAttentionOptions options = options_;
+    options.heads = (range.end - range.begin) / width;
+    return {std::make_shared<CausalAttention>(options, range.begin / width), {}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -135,7 +160,8 @@ class CausalAttention final : public Layer {
     const Shape& shape = output.shape();
     return {static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]),
             static_cast<std::size_t>(options_.heads),
-            static_cast<std::size_t>(shape[2] / options_.heads)};
+            static_cast<std::size_t>(shape[2] / options_.heads),
+            static_cast<std::size_t>(first_head_)};
   }
 
   template <class Exec>
@@ -166,6 +192,7 @@ class CausalAttention final : public Layer {
   }
 
   CausalAttentionOptions options_;
+  std::int64_t first_head_;
 };
 
 /// A product with a scalar, or several, taken apart.

@@ -7,11 +7,14 @@
 #include "nn/conv_layer.hpp"
 #include "nn/conv_reading.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_forms.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
 
 namespace zygos::nn {
@@ -53,6 +56,40 @@ class Convolution final : public ConvLayer {
     return tensors;
   }
 
+  /// Filters and channels are cut where each filter sees all channels.
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    if (options().groups != 1) {
+      return {};
+    }
+    return kind == SliceKind::outputs ? ShardForm{{}, channels_of(infer(inputs))}
+           : kind == SliceKind::inputs && has_channels(inputs.front())
+               ? ShardForm{channels_of(only_input(type(), inputs)), {}}
+               : ShardForm{};
+  }
+
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    Conv2dOptions slice = options();
+    const auto bias_of = [&](const ParameterRange& bias) {
+      return slice.bias ? std::optional(bias) : std::optional<ParameterRange>();
+    };
+    if (range.kind == SliceKind::outputs) {
+      slice.filters = range.parts * (range.end - range.begin);
+      const ParameterRange filters{0, range.begin, range.end, range.parts};
+      return {std::make_shared<Convolution>(over_, slice), {filters, bias_of(filters)}};
+    }
+    if (range.kind == SliceKind::inputs) {
+      // The bias is added once, and the activation is of the whole sum.
+      slice.bias = slice.bias && range.begin == 0;
+      slice.activation = Activation::none;
+      const bool fused = options().activation != Activation::none;
+      return {
+          std::make_shared<Convolution>(over_, slice),
+          {ParameterRange{1, range.begin, range.end, range.parts}, bias_of({0, 0, slice.filters})},
+          fused ? activation(options().activation) : nullptr};
+    }
+    return Layer::shard(range, inputs);
+  }
+
   void forward(const Context& context, const ForwardArgs& args) const override {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
@@ -87,6 +124,10 @@ class Convolution final : public ConvLayer {
     const ImageExtents image =
         over_ == Over::lines ? line_extents(input) : image_extents(type(), input);
     return conv_of(options(), batch, image.channels, options().filters, image);
+  }
+
+  bool has_channels(const Shape& input) const {
+    return input.rank() == (over_ == Over::lines ? 2U : 3U);
   }
 
   static std::string_view name_of(Over over) { return over == Over::lines ? "conv1d" : "conv2d"; }

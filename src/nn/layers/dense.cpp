@@ -77,34 +77,42 @@ class Dense final : public Layer {
     return DenseForm{features(inputs), options_.units, options_.activation, options_.bias};
   }
 
-  std::int64_t shard_units(SliceKind kind, std::span<const Shape> inputs) const override {
-    return kind == SliceKind::outputs  ? options_.units
-           : kind == SliceKind::inputs ? features(inputs)
-                                       : 0;
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(type(), inputs);
+    const std::int64_t width = features(inputs);
+    const std::int64_t rows = shape.size() / width;
+    switch (kind) {
+      case SliceKind::outputs:
+        return {{}, {rows, options_.units, 1}};
+      case SliceKind::inputs:
+        return {{rows, width, 1}, {}};
+      default:
+        return {};
+    }
   }
 
-  LayerShard shard(SliceKind kind, std::int64_t begin, std::int64_t end,
-                   std::span<const Shape> inputs) const override {
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
     DenseOptions options = options_;
-    if (kind == SliceKind::outputs) {
-      options.units = end - begin;
-      const ParameterRange columns{1, begin, end};
-      const auto bias = options.bias ? std::optional(ParameterRange{0, begin, end})
-                                     : std::optional<ParameterRange>();
+    if (range.kind == SliceKind::outputs) {
+      options.units = range.parts * (range.end - range.begin);
+      const ParameterRange columns{1, range.begin, range.end, range.parts};
+      const auto bias = options.bias
+                            ? std::optional(ParameterRange{0, range.begin, range.end, range.parts})
+                            : std::optional<ParameterRange>();
       return {dense(options), {columns, bias}};
     }
-    if (kind == SliceKind::inputs) {
+    if (range.kind == SliceKind::inputs) {
       // The bias is added once, and the activation is of the whole sum.
-      options.bias = options_.bias && begin == 0;
+      options.bias = options_.bias && range.begin == 0;
       options.activation = Activation::none;
       const auto bias = options.bias ? std::optional(ParameterRange{0, 0, options_.units})
                                      : std::optional<ParameterRange>();
       const bool fused = options_.activation != Activation::none;
       return {dense(options),
-              {ParameterRange{0, begin, end}, bias},
+              {ParameterRange{0, range.begin, range.end, range.parts}, bias},
               fused ? activation(options_.activation) : nullptr};
     }
-    return Layer::shard(kind, begin, end, inputs);
+    return Layer::shard(range, inputs);
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {

@@ -5,6 +5,7 @@
 #include "nn/axis_pair.hpp"
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_forms.hpp"
 
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -47,6 +49,11 @@ class Pooling : public Layer {
       }
     }
     return Shape{image_extents(name_, inputs[0]).channels, pool.y.output, pool.x.output};
+  }
+
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    const Shape& shape = only_input(name_, inputs);
+    return shape.rank() == 3 ? channelwise_form(kind, shape, infer(inputs)) : ShardForm{};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -114,6 +121,11 @@ class MaxPool2d final : public Pooling {
  public:
   explicit MaxPool2d(const Pool2dOptions& options) : Pooling("max_pool2d", options) {}
 
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    return range.kind == SliceKind::elements ? LayerShard{std::make_shared<MaxPool2d>(*this), {}}
+                                             : Layer::shard(range, inputs);
+  }
+
   std::vector<WorkspaceSpec> workspace(std::int64_t batch, std::span<const Shape> inputs,
                                        DType) const override {
     return {{"where", infer(inputs).with_leading(batch), DType::i32, true}};
@@ -152,6 +164,12 @@ class AveragePool2d final : public Pooling {
   explicit AveragePool2d(const Pool2dOptions& options)
       : Pooling("average_pool2d", options),
         divisor_(options.count_padding ? ops::Divisor::padded : ops::Divisor::covered) {}
+
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    return range.kind == SliceKind::elements
+               ? LayerShard{std::make_shared<AveragePool2d>(*this), {}}
+               : Layer::shard(range, inputs);
+  }
 
   void forward(const Context& context, const ForwardArgs& args) const override {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {

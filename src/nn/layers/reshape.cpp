@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_forms.hpp"
 #include "ops/elementwise/copy_columns.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -50,6 +51,18 @@ class Reshape final : public Layer {
     std::vector<std::int64_t> dimensions = dimensions_;
     std::ranges::replace(dimensions, std::int64_t{-1}, input.size() / known);
     return Shape(std::span<const std::int64_t>(dimensions));
+  }
+
+  /// A vector is cut however its elements were before.
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    return dimensions_.size() == 1 ? elementwise_form(kind, only_input(type(), inputs))
+                                   : ShardForm{};
+  }
+
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    return range.kind == SliceKind::elements && dimensions_.size() == 1
+               ? LayerShard{flatten(), {}}
+               : Layer::shard(range, inputs);
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {

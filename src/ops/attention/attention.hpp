@@ -19,14 +19,15 @@ struct AttentionShape {
   std::size_t samples;
   std::size_t positions;
   std::size_t heads;
-  std::size_t width;  ///< of a head
+  std::size_t width;           ///< of a head
+  std::size_t first_head = 0;  ///< of a slice: its first head, for random numbers
 
   std::size_t rows() const { return samples * positions; }
   std::size_t columns() const { return heads * width; }
 };
 
 /// Which weights are dropped: word j % 4 of block j / 4 of row (head, i) is that of the weight of
-/// position j for position i. None where the threshold is 0.
+/// position j for position i, heads counted from first_head. None where the threshold is 0.
 template <class Exec>
 struct AttentionDropout {
   DropoutMask mask{{}, 0, 1.0};

@@ -28,7 +28,7 @@ struct Head {
   std::size_t column;      ///< of the head, in y
   std::size_t numbers;     ///< index of its first number in log_sums
   std::uint32_t id;        ///< of the sample
-  std::uint32_t head;
+  std::uint32_t head;      ///< of the whole layer, for random numbers
 };
 
 template <class T>
@@ -55,7 +55,7 @@ struct Problem {
             head * shape.width,
             index * shape.positions,
             dropout.threshold == 0 ? 0 : ids[sample],
-            static_cast<std::uint32_t>(head)};
+            static_cast<std::uint32_t>(shape.first_head + head)};
   }
   KOKKOS_FUNCTION std::size_t count(std::size_t first, std::size_t block) const {
     return shape.positions - first < block ? shape.positions - first : block;

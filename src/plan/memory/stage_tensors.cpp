@@ -3,6 +3,7 @@
 #include "zygos/plan/stage_tensors.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace zygos::plan {
@@ -23,17 +24,18 @@ std::vector<graph::NodeId> with_gradient(const graph::Graph& graph,
 schedule::AxisOutline axis_outline(const graph::Graph& graph, graph::NodeId id, SliceKind kind) {
   const graph::Node& node = graph.nodes()[static_cast<std::size_t>(id)];
   schedule::AxisOutline out;
-  const std::int64_t units = node.layer->shard_units(kind, node.input_shapes);
-  if (units < 2) {
+  const ShardForm form = node.layer->shard_form(kind, node.input_shapes);
+  const std::int64_t some = form.together;
+  if (form.units() < 2 * some) {
     return out;
   }
-  out.units = units;
-  const nn::LayerShard first = node.layer->shard(kind, 0, 1, node.input_shapes);
-  const nn::LayerShard second = node.layer->shard(kind, 1, 2, node.input_shapes);
+  out.form = form;
+  const nn::LayerShard first = node.layer->shard({kind, 0, some}, node.input_shapes);
+  const nn::LayerShard second = node.layer->shard({kind, some, 2 * some}, node.input_shapes);
   const auto parameters = graph.parameters_of(id);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Shape& shape = parameters[i].shape;
-    const auto& range = second.parameters[i];
+    const auto range = i < second.parameters.size() ? second.parameters[i] : std::nullopt;
     out.parameters.push_back(range ? shape.size() / shape[range->axis] : 0);
     out.fixed_parameters.push_back(!range && first.parameters[i] ? shape.size() : 0);
   }
@@ -45,10 +47,10 @@ schedule::ShardOutline shard_outline(const graph::Graph& graph, graph::NodeId id
   schedule::ShardOutline out;
   out.outputs = axis_outline(graph, id, SliceKind::outputs);
   out.inputs = axis_outline(graph, id, SliceKind::inputs);
-  out.elements = node.layer->shard_units(SliceKind::elements, node.input_shapes);
+  out.elements = axis_outline(graph, id, SliceKind::elements);
   out.has_epilogue =
-      out.inputs.units > 0 &&
-      node.layer->shard(SliceKind::inputs, 0, 1, node.input_shapes).epilogue != nullptr;
+      out.inputs.form.units() > 0 &&
+      node.layer->shard({SliceKind::inputs, 0, 1}, node.input_shapes).epilogue != nullptr;
   return out;
 }
 
