@@ -8,7 +8,7 @@
 
 namespace zygos::app {
 
-/// Deeper JSON is taken for damaged: what walks through it needs stack for every level.
+/// Deeper JSON is treated as damaged: what walks through it needs stack for every level.
 inline constexpr int max_json_depth = 64;
 
 /// The value of a text that anybody may have written; is_discarded() if it is no JSON, or deeper

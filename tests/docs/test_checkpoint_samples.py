@@ -22,6 +22,7 @@ def blocks(page, language):
 
 
 def main(zygos, source):
+    zygos = Path(zygos).resolve()
     page = Path(source, "docs/checkpoints.md").read_text()
     without_zygos = page.split("## Without Zygos", 1)[1]
     folder = re.search(r"^cd (\S+)$", blocks(without_zygos, "")[0], re.M).group(1)
