@@ -7,7 +7,6 @@
 #include "app/console.hpp"
 #include "app/failure.hpp"
 #include "app/run/ranks.hpp"
-#include "app/standard_streams.hpp"
 
 #include "zygos/comm/mpi_session.hpp"
 
@@ -71,9 +70,9 @@ ExitCode run_command(const Invocation& invocation, Console& console, const Ranks
 
 ExitCode print_text(const Parsed& parsed, Console& console, const Ranks& ranks) {
   if (parsed.code != ExitCode::done) {
-    print_failure(console, {parsed.code, parsed.text});
+    print_failure(console, {parsed.code, parsed.text, parsed.has_layout});
   } else if (ranks.first()) {
-    put(stdout, parsed.text + (parsed.text.ends_with('\n') ? "" : "\n"));
+    console.print(parsed.text.ends_with('\n') ? parsed.text : parsed.text + "\n");
   }
   return parsed.code;
 }
@@ -95,13 +94,23 @@ ExitCode run_parsed(const Parsed& parsed, Console& console, const Ranks& ranks) 
   }
 }
 
+/// What was done but not told is not done for a script that reads the output.
+ExitCode with_whole_output(ExitCode code, Console& console) {
+  const auto failure = console.stdout_failure();
+  if (!failure || code != ExitCode::done) {
+    return code;
+  }
+  console.error(*failure + "; the command did its work, its output is incomplete");
+  return ExitCode::io;
+}
+
 ExitCode run_as_rank(const Parsed& parsed, const Ranks& ranks) {
   ConsoleOptions options =
       parsed.invocation ? parsed.invocation->console : ConsoleOptions{.json = parsed.json};
   options.silent = !ranks.first();
   Console console(options);
   try {
-    const ExitCode code = run_parsed(parsed, console, ranks);
+    const ExitCode code = with_whole_output(run_parsed(parsed, console, ranks), console);
     // Launchers take the first process that ends with a code other than 0 for a failure, and end
     // the others, which might not be done yet.
     ranks.wait_for_all();

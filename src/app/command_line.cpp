@@ -3,6 +3,7 @@
 #include "app/command_line.hpp"
 
 #include "app/commands/commands.hpp"
+#include "app/starters/starters.hpp"
 
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/plan/cards.hpp"
@@ -21,7 +22,8 @@ constexpr std::string_view exit_codes =
     "Exit codes:\n"
     "  0 done    1 bug    2 bad command line or deck    3 bad data    4 checkpoint refused\n"
     "  5 I/O    6 out of memory or over a budget    7 NaN or infinity    8 peer lost\n"
-    "  9 self-check failed    75 stopped on request, state saved: run the same command again\n";
+    "  9 self-check failed    75 stopped on request, state saved: run the same command again\n"
+    "  130 ended at once by a second Ctrl-C: what came after the last checkpoint is lost\n";
 
 void add_common(CLI::App& command, Invocation& to) {
   auto& console = to.console;
@@ -147,7 +149,7 @@ bool takes_deck(const std::string& name) {
 void add_subject(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
   if (takes_deck(name)) {
-    add_target(command, to, "DECK", "Input deck (YAML)");
+    add_target(command, to, "DECK", "Input deck (YAML); -: from stdin");
   } else if (name == "resume") {
     add_target(command, to, "RUN_DIR", "Folder of the run to continue");
   } else if (name == "eval") {
@@ -170,9 +172,20 @@ void add_subject(CLI::App& command, Invocation& to) {
         ->type_name("");
   } else if (name == "init") {
     add_target(command, to, "NAME", "Name of the new deck; NAME.yaml is written");
-    command.add_option("KIND", to.kind, "What to start from: mlp")
-        ->check(CLI::IsMember(std::vector<std::string>{"mlp"}).description(""))
-        ->type_name("");
+    std::vector<std::string> kinds;
+    std::string about = "What to start from";
+    for (const Starter& starter : starters()) {
+      kinds.emplace_back(starter.kind);
+      about += fmt::format("\n{} ({})", starter.kind, starter.about);
+    }
+    command.add_option("KIND", to.kind, about)
+        ->check(CLI::IsMember(kinds).description(""))
+        ->type_name(starter_kinds());
+  } else if (name == "completion") {
+    command.add_option("SHELL", to.target, "The shell")
+        ->required()
+        ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}).description(""))
+        ->type_name("bash|zsh|fish");
   }
 }
 
@@ -287,7 +300,66 @@ void describe(CLI::App& app, Invocation& to) {
   }
 }
 
-Parsed refused(const CLI::App& app, const CLI::ParseError& problem) {
+Parsed help_on(const CLI::App& app, const std::string& name) {
+  const auto facts = command_facts(app);
+  const bool known =
+      std::ranges::any_of(facts, [&](const CommandFacts& command) { return command.name == name; });
+  return known ? Parsed{std::nullopt, app.get_subcommand(name)->help("zygos")}
+               : Parsed{std::nullopt, unknown_command_text(name, facts), ExitCode::usage};
+}
+
+/// What is answered from the first word alone: `zygos`, `zygos help train`, `zygos version`, a
+/// word that is no command. `words` as they were typed.
+std::optional<Parsed> parsed_by_first_word(const CLI::App& app,
+                                           const std::vector<std::string>& words) {
+  const auto first =
+      std::ranges::find_if(words, [](const std::string& word) { return !word.starts_with('-'); });
+  if (first == words.end()) {
+    const bool bare = std::ranges::all_of(words, [](const auto& word) { return word == "--json"; });
+    return bare ? std::optional(Parsed{std::nullopt, app.help(), ExitCode::usage, true})
+                : std::nullopt;
+  }
+  const auto subject = std::find_if(first + 1, words.end(),
+                                    [](const std::string& word) { return !word.starts_with('-'); });
+  if (*first == "help") {
+    return subject == words.end() ? Parsed{std::nullopt, app.help()} : help_on(app, *subject);
+  }
+  if (*first == "version") {
+    return Parsed{std::nullopt, version_line()};
+  }
+  const auto facts = command_facts(app);
+  if (first == words.begin() && std::ranges::none_of(facts, [&](const CommandFacts& command) {
+        return command.name == *first;
+      })) {
+    return Parsed{std::nullopt, unknown_command_text(*first, facts), ExitCode::usage};
+  }
+  return std::nullopt;
+}
+
+/// The first of `words` that looks like an option, and is none of the command's.
+std::optional<std::string> unknown_option(const CommandFacts& command,
+                                          const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    const bool known = std::ranges::any_of(command.options, [&](const OptionFacts& option) {
+      return std::ranges::find(option.names, name) != option.names.end();
+    });
+    if (word.starts_with("--") && !known) {
+      return word;
+    }
+  }
+  return std::nullopt;
+}
+
+Parsed refused(const CLI::App& app, const CLI::ParseError& problem,
+               const std::vector<std::string>& words) {
+  const auto chosen = app.get_subcommands();
+  for (const CommandFacts& command : command_facts(app)) {
+    const bool is_chosen = !chosen.empty() && chosen.front()->get_name() == command.name;
+    if (const auto option = is_chosen ? unknown_option(command, words) : std::nullopt) {
+      return {std::nullopt, unknown_option_text(*option, command), ExitCode::usage};
+    }
+  }
   std::string where = "zygos";
   for (const CLI::App* sub : app.get_subcommands()) {
     where += " " + sub->get_name();
@@ -297,13 +369,27 @@ Parsed refused(const CLI::App& app, const CLI::ParseError& problem) {
 
 }  // namespace
 
+std::vector<CommandFacts> described_commands() {
+  Invocation unused;
+  CLI::App app;
+  describe(app, unused);
+  return command_facts(app);
+}
+
+std::string_view exit_codes_text() { return exit_codes; }
+
 Parsed parse_command_line(int argc, const char* const* argv) {
   Invocation invocation;
   CLI::App app("Zygos trains neural networks on the host and the device at once.");
   describe(app, invocation);
   auto arguments = without_kokkos(argc, argv, invocation);
   const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+  const std::vector<std::string> words(arguments.rbegin(), arguments.rend());
   Parsed result;
+  if (auto answer = parsed_by_first_word(app, words)) {
+    answer->json = json;
+    return *answer;
+  }
   try {
     app.parse(arguments);
     result.invocation = invocation;
@@ -313,7 +399,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
     const auto chosen = app.get_subcommands();
     result.text = chosen.empty() ? app.help() : chosen.front()->help("zygos");
   } catch (const CLI::ParseError& problem) {
-    result = refused(app, problem);
+    result = refused(app, problem, words);
   }
   result.json = json;
   return result;

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "app/console.hpp"
+#include "app/shell/command_facts.hpp"
 
 #include "zygos/core/error.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zygos::app {
@@ -44,12 +46,18 @@ struct Invocation {
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };
 
+/// What every command takes.
+std::vector<CommandFacts> described_commands();
+/// The table below every help.
+std::string_view exit_codes_text();
+
 /// Either an invocation to run, or text to print (help, version, a refusal) with its exit code.
 struct Parsed {
   std::optional<Invocation> invocation;
   std::string text;
   ExitCode code = ExitCode::done;
-  bool json = false;  ///< known even when the rest was refused
+  bool has_layout = false;  ///< text that is printed as it is, even if refused
+  bool json = false;        ///< known even when the rest was refused
 };
 
 /// Never throws for anything a user may type.

@@ -6,13 +6,17 @@
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/printable.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <limits>
+#include <system_error>
 
 namespace zygos::app {
 
@@ -48,22 +52,15 @@ std::string_view code_of(Tint tint) {
       return "\033[1;31m";
     case Tint::yellow:
       return "\033[1;33m";
-    case Tint::green:
-      return "\033[1;32m";
-    case Tint::plain:
-      break;
   }
   return "";
 }
 
-std::string with_tint(bool colored, Tint tint, std::string_view text) {
-  if (!colored || tint == Tint::plain) {
-    return std::string(text);
-  }
-  return fmt::format("{}{}\033[0m", code_of(tint), text);
-}
-
 }  // namespace
+
+std::size_t columns_of_stdout() {
+  return is_terminal(stdout) ? columns_of(stdout) : std::numeric_limits<std::size_t>::max();
+}
 
 Console::Console(ConsoleOptions options)
     : options_(options), people_(options.json ? stderr : stdout) {
@@ -74,37 +71,51 @@ Console::Console(ConsoleOptions options)
 
 Console::~Console() { clear_status(); }
 
-void Console::line(std::FILE* stream, std::string_view text) {
+void Console::write(std::FILE* stream, std::string_view text) {
+  const int problem = put(stream, text);
+  // A reader that has gone away has what it wanted.
+  if (stream == stdout && problem != EPIPE && stdout_errno_ == 0) {
+    stdout_errno_ = problem;
+  }
+}
+
+void Console::line(std::FILE* stream, std::string_view text, std::size_t tinted, Tint tint) {
   if (options_.silent) {
     return;
   }
   clear_status();
-  put(stream, fmt::format("{}\n", text));
+  const bool colored = (stream == people_ ? people_colored_ : errors_colored_) && tinted > 0;
+  if (colored) {
+    write(stream, fmt::format("{}{}\033[0m{}\n", code_of(tint), printable(text.substr(0, tinted)),
+                              printable(text.substr(tinted))));
+  } else {
+    write(stream, printable(text) + "\n");
+  }
 }
 
 void Console::clear_status() {
   if (status_shown_) {
-    put(people_, "\r\033[K");
+    write(people_, "\r\033[K");
     status_shown_ = false;
   }
 }
 
-void Console::say(std::string_view text) { line(people_, text); }
+void Console::say(std::string_view text, std::size_t bold) { line(people_, text, bold); }
 
-void Console::note(std::string_view text) {
+void Console::note(std::string_view text, std::size_t bold) {
   if (options_.verbosity >= 0) {
-    line(people_, text);
+    line(people_, text, bold);
   }
 }
 
 void Console::detail(std::string_view text) {
   if (options_.verbosity > 0) {
-    line(people_, with_tint(people_colored_, Tint::dim, text));
+    line(people_, text, text.size(), Tint::dim);
   }
 }
 
 void Console::label(std::string_view word, Tint tint, std::string_view text) {
-  line(stderr, fmt::format("{} {}", with_tint(errors_colored_, tint, word), text));
+  line(stderr, fmt::format("{} {}", word, text), word.size(), tint);
 }
 
 void Console::warn(std::string_view text) { label("warning:", Tint::yellow, text); }
@@ -124,22 +135,30 @@ void Console::json(const nlohmann::json& object) {
   if (options_.silent) {
     return;
   }
-  // Names come from decks and files; bytes that are not UTF-8 must not cost the user the answer.
-  const auto text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-  put(stdout, text + "\n");
+  // Names come from decks and files: bytes that are not UTF-8 must not cost the user the answer,
+  // and only ASCII surely does not steer a terminal.
+  write(stdout, object.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void Console::print(std::string_view text) {
+  if (!options_.silent) {
+    write(stdout, text);
+  }
+}
+
+std::optional<std::string> Console::stdout_failure() const {
+  return stdout_errno_ == 0 ? std::nullopt
+                            : std::optional("cannot write to standard output: " +
+                                            std::generic_category().message(stdout_errno_));
 }
 
 std::size_t Console::columns() const { return columns_of(people_) - 1; }
 
 void Console::status(const std::string& text) {
   if (live_) {
-    put(people_, fmt::format("\r{}\033[K", fitted(text, columns())));
+    write(people_, fmt::format("\r{}\033[K", fitted(printable(text), columns())));
     status_shown_ = true;
   }
-}
-
-std::string Console::tinted(Tint tint, std::string_view text) const {
-  return with_tint(people_colored_, tint, text);
 }
 
 LogSink Console::sink() {

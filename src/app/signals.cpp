@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <string_view>
 #include <thread>
 
 namespace zygos::app {
@@ -30,6 +31,12 @@ void on_stop(train::Trainer* trainer) {
   }
 }
 
+/// What a handler may print with. Text that nobody takes is no reason to do anything else.
+void tell(std::string_view text) {
+  const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(written);
+}
+
 void handle(int signal) {
   train::Trainer* trainer = attached.load();
   if (signal == SIGUSR1) {
@@ -40,7 +47,14 @@ void handle(int signal) {
     return;
   }
   if (signal == SIGINT && interrupts.fetch_add(1) > 0) {
+    tell("\nended at once: what came after the last checkpoint is lost\n");
     ::_exit(128 + SIGINT);
+  }
+  if (signal == SIGINT) {
+    tell(
+        "\nfinishing the step, saving; Ctrl-C again ends at once and loses what came after the "
+        "last "
+        "checkpoint\n");
   }
   on_stop(trainer);
 }

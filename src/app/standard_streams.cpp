@@ -92,10 +92,9 @@ void prepare_standard_streams() noexcept {
   }
 }
 
-void put(std::FILE* stream, std::string_view text) noexcept {
-  if (std::fwrite(text.data(), 1, text.size(), stream) == text.size()) {
-    static_cast<void>(std::fflush(stream));
-  }
+int put(std::FILE* stream, std::string_view text) noexcept {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  return whole && std::fflush(stream) == 0 ? 0 : errno;
 }
 
 }  // namespace zygos::app

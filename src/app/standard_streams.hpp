@@ -19,7 +19,8 @@ void prepare_standard_streams() noexcept;
 /// terminals of their own, whatever becomes of the text: then theirs counts.
 bool is_terminal(std::FILE* stream) noexcept;
 
-/// Writes and flushes. A stream that takes no more text is left alone.
-void put(std::FILE* stream, std::string_view text) noexcept;
+/// Writes and flushes. A stream that takes no more text is left alone. Returns errno, 0 if all is
+/// written.
+int put(std::FILE* stream, std::string_view text) noexcept;
 
 }  // namespace zygos::app

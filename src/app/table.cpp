@@ -40,7 +40,55 @@ std::string Table::row_text(const std::vector<std::string>& cells,
   return line;
 }
 
-std::string Table::text(std::size_t indent) const {
+namespace {
+
+/// Columns of a part beside the repeated first ones: as many as fit, at least one.
+std::size_t end_of_part(const std::vector<std::size_t>& widths, std::size_t begin, std::size_t used,
+                        std::size_t columns) {
+  std::size_t end = begin;
+  while (end < widths.size() && (end == begin || used + 2 + widths[end] <= columns)) {
+    used += 2 + widths[end];
+    ++end;
+  }
+  return end;
+}
+
+}  // namespace
+
+std::string Table::text(std::size_t indent, std::size_t columns) const {
+  const auto wide = widths();
+  std::size_t repeated = 0;
+  std::size_t used = indent;
+  while (repeated < columns_.size() && columns_[repeated].align == Align::left &&
+         used + 2 + wide[repeated] < columns / 2) {
+    used += 2 + wide[repeated];
+    ++repeated;
+  }
+  std::string result;
+  for (std::size_t begin = repeated; begin < columns_.size() || result.empty();) {
+    const std::size_t end = end_of_part(wide, begin, used, columns);
+    result += (result.empty() ? "" : "\n\n") + part(repeated, begin, end).whole_text(indent);
+    begin = std::max(end, begin + 1);
+  }
+  return result;
+}
+
+Table Table::part(std::size_t repeated, std::size_t begin, std::size_t end) const {
+  const auto choose = [&](const auto& all) {
+    auto chosen = all;
+    chosen.resize(repeated);
+    chosen.insert(chosen.end(), all.begin() + static_cast<std::ptrdiff_t>(begin),
+                  all.begin() + static_cast<std::ptrdiff_t>(end));
+    return chosen;
+  };
+  Table some(choose(columns_));
+  for (const auto& row : rows_) {
+    some.add(choose(row));
+  }
+  return some;
+}
+
+std::string Table::whole_text(std::size_t indent) const {
   const auto wide = widths();
   std::vector<std::string> heads;
   std::size_t total = 2 * (wide.empty() ? 0 : wide.size() - 1);

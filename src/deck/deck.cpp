@@ -10,11 +10,20 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 
 namespace zygos::deck {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string text_of(std::istream& stream) {
+  // One byte more than allowed shows that there is more.
+  std::string text(max_deck_bytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  return text;
+}
 
 std::string read_file(const fs::path& file) {
   std::error_code error;
@@ -27,11 +36,7 @@ std::string read_file(const fs::path& file) {
     throw UsageError("can't read the deck " + file.string() +
                      ": there is no such file, or it may not be read");
   }
-  // One byte more than allowed shows that there is more.
-  std::string text(max_deck_bytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  return text;
+  return text_of(stream);
 }
 
 /// Overrides are shown on one line.
@@ -56,6 +61,9 @@ std::string_view without_byte_order_mark(std::string_view text) {
 
 Deck Deck::load(const fs::path& file, const Schema& schema,
                 const std::vector<std::string>& overrides) {
+  if (file == "-") {
+    return parse(text_of(std::cin), "stdin", schema, overrides);
+  }
   return parse(read_file(file), file, schema, overrides);
 }
 

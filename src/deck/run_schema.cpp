@@ -87,10 +87,12 @@ Schema train_schema() {
   schema.integer("epochs", "Passes over the training data; either this or `steps`.")
       .in_range(1, 1e9)
       .optional()
+      .excludes("steps")
       .example("10");
   schema.integer("steps", "Training steps; either this or `epochs`.")
       .in_range(1, 1e15)
       .optional()
+      .excludes("epochs")
       .example("5000");
   schema.integer("batch", "Samples a step.").in_range(1, 1e9).required().example("100");
   schema.boolean("shuffle", "Whether every epoch has its own order.").fallback(true);

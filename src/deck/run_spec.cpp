@@ -227,7 +227,7 @@ TrainSpec train_of(const Section& section, Findings& findings) {
   }
   if (train.epochs && train.steps) {
     findings.error(section.position("steps"), "'train' has both 'epochs' and 'steps'",
-                   "keep one of them");
+                   "keep one of them; on the command line one replaces the other of the deck");
   }
   if (!train.epochs && !train.steps) {
     findings.error(section.position(), "missing key 'epochs' or 'steps' in 'train'",

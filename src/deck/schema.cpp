@@ -78,6 +78,10 @@ Key& Key::example(std::string yaml) {
   facts_.example = std::move(yaml);
   return *this;
 }
+Key& Key::excludes(std::string other) {
+  facts_.excludes = std::move(other);
+  return *this;
+}
 Key& Key::advice(std::string text) {
   facts_.advice = std::move(text);
   return *this;

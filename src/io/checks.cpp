@@ -18,7 +18,8 @@ constexpr std::int64_t max_classes = std::numeric_limits<std::int32_t>::max();
                              const std::string& label, std::int64_t allowed) {
   throw DataError(where(index) + ": found label " + label + " of sample " + std::to_string(sample) +
                   "; allowed are 0 to " + std::to_string(allowed - 1) +
-                  "; fix the file or the number of classes");
+                  "; fix the file or the number of classes, or store numbers that are to be "
+                  "predicted (regression) as floats");
 }
 
 template <class T>

@@ -69,8 +69,7 @@ void add_common_conv_keys(deck::Schema& schema) {
       .fallback(1);
   schema.boolean("bias", "Whether to add b.").fallback(true);
   schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
-      .fallback("none")
-      .advice("put a gelu layer behind it");
+      .fallback("none");
 }
 
 Conv2dOptions conv_options_of(const deck::Section& section) {

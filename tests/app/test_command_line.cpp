@@ -91,11 +91,29 @@ TEST_CASE("the general help lists every command") {
 }
 
 TEST_CASE("the version is one line") {
-  const Parsed parsed = parse({"--version"});
+  for (const char* word : {"--version", "version"}) {
+    const Parsed parsed = parse({word});
 
-  CHECK(parsed.code == ExitCode::done);
-  CHECK_THAT(parsed.text, ContainsSubstring("zygos ") && ContainsSubstring("Kokkos "));
-  CHECK(parsed.text.find('\n') == std::string::npos);
+    CHECK(parsed.code == ExitCode::done);
+    CHECK_THAT(parsed.text, ContainsSubstring("zygos ") && ContainsSubstring("Kokkos "));
+    CHECK(parsed.text.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("a bare command and help tell what there is") {
+  CHECK_THAT(parse({}).text, ContainsSubstring("Predict every policy"));
+  CHECK(parse({}).has_layout);
+  CHECK(parse({"help"}).code == ExitCode::done);
+  CHECK(parse({"help"}).text == parse({"--help"}).text);
+  CHECK(parse({"help", "train"}).text == parse({"train", "--help"}).text);
+  CHECK(parse({"help", "trian"}).code == ExitCode::usage);
+}
+
+TEST_CASE("a misspelt command or option is answered with the one that was meant") {
+  CHECK_THAT(parse({"trian", "a.yaml"}).text, ContainsSubstring("did you mean 'train'?"));
+  CHECK_THAT(parse({"xyzzy"}).text, ContainsSubstring("no command 'xyzzy' (try"));
+  CHECK_THAT(parse({"train", "a.yaml", "--thread", "2"}).text,
+             ContainsSubstring("did you mean '--threads'?"));
 }
 
 }  // namespace zygos::app

@@ -37,11 +37,14 @@ TEST_CASE("a progress line tells step, loss, rates per lane, memory and time lef
         "20,100 + device 34,221)  1.5 KiB  12.0 s left");
 }
 
-TEST_CASE("a narrow terminal shows step, loss and rates before everything else") {
+TEST_CASE("a narrow terminal shows step, epoch, loss, speed and time left before everything else") {
   const std::string narrow = status_line(some_event(), some_facts(), 79);
 
-  CHECK(narrow ==
-        "120/3000  loss 0.0621    54,321 samples/s (host 20,100 + device 34,221)  12.0 s left");
+  CHECK(narrow.size() <= 79);
+  for (const char* part :
+       {"120/3000", "epoch ", "loss 0.0621", "54,321 samples/s", "12.0 s left"}) {
+    CHECK(narrow.find(part) != std::string::npos);
+  }
   CHECK(status_line(some_event(), some_facts(), 400) == progress_line(some_event(), some_facts()));
 }
 

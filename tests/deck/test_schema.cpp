@@ -124,7 +124,7 @@ TEST_CASE("a section that must be given is missed as a whole", "[deck]") {
   CHECK(findings_of("test: {batch: 3}", schema) ==
         Lines{"1:1 missing key 'train' in the deck; add train: {batch: 1}"});
   CHECK(findings_of("train: {}", schema) ==
-        Lines{"1:1 missing key 'batch' in 'train'; add batch: 1"});
+        Lines{"1:1 missing key 'batch' in 'train'; add 'batch', an integer"});
 }
 
 TEST_CASE("a variant takes the keys of its keyword and may be bare", "[deck]") {
@@ -138,7 +138,7 @@ TEST_CASE("a variant takes the keys of its keyword and may be bare", "[deck]") {
   CHECK(findings_of("optimizer: sgd", schema).empty());
   CHECK(findings_of("optimizer: {type: adam, beta: 1}", schema).empty());
   CHECK(findings_of("optimizer: adam", schema) ==
-        Lines{"1:1 missing key 'beta' in 'optimizer'; add beta: 1"});
+        Lines{"1:1 missing key 'beta' in 'optimizer'; add 'beta', a number"});
   CHECK(findings_of("optimizer: agd", schema) ==
         Lines{"1:12 'optimizer.type' must be one of sgd, adam, found 'agd'; did you mean 'sgd'?"});
   CHECK(findings_of("optimizer: {type: sgd, beta: 1}", schema) ==

@@ -19,7 +19,7 @@ class Deck {
  public:
   /// Reads the file, applies overrides "key.path=value" (elements of lists by index from 0 or by
   /// name) and checks everything. Throws DeckError with every finding; UsageError if the file can't
-  /// be read.
+  /// be read. The file "-" is standard input, a deck of the name `stdin`.
   static Deck load(const std::filesystem::path& file, const Schema& schema,
                    const std::vector<std::string>& overrides = {});
   /// The same for a text; `file` is only a name, its folder the one that paths start from.

@@ -74,6 +74,7 @@ struct KeyFacts {
   std::string naming_key;       ///< variants, sections: key that names an element
   std::string example;          ///< YAML text
   std::string advice;           ///< added when a value is refused
+  std::string excludes;         ///< key of the same section that may not be given, too
   bool falls_back_to_stem = false;
 };
 
@@ -112,6 +113,9 @@ class Key {
   /// Lists of sections or variants: the text key that names an element. Names are unique; an
   /// element without one is called after its type and its number among its kind: dense1, dense2.
   Key& named_by(std::string key);
+  /// Only one of this key and `other` may be given: one on the command line replaces the other in
+  /// the deck.
+  Key& excludes(std::string other);
   /// Shown by `explain` and in the reference.
   Key& example(std::string yaml);
   /// What to do when the value is refused, beside what the check itself says.

@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 18> table{{
+  static constexpr std::array<Command, 20> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -43,7 +43,12 @@ std::span<const Command> commands() {
        run_schema},
       {"explain", "Explain a deck key: meaning, type, default, range",
        "zygos explain optimizer.learning_rate", run_explain},
-      {"init", "Write a commented starter deck that runs", "zygos init first mlp", run_init},
+      {"init",
+       "Write a commented starter deck: of classes, numbers, images, text, a graph, own data",
+       "zygos init first regression", run_init},
+      {"completion", "Print a script that completes commands and options in a shell",
+       "eval \"$(zygos completion bash)\"", run_completion},
+      {"man", "Print the manual page", "zygos man > ~/.local/share/man/man1/zygos.1", run_man},
   }};
   return table;
 }

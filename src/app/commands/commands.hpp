@@ -33,6 +33,8 @@ ExitCode run_info(const Invocation& invocation, Console& console);
 ExitCode run_schema(const Invocation& invocation, Console& console);
 ExitCode run_explain(const Invocation& invocation, Console& console);
 ExitCode run_init(const Invocation& invocation, Console& console);
+ExitCode run_completion(const Invocation& invocation, Console& console);
+ExitCode run_man(const Invocation& invocation, Console& console);
 
 struct Command {
   const char* name;

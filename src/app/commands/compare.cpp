@@ -111,8 +111,8 @@ ExitCode run_compare(const Invocation& invocation, Console& console) {
                           text_of_count(steps), text_of_count(setup.trainer.batch)));
   console.say("");
   console.say(contest_table(result));
-  console.say(fmt::format("\n{} {}", console.tinted(Tint::bold, "Recommended:"),
-                          result.contenders[result.best].predicted.policy));
+  console.say("");
+  say_recommended(console, result.contenders[result.best].predicted.policy);
   console.say(wrapped(result.reason));
   if (console.wants_json()) {
     nlohmann::json object = contest_json(setup, result);

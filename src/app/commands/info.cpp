@@ -49,7 +49,7 @@ Facts space_facts() {
 }
 
 void say_facts(Console& console, const std::string& head, const Facts& facts) {
-  console.say(console.tinted(Tint::bold, head));
+  console.say(head, head.size());
   for (const auto& [name, value] : facts) {
     console.say(fmt::format("  {:<14} {}", name, value));
   }

@@ -23,7 +23,8 @@ namespace {
 void say_recommended(const RunSetup& setup, const Ways& ways, const plan::Profile& profile,
                      Console& console) {
   const plan::Candidate& best = ways.best();
-  console.say(fmt::format("\n{} {}", console.tinted(Tint::bold, "Recommended:"), best.policy));
+  console.say("");
+  say_recommended(console, best.policy);
   console.say(placement_text(*setup.graph, best.schedule));
   console.say(ways.best_way().decided().deck_line());
   console.say(wrapped(ways.found.reason));

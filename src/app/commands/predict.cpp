@@ -38,9 +38,9 @@ constexpr std::int64_t piece_bytes = std::int64_t{8} << 20;
 
 /// Everything of one prediction. T: of the outputs that are written.
 template <class T>
-class Prediction {
+class Predictor {
  public:
-  Prediction(const load::SavedModel& saved, const Invocation& invocation, PredictionSource& source,
+  Predictor(const load::SavedModel& saved, const Invocation& invocation, PredictionSource& source,
              Console& console)
       : invocation_(invocation),
         source_(source),
@@ -184,7 +184,7 @@ void predict(const load::SavedModel& saved, const Invocation& invocation, Consol
   const auto source = prediction_source(saved.deck.spec, saved.deck.deck.findings(), saved.graph,
                                         invocation.input, invocation.dataset,
                                         load::data_facts_in(saved.checkpoint.facts).input_names);
-  Prediction<T> prediction(saved, invocation, *source, console);
+  Predictor<T> prediction(saved, invocation, *source, console);
   console.note(fmt::format("predicting {} samples of {} with {}", text_of_count(source->samples()),
                            source->name(), saved.checkpoint.path.string()));
   prediction.run();

@@ -8,7 +8,6 @@
 #include "app/plan/profile_cache.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/run/build_run.hpp"
-#include "app/standard_streams.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
@@ -107,7 +106,7 @@ ExitCode run_schedule(const Invocation& invocation, Console& console) {
     console.say(invocation.output);
   } else if (!console.wants_json()) {
     // To the byte, as golden schedules are compared.
-    put(stdout, step.schedule.text());
+    console.print(step.schedule.text());
   }
   if (console.wants_json()) {
     console.json(json_of(step));

@@ -1,12 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
-#include "app/standard_streams.hpp"
 
 #include "zygos/deck/reference.hpp"
 #include "zygos/load/deck_file.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace zygos::app {
@@ -20,7 +18,7 @@ ExitCode run_schema(const Invocation& invocation, Console& console) {
                                      : nlohmann::json::parse(text));
   } else {
     // To the byte, so that the output can be redirected into a file that is compared with it.
-    put(stdout, text + (text.ends_with('\n') ? "" : "\n"));
+    console.print(text.ends_with('\n') ? text : text + "\n");
   }
   return ExitCode::done;
 }

@@ -216,7 +216,7 @@ ExitCode run_simulate(const Invocation& invocation, Console& console) {
   const std::string reason = fmt::format(
       "predicted to train {:.3g} times as many samples a second as one worker", best->speedup);
   console.say("");
-  console.say(fmt::format("{} {}", console.tinted(Tint::bold, "Recommended:"), best->policy));
+  say_recommended(console, best->policy);
   if (console.wants_json()) {
     nlohmann::json list = nlohmann::json::array();
     for (const Row& row : rows) {

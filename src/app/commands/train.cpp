@@ -8,8 +8,12 @@
 namespace zygos::app {
 
 ExitCode run_train(const Invocation& invocation, Console& console, const Ranks& ranks) {
-  const load::CheckedDeck deck =
-      ranks.together([&] { return load::load_deck(invocation.target, invocation.overrides); });
+  const load::CheckedDeck deck = ranks.together([&] {
+    if (invocation.target == "-" && !ranks.alone()) {
+      throw UsageError("only one process has the standard input; give the deck as a file");
+    }
+    return load::load_deck(invocation.target, invocation.overrides);
+  });
   const auto open = [&](std::optional<RunFolder>& folder) {
     folder.emplace(folder_of(deck, invocation.run_dir));
     make_room(*folder, invocation.fresh, console);

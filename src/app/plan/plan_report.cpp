@@ -250,4 +250,9 @@ std::string wrapped(const std::string& text, std::size_t columns) {
   return result;
 }
 
+void say_recommended(Console& console, const std::string& policy) {
+  const std::string head = "Recommended:";
+  console.say(head + " " + policy, head.size());
+}
+
 }  // namespace zygos::app

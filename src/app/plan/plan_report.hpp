@@ -4,6 +4,8 @@
 // What the planner found, as a table for people and as rows for machines.
 #pragma once
 
+#include "app/console.hpp"
+
 #include "zygos/graph/graph.hpp"
 #include "zygos/lane/lane_set.hpp"
 #include "zygos/nn/optimizer.hpp"
@@ -50,6 +52,8 @@ std::string memory_table(const std::vector<plan::LaneMemory>& places, const Plan
 nlohmann::json memory_json(const std::vector<plan::LaneMemory>& places, const PlanSubject& subject);
 
 /// The text in lines of at most `columns` characters, broken at blanks.
-std::string wrapped(const std::string& text, std::size_t columns = 88);
+std::string wrapped(const std::string& text, std::size_t columns = 69);
+/// "Recommended: gpipe"
+void say_recommended(Console& console, const std::string& policy);
 
 }  // namespace zygos::app

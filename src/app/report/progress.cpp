@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <functional>
+
 namespace zygos::app {
 
 namespace {
@@ -61,19 +63,29 @@ std::string progress_line(const train::Event& event, const ProgressFacts& facts)
   if (facts.reads) {
     text += fmt::format("  waited {} for data", text_of_seconds(event.waited_s));
   }
-  return text + fmt::format("  {}  {}  {} left", rates(event, facts),
-                            memory::text_of_bytes(facts.bytes),
-                            text_of_seconds(event.seconds_left));
+  text += "  " + rates(event, facts);
+  if (facts.bytes > 0) {
+    text += "  " + memory::text_of_bytes(facts.bytes);
+  }
+  return text + fmt::format("  {} left", text_of_seconds(event.seconds_left));
 }
 
 std::string status_line(const train::Event& event, const ProgressFacts& facts,
                         std::size_t columns) {
-  const std::string whole = progress_line(event, facts);
-  if (whole.size() <= columns) {
-    return whole;
+  std::string line = progress_line(event, facts);
+  // What is least missed goes first.
+  ProgressFacts fewer = facts;
+  const std::vector<std::function<void()>> cuts{
+      [&] { fewer.bytes = 0; }, [&] { fewer.shown.clear(); }, [&] { fewer.reads = false; },
+      [&] { fewer.scheduled = false; }, [&] { fewer.score.clear(); }};
+  for (const auto& cut : cuts) {
+    if (line.size() <= columns) {
+      return line;
+    }
+    cut();
+    line = progress_line(event, fewer);
   }
-  return fmt::format("{}/{}  loss {:<8.5g}  {}  {} left", event.step, event.total_steps, event.loss,
-                     rates(event, facts), text_of_seconds(event.seconds_left));
+  return line;
 }
 
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts) {

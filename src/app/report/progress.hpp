@@ -20,7 +20,7 @@ struct ProgressFacts {
   std::vector<std::string> lanes;      ///< names by place
   std::vector<schedule::Place> shown;  ///< who works, in order of stages
   bool staged = false;                 ///< samples go from one to the next, instead of being shared
-  std::size_t bytes = 0;               ///< of all lanes together
+  std::size_t bytes = 0;               ///< of all lanes together; 0: not said
   std::optional<std::int64_t> epochs;
   std::string score;              ///< its name, "accuracy"; empty: the loss has none
   std::string held_out = "test";  ///< or "validation": what is evaluated on

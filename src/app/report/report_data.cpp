@@ -3,6 +3,7 @@
 #include "app/report/report_data.hpp"
 
 #include "app/build_facts.hpp"
+#include "app/foreign_json.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -45,7 +46,7 @@ json object_of_file(const fs::path& file, const std::string& otherwise,
   if (!text) {
     return nullptr;
   }
-  json object = json::parse(*text, nullptr, false);
+  json object = foreign_json(*text);
   if (!object.is_object()) {
     problems.push_back(fmt::format("{} is damaged: it holds no whole JSON object; {}",
                                    file.filename().string(), otherwise));
@@ -78,7 +79,7 @@ json metrics_of_file(const fs::path& file, const ReportLimits& limits,
   std::size_t damaged = 0;
   std::istringstream in(text.value_or(""));
   for (std::string line; std::getline(in, line);) {
-    json object = json::parse(line, nullptr, false);
+    json object = foreign_json(line);
     if (object.is_object()) {
       // Where a checkpoint lies says more of the machine than of the run.
       object.erase("path");

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/report/report_timeline.hpp"
 
+#include "core/median.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -128,18 +131,31 @@ double idle_us(const Step& step, std::int64_t track) {
   return idle + std::max(0.0, step.end_us - free_from);
 }
 
-/// A place computes on its first track.
+/// Median time from the end of a step to the start of the next; null if no two follow each other.
+json gap_between(const std::map<std::uint64_t, Step>& steps) {
+  std::vector<double> gaps;
+  for (auto step = steps.begin(); step != steps.end(); ++step) {
+    const auto next = std::next(step);
+    if (next != steps.end() && next->first == step->first + 1) {
+      gaps.push_back(std::max(0.0, next->second.start_us - step->second.end_us));
+    }
+  }
+  return gaps.empty() ? json(nullptr) : json(median(gaps));
+}
+
+/// A place computes on its first track. Medians over the steps, as one in which the machine did
+/// something else may take as long as all others together.
 json idle_shares(const Parts& parts, const std::vector<const Step*>& steps) {
   json shares = json::object();
   for (const auto& [track, name] : parts.track_names) {
-    double idle = 0.0;
-    double whole = 0.0;
+    std::vector<double> of_steps;
     for (const Step* step : steps) {
-      idle += idle_us(*step, track);
-      whole += step->end_us - step->start_us;
+      if (const double whole = step->end_us - step->start_us; whole > 0.0) {
+        of_steps.push_back(idle_us(*step, track) / whole);
+      }
     }
-    if (track % tracks_per_place == 0 && whole > 0.0) {
-      shares[name] = idle / whole;
+    if (track % tracks_per_place == 0 && !of_steps.empty()) {
+      shares[name] = median(of_steps);
     }
   }
   return shares;
@@ -282,6 +298,7 @@ json timeline_of(const json& trace, const ReportLimits& limits) {
   result["idle"] = {
       {"measured", idle_shares(parts, measured)},
       {"predicted", has_predicted ? idle_shares(parts, {&parts.predicted}) : json(nullptr)}};
+  result["gap_us"] = gap_between(parts.steps);
   result["memory"] = memory;
   return result;
 }

@@ -25,29 +25,34 @@ namespace zygos::app {
 
 namespace {
 
-std::vector<std::string> field_lines(const Console& console, const std::string& name,
-                                     const std::string& text) {
+constexpr std::size_t field_head = 11;
+
+std::vector<std::string> field_lines(const std::string& name, const std::string& text) {
   std::vector<std::string> result;
   std::istringstream lines(text);
-  std::string head = console.tinted(Tint::bold, fmt::format("{:<11}", name));
+  std::string head = fmt::format("{:<{}}", name, field_head);
   for (std::string line; std::getline(lines, line);) {
     result.push_back(head + line);
-    head = std::string(11, ' ');
+    head = std::string(field_head, ' ');
   }
   return result;
 }
 
+}  // namespace
+
 void note_field(Console& console, const std::string& name, const std::string& text) {
-  for (const std::string& line : field_lines(console, name, text)) {
-    console.note(line);
+  for (const std::string& line : field_lines(name, text)) {
+    console.note(line, field_head);
   }
 }
 
 void say_field(Console& console, const std::string& name, const std::string& text) {
-  for (const std::string& line : field_lines(console, name, text)) {
-    console.say(line);
+  for (const std::string& line : field_lines(name, text)) {
+    console.say(line, field_head);
   }
 }
+
+namespace {
 
 std::string model_text(const graph::Graph& graph) {
   std::string text = graph.input_shape().text();
@@ -406,7 +411,10 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
 
 void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console) {
   const train::Event& last = end.last;
-  std::string result = fmt::format("{} steps, loss {:.5g}", text_of_count(last.step), last.loss);
+  std::string result = fmt::format("{} steps", text_of_count(last.step));
+  if (std::isfinite(last.loss)) {
+    result += fmt::format(", loss {:.5g}", last.loss);
+  }
   if (last.evaluation.samples > 0) {
     const std::string score = setup.score_name();
     const std::string held_out = setup.validates ? "validation" : "test";

@@ -43,6 +43,10 @@ struct RunEnd {
 };
 
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end);
+/// One line about what happens, behind a name in bold; further lines of the text below it.
+void note_field(Console& console, const std::string& name, const std::string& text);
+/// The same of the result.
+void say_field(Console& console, const std::string& name, const std::string& text);
 void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console);
 
 /// "host    OpenMP, 2 threads", without the name.

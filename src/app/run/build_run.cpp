@@ -69,12 +69,25 @@ void refuse_missing_device(const deck::LaneSpec& spec, deck::Findings& findings)
   }
 }
 
+/// What to write instead of --threads where no lane is a host.
+std::string advice_on_threads(const std::vector<deck::LaneSpec>& lanes) {
+  std::string words;
+  for (const deck::LaneSpec& lane : lanes) {
+    if (lane.kind == deck::LaneKind::emulated && words.size() < 60) {
+      words += fmt::format("{}lanes.{}.threads=N", words.empty() ? "" : " ", lane.name);
+    }
+  }
+  return words.empty() ? "its lanes are devices, so leave the option out"
+                       : "write " + words + " instead";
+}
+
 void refuse_idle_threads(const load::CheckedDeck& checked, const BuildOptions& options) {
   const bool has_host =
       std::any_of(checked.spec.lanes.begin(), checked.spec.lanes.end(),
                   [](const deck::LaneSpec& spec) { return spec.kind == deck::LaneKind::host; });
   if (options.threads && !has_host) {
-    throw UsageError("--threads sets the threads of the host lane, and this deck has none");
+    throw UsageError("--threads sets the threads of the host lane, and this deck has none; " +
+                     advice_on_threads(checked.spec.lanes));
   }
 }
 

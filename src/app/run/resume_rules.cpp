@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/resume_rules.hpp"
 
+#include "app/text.hpp"
+
 #include "zygos/core/error.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +62,19 @@ std::optional<io::Checkpoint> newest_checkpoint(const std::filesystem::path& che
 
 io::Checkpoint best_checkpoint(const std::filesystem::path& checkpoints, Console& console) {
   return io::CheckpointStore(checkpoints, 1, console.sink()).load_best();
+}
+
+std::string nothing_left(const RunFolder& folder, const io::Checkpoint& checkpoint,
+                         std::int64_t total_steps) {
+  const bool beyond = checkpoint.step > total_steps;
+  if (checkpoint.step < total_steps || (!beyond && !folder.finished())) {
+    return {};
+  }
+  return fmt::format(
+      "nothing left to do: {} has done {} steps, and the deck asks for {}; nothing was written. "
+      "Prolong it with a larger train.epochs or train.steps: zygos resume {} train.steps=N",
+      folder.path().string(), text_of_count(checkpoint.step), text_of_count(total_steps),
+      folder.path().string());
 }
 
 void refuse_changed_deck(const load::CheckedDeck& checked, const io::Checkpoint& checkpoint,

@@ -10,6 +10,7 @@
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/load/deck_file.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -31,5 +32,10 @@ enum class Elastic { no, policy };
 /// Throws CheckpointError with the difference if the checkpoint belongs to another deck.
 void refuse_changed_deck(const load::CheckedDeck& checked, const io::Checkpoint& checkpoint,
                          Elastic elastic);
+
+/// Why a run that goes on from `checkpoint` has no steps left; empty if it has, or if what it ends
+/// with was not written.
+std::string nothing_left(const RunFolder& folder, const io::Checkpoint& checkpoint,
+                         std::int64_t total_steps);
 
 }  // namespace zygos::app

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/run_folder.hpp"
 
+#include "app/foreign_json.hpp"
 #include "io/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
@@ -15,6 +16,8 @@
 
 #include <cerrno>
 #include <fstream>
+#include <iterator>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -112,10 +115,8 @@ fs::path RunFolder::set_aside() {
 
 std::optional<nlohmann::json> read_summary(const fs::path& file) {
   std::ifstream in(file);
-  auto said = nlohmann::json::parse(in, nullptr, false);
-  if (!in.good() && !in.eof()) {
-    return std::nullopt;
-  }
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  auto said = foreign_json(text);
   return said.is_object() ? std::optional(std::move(said)) : std::nullopt;
 }
 

@@ -31,6 +31,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <sstream>
@@ -162,6 +163,8 @@ class TrainingRun {
       metrics.emplace(folder_->metrics(), trainer_.step(), console_.sink());
     }
     RunEnd end;
+    // Of a run that has no steps left, but was killed before it could say so, nothing is known.
+    end.last.loss = std::numeric_limits<double>::quiet_NaN();
     Pace pace(trainer_.step(), setup_.trainer.batch);
     do {
       const double last_loss = end.last.loss;
@@ -346,7 +349,10 @@ void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunP
   write_report(folder, console);
   console.note("");
   say_end(setup, plan, end, console);
-  console.note(console.tinted(Tint::bold, fmt::format("{:<11}", "files")) + folder.path().string());
+  note_field(console, "files", folder.path().string());
+  if (end.last.kind == train::EventKind::stopped) {
+    say_field(console, "continue", "zygos resume " + folder.path().string());
+  }
   if (console.wants_json()) {
     summary["run_dir"] = folder.path().string();
     console.json(summary);
@@ -393,6 +399,33 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
   return finished ? ExitCode::done : ExitCode::stopped;
 }
 
+/// Collective: nothing_left() of the rank that has the folder.
+std::string agreed_nothing_left(const RunSetup& setup, const std::optional<RunFolder>& folder,
+                                const std::optional<io::Checkpoint>& checkpoint,
+                                const Ranks& ranks) {
+  std::string why;
+  if (folder && checkpoint) {
+    const train::TrainerOptions& options = setup.trainer;
+    const std::int64_t each =
+        train::steps_per_epoch(setup.training.size(), options.batch, options.drop_last);
+    why = nothing_left(*folder, *checkpoint,
+                       options.steps ? *options.steps : options.epochs.value_or(0) * each);
+  }
+  return ranks.alone() ? why : ranks.exchange(why).front();
+}
+
+ExitCode say_nothing_left(const std::string& why, const std::optional<RunFolder>& folder,
+                          Console& console) {
+  console.say(wrapped(why));
+  if (console.wants_json() && folder) {
+    nlohmann::json summary = read_summary(folder->summary()).value_or(nlohmann::json::object());
+    summary["nothing_left"] = true;
+    summary["run_dir"] = folder->path().string();
+    console.json(summary);
+  }
+  return ExitCode::done;
+}
+
 }  // namespace
 
 ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
@@ -409,6 +442,9 @@ ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
       refuse_changed_deck(deck, *checkpoint, elastic);
     }
   });
+  if (const std::string why = agreed_nothing_left(setup, folder, checkpoint, ranks); !why.empty()) {
+    return say_nothing_left(why, folder, console);
+  }
   share_checkpoint(checkpoint, ranks);
   if (!checkpoint) {
     ranks.together([&] { load_pretrained_weights(deck, setup, console); });

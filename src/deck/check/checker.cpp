@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/check/checker.hpp"
 
+#include "deck/check/peer_words.hpp"
 #include "deck/check/scalar_check.hpp"
 #include "deck/describe/describe.hpp"
 #include "deck/read/element_names.hpp"
@@ -117,11 +118,24 @@ ValuePtr Checker::check_scalar(const KeyFacts& facts, const Node& node, const Pl
   value->position = node.position;
   const Complaint complaint = read_scalar(facts, facts.type, node, folder_, *value);
   if (!complaint.empty()) {
-    complain(node.position, place, complaint.problem,
-             complaint.advice.empty() ? facts.advice : complaint.advice);
+    const std::string advice = complaint.advice.empty() ? facts.advice : complaint.advice;
+    complain(node.position, place, complaint.problem, choice_advice(facts, node).value_or(advice));
     return nullptr;
   }
   return value;
+}
+
+std::optional<std::string> Checker::choice_advice(const KeyFacts& facts, const Node& node) const {
+  if (facts.type != Type::choice) {
+    return std::nullopt;
+  }
+  // Some functions are layers only.
+  const Key* model = facts.name == "activation" ? root_.find("model") : nullptr;
+  const Key* layers = model == nullptr ? nullptr : model->facts().schemas.front().find("layers");
+  if (layers != nullptr && find_schema(layers->facts().schemas, node.text) != nullptr) {
+    return "put a layer {type: " + node.text + "} behind this one";
+  }
+  return advice_for_peer_choice(node.text, facts.choices);
 }
 
 void Checker::check_length(const KeyFacts& facts, const Node& node, const Place& place) {

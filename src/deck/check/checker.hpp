@@ -71,6 +71,9 @@ class Checker {
                          const KeyFacts* variant) const;
 
   bool require_kind(Node::Kind kind, const KeyFacts& facts, const Node& node, const Place& place);
+  /// What to do about a word that is none of a choice's; nothing if there is no better advice than
+  /// the nearest one.
+  std::optional<std::string> choice_advice(const KeyFacts& facts, const Node& node) const;
   void check_length(const KeyFacts& facts, const Node& node, const Place& place);
   void check_names(const std::vector<std::string>& names, const Node& list, const KeyFacts& facts,
                    const Place& place);

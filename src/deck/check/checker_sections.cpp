@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/check/checker.hpp"
+#include "deck/check/peer_words.hpp"
 #include "deck/describe/describe.hpp"
 #include "deck/read/fallback_node.hpp"
 #include "deck/read/slips.hpp"
@@ -34,6 +35,22 @@ Position as_default(Position position) {
   return position;
 }
 
+/// What to add: an example where one of the kind does for a start, but no number that would be
+/// invented.
+std::string missing_text(const KeyFacts& facts) {
+  const bool number = facts.type == Type::integer || facts.type == Type::real;
+  const bool free = facts.range.least != facts.range.most || !facts.range.least;
+  if (!number || !free) {
+    return sample_text(facts);
+  }
+  std::string meaning = facts.doc;
+  while (meaning.ends_with('.')) {
+    meaning.pop_back();
+  }
+  return in_quotes(facts.name) + ", " + wanted_text(facts) +
+         (meaning.empty() ? "" : ": " + meaning);
+}
+
 bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -42,6 +59,9 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 
 std::string Checker::advice_for(std::string_view key, const std::vector<std::string>& allowed,
                                 const KeyFacts* variant) const {
+  if (auto advice = advice_for_peer_key(key, allowed)) {
+    return *advice;
+  }
   if (nearest(key, allowed)) {
     return suggestion(key, allowed);
   }
@@ -83,7 +103,8 @@ std::vector<std::string> Checker::refuse_unknown(const Schema& schema, const Nod
     }
     report(entry.position, "unknown key " + in_quotes(entry.key) + " in " + title(place) + kind,
            advice_for(entry.key, allowed, variant));
-    if (const auto key = meant_key(entry.key, allowed)) {
+    const auto peer = meant_by_peer(entry.key, allowed);
+    if (const auto key = peer ? peer : meant_key(entry.key, allowed)) {
       meant.push_back(*key);
     }
   }
@@ -182,7 +203,7 @@ ValuePtr Checker::fallback_value(const KeyFacts& facts, const Place& section,
   }
   if (is_required(facts)) {
     report(section.position, "missing key '" + facts.name + "' in " + title(section),
-           "add " + sample_text(facts));
+           "add " + missing_text(facts));
     return nullptr;
   }
   if (facts.type == Type::section && !facts.optional) {

@@ -16,6 +16,7 @@ struct Target {
   std::string path;
   const KeyFacts* key = nullptr;
   const Schema* keyword = nullptr;  ///< of the key's table
+  bool discriminator = false;       ///< the key that chooses from the table
 };
 
 bool is_variant(const KeyFacts& facts) { return !facts.discriminator.empty(); }
@@ -33,6 +34,15 @@ void append(std::vector<Target>& targets, std::vector<Target> more) {
   targets.insert(targets.end(), more.begin(), more.end());
 }
 
+/// Whether the rest of a path is a variant's discriminator, perhaps behind a keyword, an index or a
+/// name: "type", "dense.type", "0.type".
+bool names_keyword(const KeyFacts& facts, const Parts& parts, std::size_t next) {
+  const std::size_t left = parts.size() - next;
+  return is_variant(facts) && parts.back() == facts.discriminator &&
+         (left == 1 || (left == 2 && (facts.type == Type::variants ||
+                                      find_schema(facts.schemas, parts[next]) != nullptr)));
+}
+
 /// Goes on below a key with sections. A keyword, an index or the user's own name may stand in
 /// between or be left out.
 std::vector<Target> find_below(const KeyFacts& facts, const std::string& path, const Parts& parts,
@@ -40,6 +50,9 @@ std::vector<Target> find_below(const KeyFacts& facts, const std::string& path, c
   std::vector<Target> targets;
   if (next == parts.size()) {
     return {{path, &facts, nullptr}};
+  }
+  if (names_keyword(facts, parts, next)) {
+    return {{dotted(path, facts.discriminator), &facts, nullptr, true}};
   }
   for (const Schema& schema : facts.schemas) {
     const std::string inside = is_variant(facts) ? dotted(path, schema.name()) : path;
@@ -139,6 +152,11 @@ std::string table_text(const KeyFacts& facts) {
 
 std::string text_of(const Target& target) {
   const KeyFacts& facts = *target.key;
+  if (target.discriminator) {
+    return target.path +
+           "\n  Which one of these; the keys beside it are those of the one named.\n" +
+           table_text(facts);
+  }
   if (target.keyword != nullptr) {
     const std::string keys = keys_text(*target.keyword);
     return target.path + "\n  " + target.keyword->doc() + "\n" +

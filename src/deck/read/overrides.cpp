@@ -80,9 +80,20 @@ class Walk {
         next = {&key->facts(), section ? &key->facts().schemas.front() : nullptr, false};
       }
     }
+    if (next.key != nullptr && !next.key->excludes.empty()) {
+      drop_from_deck(next.key->excludes);
+    }
     node_ = &child_of(part, next);
     path_ += (path_.empty() ? "" : ".") + std::string(part);
     guide_ = next;
+  }
+
+  /// Removes a key of the node that the deck gave; one of the command line stays, to be refused.
+  void drop_from_deck(std::string_view key) {
+    std::erase_if(node_->entries, [&](const NodeEntry& entry) {
+      return entry.key == key && entry.position.origin != Origin::command_line &&
+             entry.value.position.origin != Origin::command_line;
+    });
   }
 
   /// The child with this key; made, from its default if it has one, where it is not there yet.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/read/text.hpp"
 
+#include "zygos/core/printable.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -10,29 +12,6 @@ namespace zygos::deck {
 namespace {
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
-
-/// Bytes of the well-formed code point at the front of `text`, 0 if there is none (Unicode 15,
-/// table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF).
-std::size_t code_point_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!continues(text[i])) {
-      return 0;
-    }
-  }
-  const unsigned char second = byte(1);
-  const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                     (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return wrong ? 0 : length;
-}
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
@@ -68,10 +47,10 @@ std::string shown(std::string_view text, std::size_t most) {
       return result + "...";
     }
     const std::size_t length = code_point_length(text);
-    const auto byte = static_cast<unsigned char>(text[0]);
-    const bool printable = length > 0 && byte >= 0x20 && byte != 0x7F;
-    result += printable ? text.substr(0, length) : std::string_view(byte == '\t' ? " " : "?");
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+    const std::string_view code_point = text.substr(0, std::max<std::size_t>(length, 1));
+    result += text[0] == '\t' || text[0] == '\n' ? std::string(text[0] == '\t' ? " " : "?")
+                                                 : printable(code_point);
+    text.remove_prefix(code_point.size());
   }
   return result;
 }

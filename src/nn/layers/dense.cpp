@@ -348,8 +348,7 @@ Entry<LayerPtr> dense_entry() {
                "multiplied, (..., D) to (..., units).")
       .fallback(true);
   schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
-      .fallback("none")
-      .advice("put a gelu layer behind the dense layer");
+      .fallback("none");
   return {schema,
           [](const deck::Section& options) {
             return dense({.units = options.integer("units"),

@@ -349,8 +349,7 @@ deck::Schema schema_of_graph_conv() {
       .fallback("gcn");
   schema.boolean("bias", "Whether to add b.").fallback(true);
   schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
-      .fallback("none")
-      .advice("put a gelu layer behind the graph_conv layer");
+      .fallback("none");
   schema
       .integers("fan_out",
                 "Children of a node on each level of the trees that samples are, the root first; "

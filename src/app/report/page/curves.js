@@ -13,7 +13,7 @@ function series_of(metrics, kind, value_of, name, colour, dashed) {
 }
 
 class CurveChart {
-  // chart: {title, unit text function, from_zero, top (a fixed upper end), can_log, series}
+  // chart: {title, unit text function, from_zero, least and most (what values can be), can_log, series}
   constructor(parent, chart) {
     this.chart = chart;
     this.log = false;
@@ -44,10 +44,12 @@ class CurveChart {
   limits() {
     const values = this.series.flatMap((one) => one.points.map((point) => point.value));
     let low = this.chart.from_zero && !this.log ? Math.min(0, ...values) : Math.min(...values);
-    let high = this.chart.top && !this.log ? Math.max(this.chart.top, ...values) : Math.max(...values);
+    let high = Math.max(...values);
     if (this.log) [low, high] = [Math.log10(low), Math.log10(high)];
     const margin = (high - low || Math.abs(high) || 1) * 0.05;
-    return [this.chart.from_zero && !this.log && low >= 0 ? 0 : low - margin, this.chart.top && !this.log ? high : high + margin];
+    const bottom = this.chart.from_zero && !this.log && low >= 0 ? 0 : low - margin;
+    if (this.log) return [bottom, high + margin];
+    return [Math.max(bottom, this.chart.least ?? bottom), Math.min(high + margin, this.chart.most ?? high + margin)];
   }
 
   ticks(low, high) {
@@ -153,7 +155,7 @@ function draw_curves(data) {
       series_of(metrics, "train", (line) => line.loss, "training loss", "var(--c-blue)", false),
       series_of(metrics, "test", (line) => line.test_loss, "test loss", "var(--c-vermillion)", true)] },
     ...["accuracy", "dice"].map((score) => (
-      { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", from_zero: true, top: 1, series: [
+      { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", least: 0, most: 1, series: [
         series_of(metrics, "train", (line) => line[score], `training ${score}`, "var(--c-blue)", false),
         series_of(metrics, "test", (line) => line[`test_${score}`], `test ${score}`, "var(--c-vermillion)", true)] })),
     { title: "Samples per second", text: text_of_rate, from_zero: true, series: throughput_series(data) },
@@ -166,7 +168,8 @@ function draw_curves(data) {
 
 function throughput_series(data) {
   const metrics = data.metrics;
-  const lanes = in_order(data, [...new Set(metrics.flatMap((line) => Object.keys(line.samples_per_s?.lanes ?? {})))]);
+  const at_work = (line) => Object.entries(line.samples_per_s?.lanes ?? {}).filter(([, rate]) => rate > 0).map(([lane]) => lane);
+  const lanes = in_order(data, [...new Set(metrics.flatMap(at_work))]);
   const colours = ["--c-blue", "--c-orange", "--c-green", "--c-purple", "--c-sky", "--c-vermillion", "--c-yellow"];
   const all = series_of(metrics, "train", (line) => line.samples_per_s?.total, "all places", "var(--text)", false);
   return lanes.length < 2 ? [all] : [all, ...lanes.map((lane, i) => series_of(metrics, "train",

@@ -38,8 +38,8 @@ function draw_tiles(data) {
     ["test loss", summary.test_loss, text_of_number],
     ["training loss", summary.loss ?? last.loss, text_of_number],
     ["steps", summary.steps ?? last.step, text_of_count],
-    ["a step (median)", summary.median_step_s ?? last.median_step_s, text_of_seconds],
-    ["samples a second", summary.samples_per_s?.total ?? last.samples_per_s?.total, (rate) => significant(rate, 3)],
+    ["a step: median of all steps", summary.median_step_s ?? last.median_step_s, text_of_seconds],
+    ["samples a second: all samples by all time", summary.samples_per_s?.total ?? last.samples_per_s?.total, (rate) => significant(rate, 3)],
     ["samples a second per GiB of the fullest lane", summary.memory_efficiency?.samples_per_s_per_gib, (rate) => significant(rate, 3)],
     [is_number(gain.measured) ? "speed-up, measured" : "speed-up, predicted", speedup,
       (value) => value.toFixed(2) + " ×"],
@@ -95,8 +95,10 @@ function idle_table(data) {
   const { measured, predicted } = data.timeline.idle;
   const names = in_order(data, Object.keys(measured));
   const rows = names.map((name) => [name, text_of_percent(measured[name]), predicted ? text_of_percent(predicted[name]) : "–"]);
-  return [html("p", { class: "small" }, "Idle is a place that computes nothing; its share of a step, over " +
-      `${text_of_count(data.timeline.steps_in_trace)} traced steps:`),
+  const gap = data.timeline.gap_us;
+  return [html("p", { class: "small" }, "Idle is a place that computes nothing; its share of a step, the median of " +
+      `${text_of_count(data.timeline.steps_in_trace)} traced steps` +
+      (is_number(gap) ? `, between which ${text_of_time(gap)} pass (median):` : ":")),
     table_of("", [["place"], ["idle, measured", true], ["idle, predicted", true]], rows)];
 }
 
@@ -105,7 +107,9 @@ function draw_comparison(data) {
   const parent = by_id("comparison-body"), summary = data.summary, gain = summary?.gain;
   const rows = [];
   if (gain) {
-    rows.push(["time of a step", gain.step_s?.predicted, gain.step_s?.measured ?? summary.median_step_s, text_of_seconds],
+    const after = is_number(gain.step_s?.measured);
+    rows.push([after ? "time of a step (measured after the run, in turn with single places)" : "time of a step (median of all steps)",
+      gain.step_s?.predicted, gain.step_s?.measured ?? summary.median_step_s, text_of_seconds],
       ["speed-up over the fastest single place", gain.predicted, gain.measured, (value) => value.toFixed(2) + " ×"]);
   }
   const idle = data.timeline?.idle;
@@ -124,7 +128,7 @@ function draw_comparison(data) {
   const text = (value, to_text) => (is_number(value) ? to_text(value) : "–");
   parent.append(table_of("", [["quantity"], ["predicted", true], ["measured", true], ["measured / predicted", true]],
     rows.map(([name, predicted, measured, to_text]) => [name, text(predicted, to_text), text(measured, to_text),
-      is_number(predicted) && is_number(measured) && predicted !== 0 ? (measured / predicted).toFixed(2) : "–"])));
+      is_number(predicted) && is_number(measured) && to_text(predicted) !== to_text(0) ? (measured / predicted).toFixed(2) : "–"])));
   if (is_number(gain?.upper_bound)) {
     parent.append(html("p", { class: "quiet small" }, `No split of this run can gain more than ${gain.upper_bound.toFixed(2)} ×.`));
   }

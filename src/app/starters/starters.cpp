@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "app/starters/starters.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zygos::app {
+
+std::span<const Starter> starters() {
+  static const std::array<Starter, 6> all{{
+      {"mlp", "classes: drawn digits", starter_mlp},
+      {"regression", "numbers from numbers: a smooth function", starter_regression},
+      {"images", "classes of images, with convolutions", starter_images},
+      {"text", "the next token of a sequence, with attention", starter_text},
+      {"graph", "classes of the nodes of a graph", starter_graph},
+      {"hdf5", "your own arrays in HDF5 files", starter_hdf5},
+  }};
+  return all;
+}
+
+std::string starter_kinds() {
+  std::string kinds;
+  for (const Starter& starter : starters()) {
+    kinds += (kinds.empty() ? "" : "|") + std::string(starter.kind);
+  }
+  return kinds;
+}
+
+std::string starter_deck(std::string_view kind, std::string_view file) {
+  const auto all = starters();
+  const auto found = std::ranges::find(all, kind, &Starter::kind);
+  ZYGOS_REQUIRE(found != all.end(), "the parser accepted an unknown kind of deck");
+  std::string text = std::string(starter_head) + std::string(found->deck);
+  constexpr std::string_view mark = "@FILE@";
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + file.size())) {
+    text.replace(at, mark.size(), file);
+  }
+  return text;
+}
+
+}  // namespace zygos::app

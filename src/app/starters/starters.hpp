@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decks to begin with, one for every kind of problem: the YAML files of this folder, compiled in.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace zygos::app {
+
+extern const std::string_view starter_head;  ///< above every starter
+extern const std::string_view starter_mlp;
+extern const std::string_view starter_regression;
+extern const std::string_view starter_images;
+extern const std::string_view starter_text;
+extern const std::string_view starter_graph;
+extern const std::string_view starter_hdf5;
+
+struct Starter {
+  std::string_view kind;
+  std::string_view about;
+  std::string_view deck;
+};
+
+std::span<const Starter> starters();
+/// "mlp|regression|..."
+std::string starter_kinds();
+/// The deck for `file`, whose name it tells its reader. `kind` must be one of starters().
+std::string starter_deck(std::string_view kind, std::string_view file);
+
+}  // namespace zygos::app
