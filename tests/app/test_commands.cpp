@@ -61,6 +61,7 @@ TEST_CASE("bench times steps and forward passes") {
   const nlohmann::json forward =
       json_of({"bench", "tiny.yaml", "--steps", "20", "--forward", "--json"}, scratch.path());
 
+  CHECK(steps["step_seconds"].size() == 20);
   for (const char* field : {"median_step_s", "min_step_s", "samples_per_s", "gflops"}) {
     CHECK(steps[field] > 0.0);
     CHECK(forward[field] > 0.0);

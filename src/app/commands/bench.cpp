@@ -95,6 +95,7 @@ int host_threads(const RunSetup& setup) {
 }
 
 struct Timing {
+  std::vector<double> seconds;  ///< of each step, in their order
   double median_s = 0.0;
   double minimum_s = 0.0;
   double samples_per_s = 0.0;
@@ -106,6 +107,7 @@ Timing timing_of(const std::vector<double>& seconds, const RunSetup& setup, bool
   const nn::Cost cost = forward ? setup.graph->forward_cost(batch, setup.dtype)
                                 : setup.graph->training_cost(batch, setup.dtype);
   Timing timing;
+  timing.seconds = seconds;
   timing.median_s = median(seconds);
   timing.minimum_s = *std::min_element(seconds.begin(), seconds.end());
   timing.samples_per_s = static_cast<double>(batch) / timing.median_s;
@@ -127,6 +129,7 @@ nlohmann::json timing_json(const Timing& timing, const Invocation& invocation,
           {"median_step_s", timing.median_s},
           {"min_step_s", timing.minimum_s},
           {"steps", steps_of(invocation)},
+          {"step_seconds", timing.seconds},
           {"batch", setup.trainer.batch},
           {"samples_per_s", timing.samples_per_s},
           {"threads", host_threads(setup)},
