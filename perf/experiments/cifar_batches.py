@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The time of 4,000 iterations of Caffe's cifar10_quick against the batch (E06): steps of `inputs/cifar10_quick.yaml` at batches of 10 to 800,
 and the straight line of least squares through them with R2. Published: 0.378 B + 7.55 s on a GPU, 10.1 B - 4.3 s on a CPU, 393 samples/s
-there at batch 100. Prints time, samples per second, the line's value and, with --accuracy, the accuracy after 4,000 iterations at batches of 10, 50 and 100
-(published: rising). Criteria: R2 above 0.99, samples/s at batch 100 above 393. Without --cifar10 drawn digits of that size stand in.
+there at batch 100. Prints time, samples per second, the line's value and, with --accuracy, the accuracy after 4,000 iterations at batches of
+10, 50 and 100 (published: rising). Criteria: R2 above 0.99, samples/s at batch 100 above 393. Without --cifar10 drawn digits of that size stand in.
 
     python3 perf/experiments/cifar_batches.py --cifar10 FOLDER --accuracy
     python3 perf/experiments/cifar_batches.py --quick
