@@ -117,6 +117,7 @@ Schema train_schema() {
       .in_range(2, 1e9)
       .or_word("never")
       .fallback("5 min");
+  schema
       .texts("metrics",
              "Figures of an evaluation beside its loss and score: mae, rmse and r2 of numbers, in "
              "their own units; top5 and macro_f1 of labels. With confusion, zygos eval prints the "
