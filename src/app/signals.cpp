@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <string_view>
 #include <thread>
 
@@ -33,8 +34,10 @@ void on_stop(train::Trainer* trainer) {
 
 /// What a handler may print with. Text that nobody takes is no reason to do anything else.
 void tell(std::string_view text) {
+  const int before = errno;
   const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);
+  errno = before;
 }
 
 void handle(int signal) {

@@ -7,7 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <algorithm>
+#include <csignal>
 
 namespace zygos::test {
 namespace {
@@ -168,6 +168,20 @@ TEST_CASE("a finished run has nothing left to do, and nothing of it is overwritt
   }
   CHECK(json_of({"resume", "runs/tiny", "--json"}, scratch.path())["loss"] ==
         nlohmann::json::parse(summary)["loss"]);
+}
+
+TEST_CASE("an interrupt says what it does, and a stopped run how to go on") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  Process process({"train", "tiny.yaml", "train.epochs=100000"}, scratch.path());
+  REQUIRE(wait_for_checkpoints(scratch.path(), 2));
+
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+
+  CHECK(outcome.code == 75);
+  CHECK_THAT(outcome.err, ContainsSubstring("finishing the step, saving"));
+  CHECK_THAT(outcome.out, ContainsSubstring("zygos resume runs/tiny"));
 }
 
 TEST_CASE("lines that are not of a run are left out of its metrics with a warning") {
