@@ -58,6 +58,9 @@ std::size_t finest(const std::vector<TensorBlock>& blocks) {
                                   blocks.begin());
 }
 
+/// Part of all that gets a piece, however few there are.
+constexpr double smallest_share = 1.0 / 64.0;
+
 /// Where the lanes' ranges of a block's pieces begin, and where the last one ends.
 std::vector<std::int64_t> pieces_of(const std::string& layer, const TensorBlock& block,
                                     std::size_t lanes, const std::vector<double>& shares) {
@@ -66,16 +69,21 @@ std::vector<std::int64_t> pieces_of(const std::string& layer, const TensorBlock&
            " lanes; give one per lane");
   }
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
+  const auto count = static_cast<std::int64_t>(lanes);
   std::vector<std::int64_t> bounds{0};
   double sum = 0.0;
+  const auto pieces = static_cast<double>(block.pieces());
   for (const double share : shares) {
-    sum += share;
-    bounds.push_back(std::llround(static_cast<double>(block.pieces()) * sum / whole));
-    if (!(share > 0.0) || !std::isfinite(whole) || bounds.back() <= bounds[bounds.size() - 2]) {
+    const double part = share / whole;
+    if (!(share > 0.0) || !std::isfinite(whole) || part < std::min(smallest_share, 0.5 / pieces)) {
       refuse("a share of " + std::to_string(share) + " leaves a lane without any of the " +
              std::to_string(block.pieces()) + (block.together > 1 ? " heads" : " units") +
              " of layer '" + layer + "'; raise it, or name fewer lanes");
     }
+    sum += share;
+    const std::int64_t left = count - static_cast<std::int64_t>(bounds.size());
+    bounds.push_back(std::clamp<std::int64_t>(std::llround(pieces * sum / whole), bounds.back() + 1,
+                                              block.pieces() - left));
   }
   return bounds;
 }

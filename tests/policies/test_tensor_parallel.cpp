@@ -188,6 +188,18 @@ TEST_CASE("Every block gets the shares of the finest one, and every lane a head"
   CHECK(heads == std::vector<std::int64_t>{1, 1, 2});  // the first lane's slices come last
 }
 
+TEST_CASE("A lane of a small share has one head, not none") {
+  const Layers layers{{"tokens", nn::reshape(std::vector<std::int64_t>{5, 2})},
+                      {"qkv", nn::dense({.units = 24, .flatten = false})},
+                      {"attention", nn::causal_attention({.heads = 4})},
+                      {"projection", nn::dense({.units = 2, .flatten = false})}};
+  for (const auto& shares : {std::vector{30.0, 1.0}, std::vector{1.0, 30.0}}) {
+    const auto schedule = made(problem_of(layers), {.shares = shares, .lanes = {}});
+    CHECK(schedule.slices[1].units == 8);
+    CHECK(schedule.slices[1].begin == (shares[0] > 1.0 ? 6 : 2));
+  }
+}
+
 TEST_CASE("Convolutions are cut by filters, then by channels, or by rows of a dense layer") {
   const auto schedule = made(problem_of(convolutions(), 3));
 
