@@ -40,7 +40,7 @@ using deck::Type;
 constexpr unsigned time_limit_s = 60;
 /// Of one whose number is the amount of work, all of which is wanted: it is only seen to begin.
 constexpr unsigned begin_time_s = 2;
-constexpr std::array long_work{"data.power_law_graph.nodes"};
+constexpr std::array long_work{"data.power_law_graph.nodes", "data.synthetic.size"};
 constexpr rlim_t memory_limit = rlim_t{8} << 30;
 
 /// An override that sets a key, made from "key: value" within the key's section.
