@@ -20,7 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
-const std::vector<std::string> long_run{"train.epochs=60", "checkpoint.every=15 steps"};
+// Two stops take up to 90 steps of the 360: a checkpoint an epoch, and never more than three to
+// wait for.
+const std::string epochs = "train.epochs=24";
+const std::vector<std::string> long_run{epochs, "checkpoint.every=15 steps"};
 
 std::vector<std::string> words_of(const std::string& policy,
                                   const std::vector<std::string>& more = {}) {
@@ -91,8 +94,8 @@ void stop_twice_and_go_on(const std::string& policy, const std::vector<std::stri
 
   const nlohmann::json resumed = train_to_the_end(scratch.path(), words_of(policy, more));
 
-  CHECK(resumed["steps"] == 60 * 15);
-  std::vector<std::string> words{"train.epochs=60", "policy=" + fixed(policy, resumed["decisions"]),
+  CHECK(resumed["steps"] == 24 * 15);
+  std::vector<std::string> words{epochs, "policy=" + fixed(policy, resumed["decisions"]),
                                  "--run-dir", "undisturbed"};
   words.insert(words.end(), more.begin(), more.end());
   const nlohmann::json undisturbed = train_to_the_end(scratch.path(), words);
@@ -111,7 +114,7 @@ TEST_CASE("a run stopped anywhere goes on with the learning rate of its step") {
   const auto policy = GENERATE(as<std::string>{}, "{type: data_parallel}",
                                "{type: pipedream, micro_batches: 4, average: 7 steps}");
   const auto schedule =
-      GENERATE(as<std::string>{}, "{type: cosine, length: 60 epochs, warm_up: 70 steps}",
+      GENERATE(as<std::string>{}, "{type: cosine, length: 24 epochs, warm_up: 70 steps}",
                "{type: step, every: 55 steps, factor: 0.8}");
   stop_twice_and_go_on(policy, {"optimizer.schedule=" + schedule});
 }
