@@ -18,7 +18,7 @@
 namespace zygos::io {
 namespace {
 
-constexpr std::uint64_t max_payload = std::uint64_t{1} << 62;
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 58;  // of a Shape
 
 struct Type {
   std::uint8_t code;
@@ -121,7 +121,7 @@ Type IdxFile::read_magic(std::size_t& rank) {
 
 void IdxFile::read_extents(Header& header, std::size_t rank) {
   std::array<std::int64_t, Shape::max_rank> dimensions{};
-  header.payload = header.type.bytes;
+  std::uint64_t elements = 1;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     std::array<std::byte, 4> raw{};
     const std::size_t got = source_->read(raw);
@@ -139,16 +139,17 @@ void IdxFile::read_extents(Header& header, std::size_t rank) {
            "found extent 0 of axis " + std::to_string(axis) +
                "; a data set needs at least one sample with one element; fetch the file again");
     }
-    if (header.payload > max_payload / extent) {
+    if (elements > max_elements / extent) {
       fail(header.bytes, "found extent " + std::to_string(extent) + " of axis " +
                              std::to_string(axis) +
-                             ", with which the array exceeds 2^62 bytes; the header is damaged; "
+                             ", with which the array exceeds 2^58 elements; the header is damaged; "
                              "fetch the file again");
     }
-    header.payload *= extent;
+    elements *= extent;
     dimensions[axis] = static_cast<std::int64_t>(extent);
     header.bytes += raw.size();
   }
+  header.payload = elements * header.type.bytes;
   header.shape = Shape(std::span<const std::int64_t>(dimensions.data(), rank));
 }
 

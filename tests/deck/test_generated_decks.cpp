@@ -63,8 +63,11 @@ class Breaker {
     const auto begin = lines.begin();
     lines.erase(begin + static_cast<std::ptrdiff_t>(key.line),
                 begin + static_cast<std::ptrdiff_t>(key.end));
-    expect(lines,
-           {key.parent_line + 1, key.parent_column + 1, "missing key '" + key.facts.name + "'"});
+    const std::string& next = lines[key.parent_line + 1];
+    const bool was_only_key = next.find_first_not_of(' ') <= key.parent_column;
+    expect(lines, {key.parent_line + 1, key.parent_column + 1,
+                   was_only_key ? "must be a section, found nothing"
+                                : "missing key '" + key.facts.name + "'"});
   }
 
   void replace(const WrittenKey& key, const std::string& value, const std::string& words) {
@@ -110,9 +113,9 @@ std::optional<std::string> value_out_of_range(const KeyFacts& facts) {
 
 /// Fits no type of a scalar, list or section.
 std::string value_of_wrong_type(const KeyFacts& facts) {
-  const bool takes_scalars = facts.schemas.empty() && facts.type != Type::integers &&
-                             facts.type != Type::reals && facts.type != Type::texts &&
-                             facts.name != "first";
+  const bool takes_scalars =
+      facts.schemas.empty() && facts.type != Type::integers && facts.type != Type::reals &&
+      (facts.type != Type::texts || facts.or_single) && facts.name != "first";
   return takes_scalars ? "[[]]" : "'?'";
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
   CHECK(keywords(optimizer_registry()) ==
         std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop", "one_bit_adam"});
   CHECK(keywords(rate_schedule_registry()) ==
-        std::vector<std::string>{"constant", "step", "milestones", "cosine"});
+        std::vector<std::string>{"constant", "step", "milestones", "cosine", "exponential"});
 }
 
 TEST_CASE("What a deck names is what is made") {

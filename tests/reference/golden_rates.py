@@ -53,3 +53,10 @@ def cosine(options, optimizer):
         return falls
     ramp = lr_scheduler.LinearLR(optimizer, options["warm_up_from"], total_iters=warm_up)
     return lr_scheduler.SequentialLR(optimizer, [ramp, falls], milestones=[warm_up])
+
+
+@rate(Case(STEPS, every="4 steps", factor=0.5),
+      Case(STEPS, every="5 steps", factor=0.1, warm_up="6 steps", warm_up_from=0.5))
+def exponential(options, optimizer):
+    falls = lr_scheduler.ExponentialLR(optimizer, options["factor"] ** (1 / steps(options, "every")))
+    return warmed_up(options, optimizer, falls) if "warm_up" in options else falls
