@@ -18,7 +18,7 @@
 namespace zygos::io {
 namespace {
 
-constexpr std::uint64_t max_elements = std::uint64_t{1} << 58;  // of a Shape
+constexpr std::uint64_t max_shape_size = std::uint64_t{1} << 58;  // of a Shape
 
 struct Type {
   std::uint8_t code;
@@ -139,7 +139,7 @@ void IdxFile::read_extents(Header& header, std::size_t rank) {
            "found extent 0 of axis " + std::to_string(axis) +
                "; a data set needs at least one sample with one element; fetch the file again");
     }
-    if (elements > max_elements / extent) {
+    if (elements > max_shape_size / extent) {
       fail(header.bytes, "found extent " + std::to_string(extent) + " of axis " +
                              std::to_string(axis) +
                              ", with which the array exceeds 2^58 elements; the header is damaged; "
