@@ -63,8 +63,10 @@ class Breaker {
     const auto begin = lines.begin();
     lines.erase(begin + static_cast<std::ptrdiff_t>(key.line),
                 begin + static_cast<std::ptrdiff_t>(key.end));
-    const std::string& next = lines[key.parent_line + 1];
-    const bool was_only_key = next.find_first_not_of(' ') <= key.parent_column;
+    const bool in_section = key.parent_line < key.line && !key.first_of_element;
+    const bool was_only_key =
+        in_section && key.column > 0 && key.parent_column < key.column &&
+        lines[key.parent_line + 1].find_first_not_of(' ') <= key.parent_column;
     expect(lines, {key.parent_line + 1, key.parent_column + 1,
                    was_only_key ? "must be a section, found nothing"
                                 : "missing key '" + key.facts.name + "'"});
