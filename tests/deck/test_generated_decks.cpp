@@ -115,9 +115,12 @@ std::optional<std::string> value_out_of_range(const KeyFacts& facts) {
 
 /// Fits no type of a scalar, list or section.
 std::string value_of_wrong_type(const KeyFacts& facts) {
-  const bool takes_scalars =
-      facts.schemas.empty() && facts.type != Type::integers && facts.type != Type::reals &&
-      (facts.type != Type::texts || facts.or_single) && facts.name != "first";
+  if (facts.type == Type::texts && facts.or_single) {
+    return "{a: 1}";  // a text alone is right
+  }
+  const bool takes_scalars = facts.schemas.empty() && facts.type != Type::integers &&
+                             facts.type != Type::reals && facts.type != Type::texts &&
+                             facts.name != "first";
   return takes_scalars ? "[[]]" : "'?'";
 }
 
