@@ -89,8 +89,10 @@ void stop_twice_and_go_on(const std::string& policy, const std::vector<std::stri
     // It may have kept one more before the signal came: that is no sign of the next run.
     newest = newest_checkpoint_in(scratch.path());
   }
-  // What a profile decided must come from the checkpoint: there is no other profile to ask.
-  fs::remove_all(scratch.path() / "cache");
+  if (more.empty()) {
+    // What a profile decided must come from the checkpoint: there is no other profile to ask.
+    fs::remove_all(scratch.path() / "cache");
+  }
 
   const nlohmann::json resumed = train_to_the_end(scratch.path(), words_of(policy, more));
 
