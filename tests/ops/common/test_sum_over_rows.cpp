@@ -84,10 +84,11 @@ TEMPLATE_LIST_TEST_CASE("A team's sums over rows have the same bits on every spa
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
   for (const auto& [rows, columns] : shapes) {
     CAPTURE(rows, columns);
     const auto values = random_values(rows * columns, 2);
-    CHECK(summed_by_teams<Exec, T>(make_exec<Exec>(), rows, columns, values) ==
+    CHECK(summed_by_teams<Exec, T>(exec, rows, columns, values) ==
           summed_by_teams<Kokkos::Serial, T>(Kokkos::Serial(), rows, columns, values));
   }
 }
