@@ -191,13 +191,10 @@ void add_subject(CLI::App& command, Invocation& to) {
 
 /// Of one command alone.
 void add_assume(CLI::App& command, Invocation& to) {
-  std::string known;
-  for (const plan::Card& card : plan::cards()) {
-    known += (known.empty() ? "" : ", ") + std::string(card.keyword);
-  }
   command
-      .add_option("--assume", to.assume,
-                  "Take lanes that are no host for this GPU, by its data sheet: " + known)
+      .add_option(
+          "--assume", to.assume,
+          "Take lanes that are no host for this GPU, by its data sheet: " + plan::card_keywords())
       ->type_name("CARD");
 }
 

@@ -94,12 +94,19 @@ void add_files(Schema& schema, Schema (*files)(const char*, const char*), const 
   add_validation(schema);
 }
 
-Schema idx_schema() {
-  Schema schema("idx", "IDX files, the format of MNIST.");
-  add_files(schema, idx_files, "{images: images.idx, labels: labels.idx}");
+/// A format whose keys are those of every file of samples.
+Schema samples_schema(const char* format, const char* doc,
+                      Schema (*files)(const char*, const char*), const char* example) {
+  Schema schema(format, doc);
+  add_files(schema, files, example);
   add_scaling(schema);
   add_classes(schema);
   return schema;
+}
+
+Schema idx_schema() {
+  return samples_schema("idx", "IDX files, the format of MNIST.", idx_files,
+                        "{images: images.idx, labels: labels.idx}");
 }
 
 Schema csv_schema() {
@@ -133,19 +140,12 @@ Schema csv_schema() {
 }
 
 Schema npy_schema() {
-  Schema schema("npy", "Arrays in files of numpy.save.");
-  add_files(schema, npy_files, "{inputs: inputs.npy, targets: targets.npy}");
-  add_scaling(schema);
-  add_classes(schema);
-  return schema;
+  return samples_schema("npy", "Arrays in files of numpy.save.", npy_files,
+                        "{inputs: inputs.npy, targets: targets.npy}");
 }
 
 Schema npz_schema() {
-  Schema schema("npz", "Arrays in files of numpy.savez.");
-  add_files(schema, npz_files, "{file: train.npz}");
-  add_scaling(schema);
-  add_classes(schema);
-  return schema;
+  return samples_schema("npz", "Arrays in files of numpy.savez.", npz_files, "{file: train.npz}");
 }
 
 Schema hdf5_schema() {

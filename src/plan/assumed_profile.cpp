@@ -13,19 +13,11 @@ using schedule::TaskKind;
 constexpr double flop_s = 1e-10;
 constexpr double byte_s = 1e-10;
 constexpr double byte_in_file_s = 1e-9;
-constexpr std::int64_t large = std::int64_t{1} << 40;
-
-/// Proportional to the amount.
-Curve line(double per_unit_s) {
-  Curve curve;
-  curve.add(0, 0.0);
-  curve.add(large, per_unit_s * static_cast<double>(large));
-  return curve;
-}
 
 /// What it takes to write a file or read it; 0: assumed.
 Curve file_curve(double disk_bytes_per_second) {
-  return line(disk_bytes_per_second > 0.0 ? 1.0 / disk_bytes_per_second : byte_in_file_s);
+  return straight_line(0.0,
+                       disk_bytes_per_second > 0.0 ? 1.0 / disk_bytes_per_second : byte_in_file_s);
 }
 
 PlaceCosts assumed_costs(const Problem& problem, double disk_bytes_per_second) {
@@ -33,16 +25,17 @@ PlaceCosts assumed_costs(const Problem& problem, double disk_bytes_per_second) {
   for (const schedule::NodeOutline& node : problem.model.nodes) {
     // A backward pass has two products where a forward pass has one.
     const double pass_s = std::max(node.flops, 1.0) / 3.0 * flop_s;
-    costs.forward.push_back(line(pass_s));
-    costs.backward.push_back(line(2.0 * pass_s));
+    costs.forward.push_back(straight_line(0.0, pass_s));
+    costs.backward.push_back(straight_line(0.0, 2.0 * pass_s));
   }
   const double element_s = byte_s * static_cast<double>(problem.model.element_bytes);
   for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
     const bool by_elements = kind.cost == schedule::CostFamily::elements;
     if (kind.cost != schedule::CostFamily::pass && kind.cost != schedule::CostFamily::in_pass) {
       const bool in_file = kind.queue == schedule::Queue::file;
-      costs.others.emplace(kind.kind, in_file ? file_curve(disk_bytes_per_second)
-                                              : line(by_elements ? element_s : byte_s));
+      costs.others.emplace(kind.kind, in_file
+                                          ? file_curve(disk_bytes_per_second)
+                                          : straight_line(0.0, by_elements ? element_s : byte_s));
     }
   }
   return costs;

@@ -26,15 +26,6 @@ constexpr std::array table{
     Card{"v100", "NVIDIA V100 SXM2 32 GB", 15.7e12, 7.8e12, 0.9e12, 32e9, 16e9},
 };
 
-constexpr std::int64_t far = std::int64_t{1} << 40;
-
-Curve line(double constant_s, double per_unit_s) {
-  Curve curve;
-  curve.add(0, constant_s);
-  curve.add(far, constant_s + per_unit_s * static_cast<double>(far));
-  return curve;
-}
-
 /// What a card does with a model.
 class CardCosts {
  public:
@@ -69,7 +60,7 @@ class CardCosts {
         std::max(products * node.flops / 3.0 / flops_per_s(), products * bytes / card_.bytes_per_s);
     const auto weights =
         static_cast<double>(node.parameters.count() * problem_.model.element_bytes);
-    return line(products * (assumed_launch_s + weights / card_.bytes_per_s), sample_s);
+    return straight_line(products * (assumed_launch_s + weights / card_.bytes_per_s), sample_s);
   }
 
   /// Read and written for a sample: inputs, output, what is kept for backward.
@@ -86,23 +77,24 @@ class CardCosts {
     const auto element = static_cast<double>(problem_.model.element_bytes);
     switch (family) {
       case CostFamily::samples:  // the loss
-        return line(2.0 * assumed_launch_s,
-                    2.0 * static_cast<double>(problem_.model.nodes.back().output_bytes) /
-                        card_.bytes_per_s);
+        return straight_line(2.0 * assumed_launch_s,
+                             2.0 * static_cast<double>(problem_.model.nodes.back().output_bytes) /
+                                 card_.bytes_per_s);
       case CostFamily::elements: {  // an update reads and writes weights and states, reads a
                                     // gradient
         const double streams = 3.0 + 2.0 * static_cast<double>(problem_.optimizer_states);
-        return line(assumed_launch_s, streams * element / card_.bytes_per_s);
+        return straight_line(assumed_launch_s, streams * element / card_.bytes_per_s);
       }
       case CostFamily::duplicate:
-        return line(assumed_launch_s, 2.0 / card_.bytes_per_s);
+        return straight_line(assumed_launch_s, 2.0 / card_.bytes_per_s);
       case CostFamily::staging:
       case CostFamily::transfer:
       case CostFamily::pass:
       case CostFamily::in_pass:
         break;
     }
-    return line(assumed_link_latency_s, 1.0 / card_.link_bytes_per_s);
+    return curve_of(lane::Link{.bytes_per_second = card_.link_bytes_per_s,
+                               .latency_s = assumed_link_latency_s});
   }
 
   const Card& card_;
@@ -120,14 +112,19 @@ std::string Card::text() const {
 
 std::span<const Card> cards() { return table; }
 
+std::string card_keywords() {
+  std::string known;
+  for (const Card& card : table) {
+    known += (known.empty() ? "" : ", ") + std::string(card.keyword);
+  }
+  return known;
+}
+
 const Card& card_of(std::string_view keyword) {
   const auto found = std::ranges::find(table, keyword, &Card::keyword);
   if (found == table.end()) {
-    std::string known;
-    for (const Card& card : table) {
-      known += (known.empty() ? "" : ", ") + std::string(card.keyword);
-    }
-    throw UsageError(fmt::format("no data sheet of '{}' is known; there are: {}", keyword, known));
+    throw UsageError(
+        fmt::format("no data sheet of '{}' is known; there are: {}", keyword, card_keywords()));
   }
   return *found;
 }

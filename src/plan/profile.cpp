@@ -125,6 +125,14 @@ Curve Curve::raised(double seconds) const {
   return out;
 }
 
+Curve straight_line(double constant_s, double per_unit_s) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  Curve curve;
+  curve.add(0, constant_s);
+  curve.add(far, constant_s + per_unit_s * static_cast<double>(far));
+  return curve;
+}
+
 Curve curve_of(const lane::Link& link) {
   constexpr std::int64_t far = std::int64_t{1} << 40;
   const auto seconds = [&](double bytes) {

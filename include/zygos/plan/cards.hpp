@@ -29,6 +29,8 @@ struct Card {
   std::string text() const;
 };
 std::span<const Card> cards();
+/// "a100, h100, ...".
+std::string card_keywords();
 /// Throws UsageError that lists the keywords.
 const Card& card_of(std::string_view keyword);
 

@@ -41,6 +41,8 @@ class Curve {
   std::vector<std::pair<std::int64_t, double>> points_;
 };
 
+/// Proportional to the amount, beside what comes with any amount.
+Curve straight_line(double constant_s, double per_unit_s);
 /// Seconds over bytes of a link: latency + bytes / bandwidth.
 Curve curve_of(const lane::Link& link);
 /// The link whose times are nearest to a curve over bytes, small and large messages counting alike

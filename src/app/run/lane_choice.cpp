@@ -17,22 +17,19 @@ namespace {
 
 /// `used`: devices that lanes before this one have: no two lanes share one.
 void choose_kind(LaneRequest& request, const Machine& machine, std::set<int>& used) {
+  lane::LaneSpec& spec = request.spec;
   if (request.any_device) {
-    const bool there = machine.devices > request.spec.device_id;
-    request.spec.kind =
-        there && !used.contains(request.spec.device_id) ? lane::Kind::device : lane::Kind::emulated;
+    const bool is_free = machine.devices > spec.device_id && !used.contains(spec.device_id);
+    spec.kind = is_free ? lane::Kind::device : lane::Kind::emulated;
+    if (is_free) {
+      // Link, memory and slow-down describe the emulation; a real device has its own.
+      spec.link = {};
+      spec.unified = false;
+      spec.slowdown = 1.0;
+    }
   }
-  if (request.spec.kind == lane::Kind::device) {
-    used.insert(request.spec.device_id);
-  }
-  if (!request.any_device) {
-    return;
-  }
-  if (request.spec.kind == lane::Kind::device) {
-    // Link, memory and slow-down describe the emulation; a real device has its own.
-    request.spec.link = {};
-    request.spec.unified = false;
-    request.spec.slowdown = 1.0;
+  if (spec.kind == lane::Kind::device) {
+    used.insert(spec.device_id);
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "ops/attention/attention_backward.hpp"
 #include "ops/attention/attention_forward.hpp"
-#include "ops/gemm/device/team_gemm.hpp"
+#include "ops/common/launch.hpp"
 
 namespace zygos::ops::attention {
 
@@ -118,7 +118,7 @@ template <class T, class Exec, class Body>
 void for_each_team(const char* label, const Exec& exec, std::size_t items, const Body& body) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
-  constexpr std::size_t threads = team_side<Exec> * team_side<Exec>;
+  constexpr auto threads = static_cast<std::size_t>(threads_of_team<Exec>(256));
   using Team = DeviceTeam<T, Member, threads>;
   using Scratch = Kokkos::View<typename Team::Room, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;

@@ -24,8 +24,7 @@
 
 namespace zygos::ops {
 
-/// Threads of a team in each direction. A host's teams have one thread; a test may still compute
-/// there what a device would.
+/// Threads of a team in each direction; see threads_of_team().
 template <class Exec>
 inline constexpr std::size_t team_side = HostSpace<Exec> ? 1 : 16;
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ops/common/blocking.hpp"
+#include "ops/common/launch.hpp"
 #include "ops/elementwise/activation_math.hpp"
 #include "ops/mlp/mlp.hpp"
 
@@ -24,9 +25,7 @@ template <class T, class Exec>
 struct TeamMlpKernel {
   static constexpr int samples_of_thread = 8;
   static constexpr int tile = sizeof(T) > 4 ? 16 : 32;
-  static constexpr int team_size =
-      Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible ? 1
-                                                                                             : 128;
+  static constexpr int team_size = threads_of_team<Exec>(128);
   using Policy = Kokkos::TeamPolicy<Exec>;
   using Member = typename Policy::member_type;
   /// (features, tile)
