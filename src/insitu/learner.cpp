@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "insitu/learner.hpp"
 
+#include "insitu/state_names.hpp"
 #include "ops/elementwise/elementwise.hpp"
 #include "ops/update/clip_factor.hpp"
 
@@ -20,7 +21,6 @@ namespace {
 
 /// Steps are laid out once for each of so many batch sizes; the oldest gives way.
 constexpr std::size_t max_passes = 4;
-constexpr const char* counters_name = "surrogate/counters";
 
 const graph::Graph& checked(const graph::Graph& graph, const Options& options) {
   graph.require_trainable();

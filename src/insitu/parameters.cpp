@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "insitu/parameters.hpp"
 
+#include "insitu/state_names.hpp"
 #include "ops/elementwise/elementwise.hpp"
 #include "ops/update/clip_factor.hpp"
 
@@ -17,8 +18,6 @@
 
 namespace zygos::insitu {
 namespace {
-
-constexpr const char* standards_name = "surrogate/standards";
 
 void copy_flat(const lane::Execution& execution, const Tensor& from, const Tensor& to) {
   lane::dispatch(execution, to.dtype(), [&](const auto& exec, auto type) {

@@ -109,7 +109,7 @@ constexpr const char* inputs_name = "reservoir/inputs";
 constexpr const char* targets_name = "reservoir/targets";
 constexpr const char* owners_name = "reservoir/owners";
 constexpr const char* moments_name = "reservoir/moments";
-constexpr const char* counters_name = "reservoir/counters";
+constexpr const char* reservoir_counters_name = "reservoir/counters";
 constexpr const char* options_name = "reservoir/options";
 
 /// A tensor that describes itself by what lies where.
@@ -159,7 +159,7 @@ State ReservoirStore::state() const {
     instance_.copy_out(tensor.bytes.data(), piece.data, piece.bytes(), "zygos::insitu::state");
     state.tensors.push_back(std::move(tensor));
   }
-  state.tensors.push_back(numbers(counters_name, std::array{seen_, refused()}));
+  state.tensors.push_back(numbers(reservoir_counters_name, std::array{seen_, refused()}));
   state.tensors.push_back(numbers(options_name, identity()));
   return state;
 }
@@ -172,7 +172,7 @@ void ReservoirStore::restore(const State& state) {
         "the saved reservoir has another capacity, validate_every, keep or seed than this one; "
         "make it with the same options");
   }
-  const auto counters = numbers_in(state.tensor(counters_name, DType::i64, Shape{2}));
+  const auto counters = numbers_in(state.tensor(reservoir_counters_name, DType::i64, Shape{2}));
   const auto pieces = pieces_of(*this, slot_count());
   for (const Piece& piece : pieces) {
     static_cast<void>(state.tensor(piece.name, piece.dtype, piece.shape));

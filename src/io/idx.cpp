@@ -26,12 +26,12 @@ struct Type {
   DType dtype;        // in memory
 };
 
-constexpr std::array<Type, 6> types{{{0x08, 1, DType::u8},
-                                     {0x09, 1, DType::i32},
-                                     {0x0B, 2, DType::i32},
-                                     {0x0C, 4, DType::i32},
-                                     {0x0D, 4, DType::f32},
-                                     {0x0E, 8, DType::f64}}};
+constexpr std::array<Type, 6> idx_types{{{0x08, 1, DType::u8},
+                                         {0x09, 1, DType::i32},
+                                         {0x0B, 2, DType::i32},
+                                         {0x0C, 4, DType::i32},
+                                         {0x0D, 4, DType::f32},
+                                         {0x0E, 8, DType::f64}}};
 
 struct Header {
   Type type;
@@ -109,9 +109,9 @@ Type IdxFile::read_magic(std::size_t& rank) {
                 std::to_string(Shape::max_rank) + "; store the array with fewer dimensions");
   }
   const auto code = std::to_integer<std::uint8_t>(magic[2]);
-  const auto* type = std::find_if(types.begin(), types.end(),
+  const auto* type = std::find_if(idx_types.begin(), idx_types.end(),
                                   [&](const Type& candidate) { return candidate.code == code; });
-  if (type == types.end()) {
+  if (type == idx_types.end()) {
     fail(2, "found element type " + hex({&magic[2], 1}) +
                 "; allowed are 08 (u8), 09 (i8), 0b (i16), 0c (i32), 0d (f32), 0e (f64); "
                 "convert the file");

@@ -21,14 +21,14 @@ namespace zygos::app {
 
 namespace {
 
-struct Step {
+struct BuiltStep {
   schedule::Schedule schedule;
   plan::Simulation times;
   TimeUnit unit = TimeUnit::forward_pass;
 };
 
-Step step_of(RunSetup& setup, const Invocation& invocation, Console& console) {
-  Step step;
+BuiltStep step_of(RunSetup& setup, const Invocation& invocation, Console& console) {
+  BuiltStep step;
   if (invocation.measured) {
     const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
     step.schedule = setup.policy->schedule(setup.problem(), &profile);
@@ -41,7 +41,7 @@ Step step_of(RunSetup& setup, const Invocation& invocation, Console& console) {
   return step;
 }
 
-nlohmann::json task_json(const Step& step, std::size_t index) {
+nlohmann::json task_json(const BuiltStep& step, std::size_t index) {
   const schedule::Task& task = step.schedule.tasks[index];
   nlohmann::json object{{"name", step.schedule.name_of(static_cast<schedule::TaskId>(index))},
                         {"kind", name_of(task.kind)},
@@ -58,7 +58,7 @@ nlohmann::json task_json(const Step& step, std::size_t index) {
   return object;
 }
 
-nlohmann::json json_of(const Step& step) {
+nlohmann::json json_of(const BuiltStep& step) {
   nlohmann::json tasks = nlohmann::json::array();
   for (std::size_t index = 0; index < step.schedule.tasks.size(); ++index) {
     tasks.push_back(task_json(step, index));
@@ -87,7 +87,7 @@ void require_known_ending(const std::string& output) {
   }
 }
 
-std::string text_for(const Step& step, const std::string& output) {
+std::string text_for(const BuiltStep& step, const std::string& output) {
   if (output.ends_with(".svg")) {
     return schedule_picture(step.schedule, step.times, step.unit);
   }
@@ -100,7 +100,7 @@ ExitCode run_schedule(const Invocation& invocation, Console& console) {
   require_known_ending(invocation.output);
   RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
                              build_options(invocation));
-  const Step step = step_of(setup, invocation, console);
+  const BuiltStep step = step_of(setup, invocation, console);
   if (!invocation.output.empty()) {
     io::write_file_atomically(invocation.output, text_for(step, invocation.output));
     console.say(invocation.output);

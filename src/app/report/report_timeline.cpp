@@ -32,7 +32,7 @@ struct Event {
   double end_us = 0.0;
 };
 
-struct Step {
+struct TimelineStep {
   std::vector<Event> events;
   double start_us = 0.0;
   double end_us = 0.0;
@@ -46,8 +46,8 @@ struct Step {
 
 /// A trace, taken apart.
 struct Parts {
-  std::map<std::uint64_t, Step> steps;
-  Step predicted;
+  std::map<std::uint64_t, TimelineStep> steps;
+  TimelineStep predicted;
   std::map<std::int64_t, std::string> track_names;
   json tasks = json::array();
   std::map<std::string, std::size_t> task_numbers;
@@ -105,7 +105,7 @@ Parts parts_of(const json& trace) {
 }
 
 /// The recorder forgets the oldest tasks one by one, place by place: its first steps have holes.
-void drop_cut_steps(std::map<std::uint64_t, Step>& steps) {
+void drop_cut_steps(std::map<std::uint64_t, TimelineStep>& steps) {
   std::size_t whole = 0;
   for (const auto& [number, step] : steps) {
     whole = std::max(whole, step.events.size());
@@ -114,7 +114,7 @@ void drop_cut_steps(std::map<std::uint64_t, Step>& steps) {
 }
 
 /// Time of [start, end] in which none of the track's events runs.
-double idle_us(const Step& step, std::int64_t track) {
+double idle_us(const TimelineStep& step, std::int64_t track) {
   std::vector<std::pair<double, double>> busy;
   for (const Event& event : step.events) {
     if (event.track == track) {
@@ -132,7 +132,7 @@ double idle_us(const Step& step, std::int64_t track) {
 }
 
 /// Median time from the end of a step to the start of the next; null if no two follow each other.
-json gap_between(const std::map<std::uint64_t, Step>& steps) {
+json gap_between(const std::map<std::uint64_t, TimelineStep>& steps) {
   std::vector<double> gaps;
   for (auto step = steps.begin(); step != steps.end(); ++step) {
     const auto next = std::next(step);
@@ -145,11 +145,11 @@ json gap_between(const std::map<std::uint64_t, Step>& steps) {
 
 /// A place computes on its first track. Medians over the steps, as one in which the machine did
 /// something else may take as long as all others together.
-json idle_shares(const Parts& parts, const std::vector<const Step*>& steps) {
+json idle_shares(const Parts& parts, const std::vector<const TimelineStep*>& steps) {
   json shares = json::object();
   for (const auto& [track, name] : parts.track_names) {
     std::vector<double> of_steps;
-    for (const Step* step : steps) {
+    for (const TimelineStep* step : steps) {
       if (const double whole = step->end_us - step->start_us; whole > 0.0) {
         of_steps.push_back(idle_us(*step, track) / whole);
       }
@@ -161,7 +161,7 @@ json idle_shares(const Parts& parts, const std::vector<const Step*>& steps) {
   return shares;
 }
 
-json json_of(const Step& step, const std::map<std::int64_t, std::size_t>& index_of_track) {
+json json_of(const TimelineStep& step, const std::map<std::int64_t, std::size_t>& index_of_track) {
   json events = json::array();
   for (const Event& event : step.events) {
     events.push_back({index_of_track.at(event.track), event.task, event.start_us - step.start_us,
@@ -172,7 +172,7 @@ json json_of(const Step& step, const std::map<std::int64_t, std::size_t>& index_
           {"events", std::move(events)}};
 }
 
-std::vector<std::uint64_t> steps_to_keep(const std::map<std::uint64_t, Step>& steps,
+std::vector<std::uint64_t> steps_to_keep(const std::map<std::uint64_t, TimelineStep>& steps,
                                          const ReportLimits& limits) {
   std::vector<std::uint64_t> kept;
   if (steps.empty()) {
@@ -193,7 +193,8 @@ std::vector<std::uint64_t> steps_to_keep(const std::map<std::uint64_t, Step>& st
 }
 
 /// The moment bytes are counted from: the start of the step they were counted in.
-std::pair<json, double> origin_of(double time_us, const std::map<std::uint64_t, Step>& steps) {
+std::pair<json, double> origin_of(double time_us,
+                                  const std::map<std::uint64_t, TimelineStep>& steps) {
   for (const auto& [number, step] : steps) {
     if (step.start_us <= time_us && time_us <= step.end_us) {
       return {number, step.start_us};
@@ -284,7 +285,7 @@ json timeline_of(const json& trace, const ReportLimits& limits) {
     step["step"] = number;
     steps.push_back(std::move(step));
   }
-  std::vector<const Step*> measured;
+  std::vector<const TimelineStep*> measured;
   for (const auto& [number, step] : parts.steps) {
     measured.push_back(&step);
   }

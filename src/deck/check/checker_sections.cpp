@@ -51,10 +51,6 @@ std::string missing_text(const KeyFacts& facts) {
          (meaning.empty() ? "" : ": " + meaning);
 }
 
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 }  // namespace
 
 std::string Checker::advice_for(std::string_view key, const std::vector<std::string>& allowed,

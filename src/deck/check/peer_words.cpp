@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/check/peer_words.hpp"
 
+#include "deck/read/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -133,10 +135,6 @@ std::string normalised(std::string_view word) {
     result.resize(result.size() - ending.size());
   }
   return result;
-}
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 std::optional<std::string> ours_for(std::span<const Word> table, std::string_view peer,

@@ -57,6 +57,10 @@ std::string shown(std::string_view text, std::size_t most) {
 
 std::string in_quotes(std::string_view text) { return "'" + shown(text) + "'"; }
 
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
   std::string result;
   for (const std::string& word : words) {

@@ -21,6 +21,7 @@ std::size_t count_characters(std::string_view text);
 std::string shown(std::string_view text, std::size_t most = 60);
 /// shown() in single quotes.
 std::string in_quotes(std::string_view text);
+bool contains(const std::vector<std::string>& words, std::string_view word);
 /// "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
 /// Without blanks, tabs and line feeds at either end.

@@ -3,6 +3,7 @@
 #include "zygos/insitu/ranks.hpp"
 
 #include "insitu/kernels/moments.hpp"
+#include "insitu/state_names.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -15,9 +16,6 @@
 
 namespace zygos::insitu {
 namespace {
-
-constexpr const char* standards_name = "surrogate/standards";
-constexpr const char* counters_name = "surrogate/counters";
 
 template <class T>
 std::vector<T> values_in(const StoredTensor& tensor) {

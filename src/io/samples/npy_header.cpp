@@ -15,20 +15,20 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 /// What NumPy itself writes is shorter by far.
-constexpr std::size_t max_header = 4096;
+constexpr std::size_t max_header_bytes = 4096;
 constexpr std::size_t alignment = 64;
 
 struct NpyType {
   std::string_view name;
   DType dtype;
 };
-constexpr std::array<NpyType, 7> types{{{"<f4", DType::f32},
-                                        {"<f8", DType::f64},
-                                        {"|u1", DType::u8},
-                                        {"<i4", DType::i32},
-                                        {"<i8", DType::i64},
-                                        {"<u4", DType::u32},
-                                        {"<u8", DType::u64}}};
+constexpr std::array<NpyType, 7> npy_types{{{"<f4", DType::f32},
+                                            {"<f8", DType::f64},
+                                            {"|u1", DType::u8},
+                                            {"<i4", DType::i32},
+                                            {"<i8", DType::i64},
+                                            {"<u4", DType::u32},
+                                            {"<u8", DType::u64}}};
 
 [[noreturn]] void refuse(const std::string& name, const std::string& found,
                          const std::string& remedy) {
@@ -82,7 +82,7 @@ std::string dictionary_of(const std::string& name,
   for (std::size_t i = length.size(); i-- > 0;) {
     bytes = bytes << 8U | static_cast<unsigned char>(length[i]);
   }
-  if (bytes > max_header) {
+  if (bytes > max_header_bytes) {
     refuse(name, "found a header of " + std::to_string(bytes) + " bytes",
            "allowed are plain arrays of numbers");
   }
@@ -97,8 +97,8 @@ NpyHeader read_npy_header(const std::string& name,
   NpyHeader header;
   const std::string type = value_of(text, "'descr'", "',");
   header.type = type.size() > 2 ? type.substr(1, type.size() - 2) : "unknown";
-  const auto* known = std::ranges::find(types, header.type, &NpyType::name);
-  if (known != types.end()) {
+  const auto* known = std::ranges::find(npy_types, header.type, &NpyType::name);
+  if (known != npy_types.end()) {
     header.dtype = known->dtype;
   }
   const std::string order = value_of(text, "'fortran_order'", ",");
@@ -117,8 +117,8 @@ NpyHeader read_npy_header(const std::string& name,
 }
 
 std::string npy_header(DType dtype, const Shape& shape) {
-  const auto* type = std::ranges::find(types, dtype, &NpyType::dtype);
-  if (type == types.end()) {
+  const auto* type = std::ranges::find(npy_types, dtype, &NpyType::dtype);
+  if (type == npy_types.end()) {
     throw UsageError("NumPy has no elements of type " + std::string(name_of(dtype)) +
                      "; write f32");
   }

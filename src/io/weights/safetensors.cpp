@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* metadata_key = "__metadata__";
 /// That of the format itself.
-constexpr std::uint64_t max_header = 100'000'000;
+constexpr std::uint64_t max_header_length = 100'000'000;
 constexpr std::size_t length_bytes = 8;
 
 struct ElementType {
@@ -112,7 +112,7 @@ class SafetensorsReader {
       refuse("found " + std::to_string(bytes_) + " bytes");
     }
     read_bytes(0, std::as_writable_bytes(std::span(&length, 1)));
-    if (length > max_header || length > bytes_ - length_bytes) {
+    if (length > max_header_length || length > bytes_ - length_bytes) {
       refuse("found a header of " + std::to_string(length) + " bytes in a file of " +
              std::to_string(bytes_));
     }
