@@ -42,6 +42,12 @@ def keyword(row):
     return row["policy"].split("(")[0]
 
 
+def parts(policy):
+    """The keyword and the options of a policy's name, which `plan` and `compare` may give in another order."""
+    keyword, _, options = policy.removesuffix(")").partition("(")
+    return keyword, sorted(options.split(", "))
+
+
 def choice(row):
     """As `compare` takes it: keyword:option=value,option=value"""
     options = ",".join(f"{key}={value}" for key, value in row["options"].items())
@@ -116,7 +122,7 @@ def case_of(arguments, policies, deck, lane_set, slowdown):
     errors = [error(row) for row in rows]
     memory = [value for value in map(memory_error, rows) if value is not None]
     fastest = min((row for row in rows if row["synchronous"]), key=lambda row: row["step_s"]["measured"])
-    taken = next(row for row in rows if row["policy"] == first)
+    taken = next(row for row in rows if parts(row["policy"]) == parts(first))
     loss = taken["step_s"]["measured"] / fastest["step_s"]["measured"] - 1.0
     print(f"| {deck} | {lane_set} | 1:{slowdown} | {len(rows)} | {100 * statistics.median(map(abs, errors)):.1f} % ({100 * max(errors, key=abs):+.1f} %) | "
           f"{100 * max(memory, key=abs, default=0.0):+.2f} % | {first} | {fastest['policy']} | {100 * loss:.1f} % |", flush=True)
