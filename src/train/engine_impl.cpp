@@ -341,7 +341,7 @@ void Engine::Impl::work(Worker& worker) {
 void Engine::Impl::work_through(Worker& worker) {
   std::size_t left = 0;
   for (Head& head : worker.heads) {
-    head = {.line = head.line};
+    head = {.line = head.line, .free_s = workers.begin_s};
     left += workers.queue_of(head.line).size();
   }
   // Nothing here blocks while there is a task that can run. So the first in the schedule's list

@@ -155,6 +155,29 @@ TEST_CASE("A lane's thread, bound to its core, knows of the others", "[train][on
   CHECK(spin_timeout == lane::own_core_spin_timeout);
 }
 
+TEST_CASE("A message that begins a step sets out no sooner than the step", "[train][one_driver]") {
+  constexpr double latency_s = 5e-3;
+  SmallRun run({worker("root", latency_s), worker("second", latency_s)});
+  run.options.cores = one_core;
+  const auto engine = run.engine(run.schedule_of(policies::data_parallel(
+      {.exchange = policies::Exchange::chunked_broadcast, .shares = {}, .chunks = 1})));
+  engine->step(run.batch(), 1);
+  engine->trace().clear();
+  engine->step(run.batch(), 2);
+  using schedule::Queue;
+
+  const auto updates = records_of(*engine, 0, Queue::compute);
+  const auto broadcasts = records_of(*engine, 0, Queue::outgoing);
+  REQUIRE(broadcasts.size() == 1);
+  const double step_s = updates.back().end_s - broadcasts.front().start_s;
+  // Weights go out and come in, the other's gradients go out and are read.
+  CHECK(step_s >= 0.999 * 4.0 * latency_s);
+  CHECK(broadcasts.front().end_s - broadcasts.front().start_s >= 0.999 * latency_s);
+
+  engine->step(run.batch(), 3);
+  CHECK(records_of(*engine, 0, Queue::outgoing).back().start_s >= updates.back().end_s);
+}
+
 TEST_CASE("Links work while the one driver of their lane computes", "[train][one_driver]") {
   Piped piped(one_core);
   using schedule::Queue;

@@ -96,6 +96,7 @@ void make_workers(Workers& workers) {
 void begin_round(Workers& workers, bool training) {
   workers.trains = training;
   ++workers.round;
+  workers.begin_s = workers.now();
   workers.handed_out.store(false);
 }
 

@@ -65,6 +65,7 @@ struct Workers {
   // The round
   bool trains = false;
   std::uint32_t round = 0;
+  double begin_s = 0.0;  ///< of the round: nothing sets out before
   std::atomic<bool> abort{false};
   std::atomic<bool> handed_out{false};  ///< to all workers
 };
