@@ -106,6 +106,26 @@ graph::Graph convolutions() {
   return graph;
 }
 
+/// Dropout within blocks: of the tokens' units, of channels and of rows.
+graph::Graph dropped_slices() {
+  graph::Graph graph(Shape{10}, nn::cross_entropy());
+  graph.add("in", test::tanh_layer(40));
+  graph.add("tokens", nn::reshape(std::vector<std::int64_t>{5, 8}));
+  graph.add("fc1", nn::dense({.units = 19, .flatten = false}));
+  graph.add("gelu", nn::activation(nn::Activation::gelu));
+  graph.add("drop1", nn::dropout(0.25));
+  graph.add("fc2", nn::dense({.units = 8, .flatten = false}));
+  graph.add("image", nn::reshape(std::vector<std::int64_t>{2, 4, 5}));
+  graph.add("conv1", nn::conv2d({.filters = 5, .kernel = {3, 3}, .padding = {1, 1}}));
+  graph.add("drop2", nn::dropout(0.25));
+  graph.add("conv2", nn::conv2d({.filters = 4, .kernel = {2, 2}}));
+  graph.add("conv3", nn::conv2d({.filters = 7, .kernel = {2, 2}}));
+  graph.add("flat", nn::flatten());
+  graph.add("drop3", nn::dropout(0.25));
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
 train::PolicyPtr pair(std::vector<double> shares = {}) {
   return policies::tensor_parallel({.shares = std::move(shares), .lanes = {}});
 }
@@ -174,7 +194,7 @@ TEST_CASE("A pair cut between lanes trains as the whole layers do", "[train][sha
 TEST_CASE("Every block of a model cut between lanes trains as the whole layers do",
           "[train][shards]") {
   const auto sgd = nn::sgd({.learning_rate = 0.1, .momentum = 0.9});
-  for (const graph::Graph& model : {two_blocks(), gpt_block(), convolutions()}) {
+  for (const graph::Graph& model : {two_blocks(), gpt_block(), convolutions(), dropped_slices()}) {
     for (const auto& optimizer : {sgd, nn::clipped(sgd, 0.01)}) {
       const Result whole = three_steps(policies::single({}), 1, DType::f64, model, optimizer);
       for (const auto& [count, shares] : std::vector<std::pair<int, std::vector<double>>>{

@@ -4,6 +4,7 @@
 
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/shard_forms.hpp"
 #include "ops/elementwise/elementwise.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -11,6 +12,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace zygos::nn {
@@ -18,12 +21,32 @@ namespace {
 
 class Dropout final : public Layer {
  public:
-  explicit Dropout(double rate) : rate_(rate) { require_fraction("dropout", "rate", rate); }
+  explicit Dropout(double rate, const ops::FeatureRuns& features = {})
+      : rate_(rate), features_(features) {
+    require_fraction("dropout", "rate", rate);
+  }
 
   std::string_view type() const override { return "dropout"; }
   void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override { return only_input(type(), inputs); }
+
+  ShardForm shard_form(SliceKind kind, std::span<const Shape> inputs) const override {
+    return elementwise_form(kind, only_input(type(), inputs));
+  }
+
+  /// Drops what the whole layer drops of the same features.
+  LayerShard shard(const ShardRange& range, std::span<const Shape> inputs) const override {
+    if (range.kind != SliceKind::elements) {
+      return Layer::shard(range, inputs);
+    }
+    const std::int64_t stride = only_input(type(), inputs).size() / range.parts;
+    return {std::make_shared<Dropout>(
+                rate_, ops::FeatureRuns{static_cast<std::uint32_t>(range.begin),
+                                        static_cast<std::uint32_t>(range.end - range.begin),
+                                        static_cast<std::uint32_t>(stride)}),
+            {}};
+  }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
     return pass_cost(batch, inputs, dtype);
@@ -59,8 +82,9 @@ class Dropout final : public Layer {
         ops::copy(exec, vector_view<Exec, const T>(from), vector_view<Exec, T>(to));
         return;
       }
-      ops::apply_dropout(exec, ops::dropout_mask(context.seed, context.step, context.layer, rate_),
-                         vector_view<Exec, const std::uint32_t>(context.sample_ids),
+      ops::DropoutMask mask = ops::dropout_mask(context.seed, context.step, context.layer, rate_);
+      mask.features = features_;
+      ops::apply_dropout(exec, mask, vector_view<Exec, const std::uint32_t>(context.sample_ids),
                          matrix_view<Exec, const T>(from), matrix_view<Exec, T>(to));
     });
   }
@@ -73,6 +97,7 @@ class Dropout final : public Layer {
   }
 
   double rate_;
+  ops::FeatureRuns features_;  ///< of the whole layer, of which this one may be a slice
 };
 
 std::optional<OnnxLayer> read_dropout(OnnxSource& source, const OnnxOperator& op) {

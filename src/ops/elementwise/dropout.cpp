@@ -16,29 +16,39 @@ constexpr std::uint64_t split_mix(std::uint64_t state) {
 }
 static_assert(split_mix(0) == 0xE220A8397B1DCDAFu, "first value of the published generator");
 
-/// One work item draws `together` blocks: four features of one sample each. Several side by side
-/// are what a host lane's vectors want. What is left of a feature is stored, or `adds` to residual.
+/// One work item draws `together` blocks: four features of one run of a sample each, of which the
+/// first block may begin before the run. Several side by side are what a host lane's vectors want.
+/// What is left of a feature is stored, or `adds` to residual.
 template <std::size_t together, bool adds, class T>
 struct DropoutBlocks {
   RngKey key;
   std::uint32_t threshold;
   Wide<T> factor;
   const std::uint32_t* sample_ids;
-  std::size_t columns;
-  std::size_t items;  ///< per sample
+  std::size_t runs;     ///< per sample
+  std::size_t columns;  ///< per run
+  std::size_t first;    ///< feature of the first run
+  std::size_t stride;   ///< features from one run to the next
+  std::size_t items;    ///< per run
   const T* x;
   const T* residual;
   T* y;
 
   KOKKOS_FUNCTION void operator()(const std::size_t item) const {
-    const std::size_t sample = item / items;
+    const std::size_t run = item / items;
+    const std::size_t sample = runs == 1 ? run : run / runs;
+    const std::size_t feature = first + (runs == 1 ? 0 : run % runs * stride);
+    const std::size_t lead = feature % 4;  // words of the first block that are before the run
     const std::size_t block = item % items * together;
     std::uint32_t words[4 * together];
-    draw_words<together>(key, sample_ids[sample], static_cast<std::uint32_t>(block), words);
-    const std::size_t first = block * 4;
-    const std::size_t count = columns - first < 4 * together ? columns - first : 4 * together;
-    const std::size_t begin = sample * columns + first;
-    for (std::size_t j = 0; j < count; ++j) {
+    draw_words<together>(key, sample_ids[sample], static_cast<std::uint32_t>(feature / 4 + block),
+                         words);
+    const std::size_t from = block == 0 ? lead : 0;
+    // The last block of a run that begins with one may have nothing to do.
+    const std::size_t end = columns + lead > block * 4 ? columns + lead - block * 4 : 0;
+    const std::size_t to = end < 4 * together ? end : 4 * together;
+    const std::size_t begin = run * columns + block * 4 - lead;
+    for (std::size_t j = from; j < to; ++j) {
       const Wide<T> kept = x[begin + j] * factor;
       const Wide<T> dropped = words[j] < threshold ? Wide<T>(0) : kept;
       if constexpr (adds) {
@@ -55,12 +65,25 @@ void launch(const char* label, const Exec& exec, const DropoutMask& mask,
             VectorView<Exec, const std::uint32_t> sample_ids, MatrixView<Exec, const T> x,
             MatrixView<Exec, const T> residual, MatrixView<Exec, T> y) {
   constexpr std::size_t together = HostSpace<Exec> ? blocks_together : 1;
-  const std::size_t items = (x.extent(1) + 4 * together - 1) / (4 * together);
-  const DropoutBlocks<together, adds, T> body{
-      mask.key,          mask.threshold,  static_cast<Wide<T>>(mask.factor),
-      sample_ids.data(), x.extent(1),     items,
-      x.data(),          residual.data(), y.data()};
-  for_each_element(label, exec, x.extent(0) * items, chunk::heavy / (4 * together), body);
+  const FeatureRuns& features = mask.features;
+  const std::size_t columns = features.length == 0 ? x.extent(1) : features.length;
+  const std::size_t runs = columns == 0 ? 1 : x.extent(1) / columns;
+  // A run that begins within a block has up to three words before it.
+  const std::size_t lead = features.first % 4 == 0 && features.stride % 4 == 0 ? 0 : 3;
+  const std::size_t items = (columns + lead + 4 * together - 1) / (4 * together);
+  const DropoutBlocks<together, adds, T> body{mask.key,
+                                              mask.threshold,
+                                              static_cast<Wide<T>>(mask.factor),
+                                              sample_ids.data(),
+                                              runs,
+                                              columns,
+                                              features.first,
+                                              features.stride,
+                                              items,
+                                              x.data(),
+                                              residual.data(),
+                                              y.data()};
+  for_each_element(label, exec, x.extent(0) * runs * items, chunk::heavy / (4 * together), body);
 }
 
 }  // namespace

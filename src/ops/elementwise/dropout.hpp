@@ -11,11 +11,20 @@
 
 namespace zygos::ops {
 
+/// Which features of a whole layer the columns of a slice are: runs of `length`, `stride` apart,
+/// from `first` on. The mask of a slice is then that of the same features of the whole layer.
+struct FeatureRuns {
+  std::uint32_t first = 0;
+  std::uint32_t length = 0;  ///< 0: the columns are the features
+  std::uint32_t stride = 0;
+};
+
 /// The mask of a layer at a step: which words of which stream, and what becomes of a feature.
 struct DropoutMask {
   RngKey key;
   std::uint32_t threshold;  ///< a feature is dropped if its random word lies below
   double factor;            ///< 1 / (1 - rate)
+  FeatureRuns features{};   ///< of the whole layer
 };
 
 /// Of each feature: ten rounds of about eight integer operations give four of them their words.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -196,6 +197,30 @@ TEST_CASE("Masks of different seeds, steps, layers and samples are independent")
   for (const auto& other : others) {
     // Half of two independent fair masks agrees; five standard deviations of 40,000 draws.
     CHECK(std::abs(share_of_equal(mask, other) - 0.5) < 0.0125);
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("The mask of a slice is the whole layer's of the same features", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  constexpr std::uint32_t stride = 37;
+  constexpr std::uint32_t runs = 3;
+  const auto ids = ids_from(3, 5);
+  DropoutMask mask = dropout_mask(5, 9, 1, 0.5);
+  const auto whole = mask_of<Exec, T>(mask, ids, runs * stride, make_exec<Exec>());
+
+  for (std::uint32_t first = 0; first < 9; ++first) {
+    for (std::uint32_t length = 1; first + length <= stride; ++length) {
+      mask.features = {first, length, stride};
+      std::vector<T> expected;
+      for (std::size_t run = 0; run < ids.size() * runs; ++run) {
+        const auto from = whole.begin() + static_cast<std::ptrdiff_t>(run * stride + first);
+        expected.insert(expected.end(), from, from + length);
+      }
+      CAPTURE(first, length);
+      CHECK(mask_of<Exec, T>(mask, ids, runs * length, make_exec<Exec>()) == expected);
+    }
   }
 }
 
