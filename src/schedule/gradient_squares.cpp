@@ -57,12 +57,16 @@ std::vector<ElementRange> square_sums(const Schedule& schedule) {
 }
 
 SumRange sums_of(const Schedule& schedule, Place place) {
+  std::vector<ElementRange> squared;
+  for (const Task& task : schedule.tasks) {
+    if (task.place == place && task.kind == TaskKind::squares) {
+      squared.push_back(task.elements);
+    }
+  }
   const auto sums = square_sums(schedule);
   const auto makes = [&](const ElementRange& elements) {
-    return std::ranges::any_of(schedule.tasks, [&](const Task& task) {
-      return task.place == place && task.kind == TaskKind::squares &&
-             overlap(task.elements, elements);
-    });
+    return std::ranges::any_of(squared,
+                               [&](const ElementRange& range) { return overlap(range, elements); });
   };
   const auto first = std::ranges::find_if(sums, makes);
   const auto last = std::find_if_not(first, sums.end(), makes);
