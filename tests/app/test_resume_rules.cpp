@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
 /// A run long enough to be interrupted, with a checkpoint every few steps.
-const std::vector<std::string> long_run{"train.epochs=120", "checkpoint.every=20 steps"};
+const std::vector<std::string> long_run{"train.epochs=40", "checkpoint.every=20 steps"};
 
 std::vector<std::string> with(std::vector<std::string> words,
                               const std::vector<std::string>& more) {
@@ -51,7 +51,7 @@ TEST_CASE("the same weights come out for 1, 2, 3 and 4 threads") {
     write_tiny_deck(scratch.path());
 
     const std::string hash =
-        train_to_the_end(scratch.path(), {"--threads", threads})["weights_xxh64"];
+        train_to_the_end(scratch.path(), {"train.epochs=3", "--threads", threads})["weights_xxh64"];
 
     first = first.empty() ? hash : first;
     CHECK(hash == first);
@@ -177,9 +177,9 @@ TEST_CASE("a deck may ask for more epochs and other checkpoints on the way") {
   CHECK(interrupt(scratch.path(), SIGTERM) == 75);
 
   const nlohmann::json end =
-      train_to_the_end(scratch.path(), {"train.epochs=121", "checkpoint.every=50 steps"});
+      train_to_the_end(scratch.path(), {"train.epochs=41", "checkpoint.every=50 steps"});
 
-  CHECK(end["steps"] == 121 * 15);
+  CHECK(end["steps"] == 41 * 15);
 }
 
 TEST_CASE("resume continues the run in a folder, and prolongs a finished one") {
@@ -188,7 +188,7 @@ TEST_CASE("resume continues the run in a folder, and prolongs a finished one") {
   train_to_the_end(scratch.path());
 
   const Outcome outcome =
-      zygos_run({"resume", "runs/tiny", "train.epochs=120", "--json"}, scratch.path());
+      zygos_run({"resume", "runs/tiny", "train.epochs=40", "--json"}, scratch.path());
 
   CHECK(outcome.code == 0);
   CHECK(nlohmann::json::parse(outcome.out)["weights_xxh64"] == undisturbed_hash());
