@@ -5,6 +5,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/graph/graph.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace zygos::plan {
@@ -77,17 +78,60 @@ NodeOutline outline_of(const NodeOutline& node, const ModelSlice& slice) {
   return out;
 }
 
-std::vector<Curve> sliced(const std::vector<Curve>& whole, std::span<const ModelSlice> slices) {
-  std::vector<Curve> out;
-  for (const ModelSlice& slice : slices) {
-    const auto node = static_cast<std::size_t>(slice.node);
-    if (!whole.empty()) {
-      ZYGOS_REQUIRE(node < whole.size(), "the profile is of another model than the slices");
-      out.push_back(whole[node].scaled(slice.share()));
+bool is_of_shards_only(SliceKind kind) {
+  return kind == SliceKind::sum || kind == SliceKind::epilogue || kind == SliceKind::copy;
+}
+
+/// Seconds of `passes` over a tensor, each as long as adding a tensor to another; over samples.
+Curve passes_over(std::int64_t sample_bytes, std::size_t passes, const Curve& additions) {
+  const std::int64_t bytes_of_one = std::max<std::int64_t>(sample_bytes, 1);
+  Curve seconds;
+  for (const auto& [bytes, addition_s] : additions.points()) {
+    seconds.add(std::max<std::int64_t>(bytes / bytes_of_one, 1),
+                static_cast<double>(passes) * addition_s);
+  }
+  return seconds;
+}
+
+Curve additions_of(const PlaceCosts& costs, const PlaceCosts& others) {
+  for (const PlaceCosts* known : {&costs, &others}) {
+    const auto found = known->others.find(schedule::TaskKind::reduce);
+    if (found != known->others.end()) {
+      return found->second;
     }
   }
-  return out;
+  return straight_line(0.0, 0.0);  // one lane, which has nothing to add
 }
+
+class SlicedCosts {
+ public:
+  SlicedCosts(std::span<const ModelSlice> slices, std::span<const std::int64_t> output_bytes,
+              Curve additions)
+      : slices_(slices), output_bytes_(output_bytes), additions_(std::move(additions)) {}
+
+  std::vector<Curve> of(const std::vector<Curve>& whole) const {
+    std::vector<Curve> out;
+    for (std::size_t i = 0; i < slices_.size() && !whole.empty(); ++i) {
+      const auto node = static_cast<std::size_t>(slices_[i].node);
+      ZYGOS_REQUIRE(node < whole.size(), "the profile is of another model than the slices");
+      out.push_back(is_of_shards_only(slices_[i].kind)
+                        ? passes_over(output_bytes_[i], passes_of(slices_[i]), additions_)
+                        : whole[node].scaled(slices_[i].share()));
+    }
+    return out;
+  }
+
+ private:
+  /// A sum reads all partial sums, an epilogue and a copy read one tensor.
+  std::size_t passes_of(const ModelSlice& slice) const {
+    return slice.kind == SliceKind::sum ? slices_of(slices_, slice.node, SliceKind::inputs).size()
+                                        : 1;
+  }
+
+  std::span<const ModelSlice> slices_;
+  std::span<const std::int64_t> output_bytes_;
+  Curve additions_;
+};
 
 std::vector<double> sliced(const std::vector<double>& whole, std::span<const ModelSlice> slices) {
   std::vector<double> out;
@@ -117,13 +161,19 @@ ModelOutline sharded_outline(const ModelOutline& whole, std::span<const ModelSli
   return out;
 }
 
-Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices) {
+Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices,
+                        std::span<const std::int64_t> output_bytes) {
+  ZYGOS_REQUIRE(output_bytes.size() == slices.size(), "every slice has an output");
   Profile out = whole;
-  for (PlaceProfile& place : out.places) {
-    for (PlaceCosts* costs : {&place.alone, &place.together}) {
-      costs->forward = sliced(costs->forward, slices);
-      costs->backward = sliced(costs->backward, slices);
-    }
+  for (std::size_t i = 0; i < out.places.size(); ++i) {
+    PlaceProfile& place = out.places[i];
+    const PlaceProfile& before = whole.places[i];
+    const SlicedCosts alone(slices, output_bytes, additions_of(before.alone, before.together));
+    const SlicedCosts together(slices, output_bytes, additions_of(before.together, before.alone));
+    place.alone.forward = alone.of(before.alone.forward);
+    place.alone.backward = alone.of(before.alone.backward);
+    place.together.forward = together.of(before.together.forward);
+    place.together.backward = together.of(before.together.backward);
     for (PassDifferences* more : {&place.again, &place.alternating}) {
       more->forward = sliced(more->forward, slices);
       more->backward = sliced(more->backward, slices);

@@ -128,15 +128,20 @@ TEST_CASE("Slices take their share of the layer's time, and together what it tak
   }
   place.alone.pass_s = 0.25;
   place.again.forward = {0.1, 0.2, 0.3, 0.4, 0.5};
+  place.together.others[schedule::TaskKind::reduce].add(1000, 0.5);
+  place.together.others[schedule::TaskKind::reduce].add(2000, 1.0);
   const auto slices = two_slices(true);
 
-  const Profile shards = sharded_profile(whole, slices);
+  const Profile shards = sharded_profile(whole, slices, std::vector<std::int64_t>(10, 100));
 
   const PlaceCosts& costs = shards.places[0].alone;
   REQUIRE(costs.forward.size() == slices.size());
   CHECK_THAT(costs.forward[0].at(10) + costs.forward[3].at(10), WithinRel(1.0, 1e-12));
   CHECK_THAT(costs.backward[2].at(10), WithinRel(4.0 * 21.0 / 37.0, 1e-12));
-  CHECK(costs.forward[6].at(10) == 0.0);
+  // Two partial sums of 1000 bytes, and what follows them.
+  CHECK_THAT(costs.forward[6].at(10), WithinRel(2.0 * 0.5, 1e-12));
+  CHECK_THAT(costs.backward[7].at(10), WithinRel(0.5, 1e-12));
+  CHECK_THAT(costs.backward[7].at(15), WithinRel(0.75, 1e-12));
   CHECK(costs.forward[9].at(10) == 5.0);
   CHECK(costs.pass_s == 0.25);
   CHECK_THAT(shards.places[0].again.forward[2], WithinRel(0.3 * 21.0 / 37.0, 1e-12));

@@ -19,8 +19,11 @@ schedule::ModelOutline sharded_outline(const schedule::ModelOutline& whole,
                                        std::span<const ModelSlice> slices);
 
 /// Costs of the sharded model's nodes from a profile of the whole one: a slice takes its share of
-/// the layer's time, a sum and an epilogue nothing.
-Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices);
+/// the layer's time, and what only a sharded model does, a sum, an epilogue or a copy, one pass
+/// over memory (TaskKind::reduce over as many bytes) for each tensor that it reads. `output_bytes`:
+/// of a sample, by slice.
+Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices,
+                        std::span<const std::int64_t> output_bytes);
 
 /// Name of a node of the schedule's model; `whole`: the outline of the model that is not sharded.
 const std::string& node_name(const schedule::Schedule& schedule,

@@ -34,6 +34,7 @@ struct Schedule {
                                       ///< one_bit are; 0: there are none
   std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are summed as one
   std::vector<ModelSlice> slices;     ///< of each node: its part of the whole model; empty: whole
+  std::vector<std::int64_t> output_bytes;  ///< of a sample, by slice; empty as slices are
   std::vector<NodeRange> stages;
   std::vector<Segment> segments;  ///< of all stages, in order; empty: activations of a stage are
                                   ///< one buffer, and kept

@@ -75,6 +75,10 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.chunk = outline_.chunk;
   schedule_.compress_after = outline_.compress_after;
   schedule_.slices = outline_.slices;
+  if (!outline_.slices.empty()) {
+    std::ranges::transform(outline_.model.nodes, std::back_inserter(schedule_.output_bytes),
+                           &NodeOutline::output_bytes);
+  }
   schedule_.stages = outline_.stages;
   schedule_.micro_batches = outline_.micro_batches;
   schedule_.parts = outline_.parts;
