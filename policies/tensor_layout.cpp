@@ -129,11 +129,11 @@ Attempt block_from(const ModelOutline& model, const std::vector<std::vector<std:
 
 }  // namespace
 
-TensorBlocks tensor_blocks(const ModelOutline& model, std::int64_t lanes) {
+TensorBlocks tensor_blocks(const ModelOutline& model, std::int64_t lanes, std::int32_t from) {
   const auto readers = readers_of(model);
   TensorBlocks found;
   std::vector<bool> taken(model.nodes.size(), false);
-  for (std::int32_t node = 0; node < model.node_count(); ++node) {
+  for (std::int32_t node = from; node < model.node_count(); ++node) {
     if (taken[static_cast<std::size_t>(node)] || node_of(model, node).parameters.count() == 0) {
       continue;
     }

@@ -38,8 +38,9 @@ struct TensorBlocks {
   std::string reasons;  ///< why other layers with parameters begin none, a line each
 };
 
-/// Blocks whose pieces suffice for so many lanes, taken from the model's input on.
-TensorBlocks tensor_blocks(const schedule::ModelOutline& model, std::int64_t lanes);
+/// Blocks whose pieces suffice for so many lanes, taken from node `from` on.
+TensorBlocks tensor_blocks(const schedule::ModelOutline& model, std::int64_t lanes,
+                           std::int32_t from = 0);
 
 /// What a lane does without a word to others: a range of nodes of the sharded model.
 struct TensorStage {

@@ -91,6 +91,17 @@ std::int64_t bucket_count(std::span<const std::int64_t> gradient_bytes, std::int
 
 double split_bound(double slow_rate, double fast_rate) { return 1.0 + slow_rate / fast_rate; }
 
+LayerSize layer_size(const schedule::ModelOutline& model, std::int32_t node) {
+  const schedule::NodeOutline& outline = model.nodes.at(static_cast<std::size_t>(node));
+  std::int64_t bytes_in = 0;
+  for (const std::int32_t input : outline.inputs) {
+    bytes_in +=
+        input < 0 ? model.input_bytes : model.nodes[static_cast<std::size_t>(input)].output_bytes;
+  }
+  return {outline.parameters.count(), bytes_in / model.activation_bytes,
+          outline.output_bytes / model.activation_bytes};
+}
+
 LayerSize dense_size(std::int64_t inputs, std::int64_t units) {
   return {(inputs + 1) * units, inputs, units};
 }
@@ -126,6 +137,8 @@ std::string TrafficBalance::text() const {
       "(N-1) D < M, gives N <= {} workers and holds only where the batch grows with them",
       parameters_, values_, batch_bound(), largest_batch(), workers_as_published());
 }
+
+double batch_bound(const LayerSize& layer) { return ratio(layer.parameters, layer.values_in); }
 
 bool divides_by_model(const LayerSize& layer, std::int64_t batch) {
   return batch * layer.values_in < layer.parameters;

@@ -133,6 +133,30 @@ TEST_CASE("a run that clips gradients goes on to the same bits") {
       {"optimizer.clip_norm=0.5"});
 }
 
+TEST_CASE("a run of sliced attention or convolutions goes on to the bits of an undisturbed one") {
+  const auto model = GENERATE(
+      as<std::vector<std::string>>{},
+      std::vector<std::string>{
+          "data={format: tokens, sequence: 8, vocabulary: 11, samples: 480, test_samples: 32}",
+          "model.layers=[{type: embedding, vocabulary: 11, units: 8}, positions, layer_norm, "
+          "{type: dense, units: 24, flatten: false}, "
+          "{type: causal_attention, heads: 2, dropout: 0.1}, "
+          "{type: dense, units: 8, flatten: false}, {type: dense, units: 11, flatten: false}]"},
+      std::vector<std::string>{
+          "model.layers=[{type: conv2d, filters: 3, kernel: 5, stride: 3, bias: false}, "
+          "batch_norm, relu, {type: dropout, rate: 0.1}, {type: conv2d, filters: 2, kernel: 3}, "
+          "flatten, {type: dense, units: 10}]",
+          "optimizer.clip_norm=0.5"});
+  stop_twice_and_go_on("{type: tensor_parallel, shares: [2, 1]}", model);
+}
+
+TEST_CASE("a run of copied convolutions and cut dense layers goes on to the same bits") {
+  stop_twice_and_go_on("{type: hybrid_conv_fc, cut_from: dense1, turns: 2}",
+                       {"model.layers=[{type: conv2d, filters: 3, kernel: 5, stride: 3}, "
+                        "{type: dropout, rate: 0.1}, {type: dense, units: 16, activation: relu}, "
+                        "{type: dropout, rate: 0.1}, {type: dense, units: 10}]"});
+}
+
 TEST_CASE("a run of a host beside a pipeline goes on to the bits of an undisturbed one") {
   stop_twice_and_go_on("{type: coarse_split, pipeline: {cuts: [out], micro_batches: 2}}",
                        {"lanes.second={kind: emulated}", "optimizer.clip_norm=0.5"});

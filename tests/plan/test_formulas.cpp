@@ -120,9 +120,7 @@ TEST_CASE("cifar10_quick changes sides at a batch of 12.8") {
 }
 
 TEST_CASE("By layer, wide dense layers are divided by model and convolutions by data") {
-  const auto bound = [](const LayerSize& layer) {
-    return static_cast<double>(layer.parameters) / static_cast<double>(layer.values_in);
-  };
+  const auto bound = [](const LayerSize& layer) { return batch_bound(layer); };
 
   CHECK(bound(lenet5[0]) < 3.0);
   CHECK(bound(lenet5[1]) < 3.0);

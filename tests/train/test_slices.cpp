@@ -126,6 +126,23 @@ graph::Graph dropped_slices() {
   return graph;
 }
 
+/// Convolutions that are copied, and a block with dropout that is cut.
+graph::Graph copied_and_cut() {
+  graph::Graph graph(Shape{2, 6, 6}, nn::cross_entropy());
+  graph.add(
+      "conv",
+      nn::conv2d(
+          {.filters = 3, .kernel = {3, 3}, .padding = {1, 1}, .activation = nn::Activation::tanh}));
+  graph.add("drop1", nn::dropout(0.25));
+  graph.add("pool", nn::average_pool2d({.kernel = {2, 2}, .stride = {2, 2}}));
+  graph.add("fc1", test::tanh_layer(17));
+  graph.add("drop2", nn::dropout(0.25));
+  graph.add("fc2", test::tanh_layer(9));
+  graph.add("drop3", nn::dropout(0.25));
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
 train::PolicyPtr pair(std::vector<double> shares = {}) {
   return policies::tensor_parallel({.shares = std::move(shares), .lanes = {}});
 }
@@ -202,6 +219,20 @@ TEST_CASE("Every block of a model cut between lanes trains as the whole layers d
         CAPTURE(model.nodes()[3].name, count, shares);
         same_result(three_steps(pair(shares), count, DType::f64, model, optimizer), whole, 1e-12);
       }
+    }
+  }
+}
+
+TEST_CASE("Copied first layers and a cut block behind them train as the whole layers do",
+          "[train][shards]") {
+  const auto sgd = nn::sgd({.learning_rate = 0.1, .momentum = 0.9});
+  const Result whole = three_steps(policies::single({}), 1, DType::f64, copied_and_cut(), sgd);
+  for (const int count : {2, 3, 4}) {
+    for (const std::int64_t turns : {1, 3}) {
+      CAPTURE(count, turns);
+      const auto hybrid =
+          policies::hybrid_conv_fc({.cut_from = "fc1", .turns = turns, .lanes = {}});
+      same_result(three_steps(hybrid, count, DType::f64, copied_and_cut(), sgd), whole, 1e-12);
     }
   }
 }

@@ -5,6 +5,8 @@
 // run are tested against these; `zygos plan` quotes them.
 #pragma once
 
+#include "zygos/schedule/model_outline.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -65,6 +67,8 @@ struct LayerSize {
   std::int64_t values_in = 0;
   std::int64_t values = 0;
 };
+/// Of a node of a model.
+LayerSize layer_size(const schedule::ModelOutline& model, std::int32_t node);
 LayerSize dense_size(std::int64_t inputs, std::int64_t units);
 /// Square kernels over square images of `side_in` rows; `values` as they leave the layer, after
 /// `pooling` (1: none) took every so manieth row and column of `side_out`.
@@ -98,9 +102,12 @@ class TrafficBalance {
   std::int64_t values_;
 };
 
-/// True if a layer by itself moves less when it is divided by model than by data: B < P/A, with its
-/// P parameters and the A values that enter it and would have to be gathered. Krizhevsky, "One
-/// weird trick for parallelizing convolutional neural networks", 2014.
+/// P/A of a layer, with its P parameters and the A values that enter it and would have to be
+/// gathered: divided by model it moves less than divided by data while the batch is below. Infinite
+/// if nothing enters it. Krizhevsky, "One weird trick for parallelizing convolutional neural
+/// networks", 2014.
+double batch_bound(const LayerSize& layer);
+/// True if it does at a batch: B A < P.
 bool divides_by_model(const LayerSize& layer, std::int64_t batch);
 
 }  // namespace zygos::plan

@@ -134,6 +134,15 @@ struct TensorParallelOptions {
 };
 train::PolicyPtr tensor_parallel(TensorParallelOptions options);
 
+/// The first layers data parallel, the later ones tensor parallel ("one weird trick").
+struct HybridConvFcOptions {
+  std::string cut_from;            ///< the first layer that is cut; empty: the first of which the
+                                   ///< batch's inputs are fewer than its parameters
+  std::int64_t turns = 1;          ///< in which a lane sends the activations of its samples
+  std::vector<std::string> lanes;  ///< in the order of samples and slices; empty: all of the run's
+};
+train::PolicyPtr hybrid_conv_fc(HybridConvFcOptions options);
+
 /// Micro-batches with an update each, and weights stashed for those under way (policies.md 3.7).
 struct PipeDreamOptions {
   std::int64_t micro_batches = 8;

@@ -11,6 +11,7 @@
 #include "app/table.hpp"
 #include "app/text.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
 #include "zygos/plan/cluster.hpp"
 #include "zygos/plan/formulas.hpp"
@@ -27,6 +28,8 @@ namespace {
 
 constexpr std::int64_t bucket_bytes = 25'000'000;
 constexpr std::int64_t micro_batches_per_stage = 4;
+/// Their messages grow with the square of the workers.
+constexpr std::int64_t most_cut_workers = 64;
 
 struct Row {
   std::string policy;
@@ -63,6 +66,8 @@ class Cluster {
                        {.micro_batches = micro_batches, .recompute = false, .stages = {}}),
                    cluster_.workers);
       add_coarse_pipeline(micro_batches);
+      add_cut_layers("tensor_parallel", *policies::tensor_parallel({.shares = {}, .lanes = {}}));
+      add_cut_layers("hybrid_conv_fc", *policies::hybrid_conv_fc({}));
     }
     return std::move(rows_);
   }
@@ -132,12 +137,30 @@ class Cluster {
   }
 
   void add_pipeline(const std::string& name, const train::Policy& policy, std::int64_t stages) {
-    const plan::Problem problem = plan::replicated(problem_, place_, cluster_);
-    const auto layers = static_cast<std::int64_t>(problem.model.nodes.size());
+    const auto layers = static_cast<std::int64_t>(problem_.model.nodes.size());
     if (layers < stages) {
       left_out_.push_back(fmt::format("{}: {} layers make no {} stages", name, layers, stages));
       return;
     }
+    add_policy(name, policy);
+  }
+
+  /// Each of these needs layers that can be cut between so many workers.
+  void add_cut_layers(const std::string& name, const train::Policy& policy) {
+    if (cluster_.workers > most_cut_workers) {
+      left_out_.push_back(
+          fmt::format("{}: simulated for up to {} workers", name, most_cut_workers));
+      return;
+    }
+    try {
+      add_policy(name, policy);
+    } catch (const UsageError& refusal) {
+      left_out_.push_back(fmt::format("{}: {}", name, refusal.what()));
+    }
+  }
+
+  void add_policy(const std::string& name, const train::Policy& policy) {
+    const plan::Problem problem = plan::replicated(problem_, place_, cluster_);
     const plan::Profile profile = plan::replicated(profile_, place_, cluster_);
     const schedule::Schedule schedule = policy.schedule(problem, &profile);
     add({name, problem.batch, plan::simulate_cluster(schedule, profile), peak_bytes(schedule),

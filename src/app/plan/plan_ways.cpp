@@ -14,9 +14,11 @@
 #include "zygos/plan/staleness.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace zygos::app {
 
@@ -56,14 +58,48 @@ std::vector<memory::Usage> memory_within_budgets(const RunSetup& setup,
 
 std::string traffic_remark(const plan::Problem& problem) {
   std::vector<plan::LayerSize> layers;
-  for (const schedule::NodeOutline& node : problem.model.nodes) {
-    layers.push_back({node.parameters.count(), 0, node.output_bytes / problem.model.element_bytes});
+  for (std::int32_t node = 0; node < problem.model.node_count(); ++node) {
+    layers.push_back(plan::layer_size(problem.model, node));
   }
   const plan::TrafficBalance balance(layers);
   const bool placement = static_cast<double>(problem.batch) < balance.batch_bound();
   return fmt::format("{}. This deck's batch of {} is {}: {} moves fewer bytes", balance.text(),
                      text_of_count(problem.batch), placement ? "below" : "not below",
                      placement ? "layer placement" : "data parallelism");
+}
+
+/// So many layers of a deep model say enough.
+constexpr std::size_t named_layers = 12;
+
+std::string first_of(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), named_layers);
+  const std::string text = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
+  return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
+/// "One weird trick" layer by layer.
+std::string cut_remark(const plan::Problem& problem) {
+  std::vector<std::string> bounds;
+  std::vector<std::string> cut;
+  for (std::int32_t node = 0; node < problem.model.node_count(); ++node) {
+    const plan::LayerSize size = plan::layer_size(problem.model, node);
+    if (size.parameters == 0) {
+      continue;
+    }
+    const std::string& name = problem.model.nodes[static_cast<std::size_t>(node)].name;
+    bounds.push_back(fmt::format("{} {:.3g}", name, plan::batch_bound(size)));
+    if (plan::divides_by_model(size, problem.batch)) {
+      cut.push_back(name);
+    }
+  }
+  if (bounds.empty()) {
+    return {};
+  }
+  return fmt::format(
+      "a layer by itself moves less when it is divided by model than by data while the batch is "
+      "below P/A, its parameters per value that enters it: {}. This deck's batch of {} is below it "
+      "for {}",
+      first_of(bounds), text_of_count(problem.batch), cut.empty() ? "none" : first_of(cut));
 }
 
 /// The idle share that a pipeline of equal stages would have, beside what the simulator says.
@@ -115,6 +151,7 @@ Ways find_ways(const RunSetup& setup, const plan::Profile& profile, const train:
   std::vector<std::string> remarks{stale_remark(ways), pipeline_remark(ways)};
   if (problem.places.size() > 1) {
     remarks.push_back(traffic_remark(problem));
+    remarks.push_back(cut_remark(problem));
   }
   for (std::string& remark : remarks) {
     if (!remark.empty()) {

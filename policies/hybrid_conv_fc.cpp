@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// "One weird trick": the first layers, convolutions as a rule, are data parallel, and the dense
+// layers behind them tensor parallel (Krizhevsky, "One weird trick for parallelizing convolutional
+// neural networks", 2014, scheme b). In turns each lane sends the activations of a part of its
+// samples to all others, which compute their slices of the dense layers with them and send the
+// gradients back, while the activations of the next turn are on their way. Gradients of the dense
+// layers are summed over the turns; those of the first layers are summed over the lanes.
+//
+// Of a layer with P parameters and A inputs per sample, data parallelism moves 2 (N - 1) P and
+// tensor parallelism 2 (N - 1) B A values a step: a layer is cut if B A < P.
+#include "buckets.hpp"
+#include "policy_files.hpp"
+#include "tensor_layout.hpp"
+
+#include "zygos/core/error.hpp"
+#include "zygos/plan/formulas.hpp"
+#include "zygos/plan/sharding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zygos::policies {
+namespace {
+
+using schedule::MicroBatch;
+using schedule::NodeOutline;
+using schedule::Place;
+
+constexpr const char* keyword_text = "hybrid_conv_fc";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw UsageError(std::string("policy '") + keyword_text + "': " + what);
+}
+
+std::vector<std::int64_t> equal_bounds(const TensorBlock& block, std::int64_t lanes) {
+  std::vector<std::int64_t> bounds;
+  for (std::int64_t lane = 0; lane <= lanes; ++lane) {
+    bounds.push_back(block.pieces() * lane / lanes * block.together);
+  }
+  return bounds;
+}
+
+/// Replicas of the first stage, and a place for each stage behind it.
+struct HybridPlaces {
+  std::vector<Place> replicas;
+  std::vector<Place> slices;
+};
+
+HybridPlaces places_for(const std::vector<TensorStage>& stages, const std::vector<Place>& lanes,
+                        schedule::Outline& outline) {
+  HybridPlaces places;
+  const auto add = [&](Place lane, std::size_t stage) {
+    const Place place = free_place(outline, lane);
+    outline.places[static_cast<std::size_t>(place)].stage = static_cast<schedule::Stage>(stage);
+    return place;
+  };
+  for (const Place lane : lanes) {
+    places.replicas.push_back(add(lane, 0));
+  }
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    outline.stages.push_back(stages[stage].nodes);
+    if (stage > 0) {
+      places.slices.push_back(add(lanes[stages[stage].lane], stage));
+    }
+  }
+  return places;
+}
+
+class HybridConvFc final : public train::Policy {
+ public:
+  explicit HybridConvFc(HybridConvFcOptions options) : options_(std::move(options)) {
+    if (options_.turns < 1) {
+      refuse("turns is " + std::to_string(options_.turns) + "; it is 1 or more");
+    }
+  }
+
+  std::string_view keyword() const override { return keyword_text; }
+
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* /*profile*/) const override {
+    if (problem.chunk > 0) {
+      refuse("a sum over lanes has another order than train.strict promises; switch strict off");
+    }
+    if (problem.clips) {
+      refuse(
+          "the norm of a gradient that is copied in part and cut in part is not summed; remove "
+          "optimizer.clip_norm, or use data_parallel or tensor_parallel, which clip");
+    }
+    const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
+    const auto count = static_cast<std::int64_t>(lanes.size());
+    TensorLayout layout = layout_of(problem, count);
+    schedule::Outline outline = outline_of(keyword_text, problem);
+    outline.model = plan::sharded_outline(problem.model, layout.slices());
+    outline.slices = std::move(layout.slices());
+    outline.micro_batches = divide(keyword_text, problem, {0, problem.batch},
+                                   count * options_.turns, "lanes times turns");
+    const HybridPlaces places = places_for(layout.stages(), lanes, outline);
+    const Bucket shared = add_buckets(outline, all_in_one, lanes.size(), outline.stages[0]).front();
+    for (std::size_t stage = 1; stage < outline.stages.size(); ++stage) {
+      add_buckets(outline, all_in_one, 1, outline.stages[stage]);
+    }
+    schedule::ScheduleBuilder builder(std::move(outline));
+    add_passes(builder, places);
+    add_ring(builder, places.replicas, shared, 2);
+    add_updates(builder, places);
+    return std::move(builder).build();
+  }
+
+ private:
+  TensorLayout layout_of(const plan::Problem& problem, std::int64_t lanes) const {
+    const std::int32_t cut = options_.cut_from.empty() ? first_by_rule(problem, lanes)
+                                                       : node_named(problem, options_.cut_from);
+    TensorBlocks found = tensor_blocks(problem.model, lanes, cut);
+    if (found.blocks.empty() || found.blocks.front().first() != cut) {
+      refuse("layer '" + problem.model.nodes[static_cast<std::size_t>(cut)].name +
+             "' begins no two layers that can be cut together:" + found.reasons);
+    }
+    if (problem.model.parameters_of({0, cut}).count() == 0) {
+      refuse("no layer with parameters is in front of '" +
+             problem.model.nodes[static_cast<std::size_t>(cut)].name +
+             "', so none would be data parallel; use tensor_parallel, or another cut_from");
+    }
+    std::vector<std::vector<std::int64_t>> bounds;
+    for (const TensorBlock& block : found.blocks) {
+      bounds.push_back(equal_bounds(block, lanes));
+    }
+    return {problem.model, std::move(found.blocks), std::move(bounds)};
+  }
+
+  static std::int32_t node_named(const plan::Problem& problem, const std::string& name) {
+    const auto& nodes = problem.model.nodes;
+    const auto found = std::ranges::find(nodes, name, &NodeOutline::name);
+    if (found == nodes.end()) {
+      std::vector<std::string> names;
+      for (const NodeOutline& node : nodes) {
+        names.push_back(node.name);
+      }
+      refuse("cut_from names layer '" + name + "'; the layers are " + joined(names));
+    }
+    return static_cast<std::int32_t>(found - nodes.begin());
+  }
+
+  /// The first layer that begins a block and has B A < P.
+  static std::int32_t first_by_rule(const plan::Problem& problem, std::int64_t lanes) {
+    std::string reasons;
+    for (std::int32_t index = 0; index < problem.model.node_count(); ++index) {
+      const NodeOutline& node = problem.model.nodes[static_cast<std::size_t>(index)];
+      const plan::LayerSize size = plan::layer_size(problem.model, index);
+      if (size.parameters == 0) {
+        continue;
+      }
+      const auto found = tensor_blocks(problem.model, lanes, index);
+      const bool begins = !found.blocks.empty() && found.blocks.front().first() == index;
+      if (plan::divides_by_model(size, problem.batch) && begins) {
+        return index;
+      }
+      reasons += "\n  layer '" + node.name +
+                 "': B A = " + std::to_string(problem.batch * size.values_in) +
+                 ", P = " + std::to_string(size.parameters) +
+                 (begins ? "" : ", begins no two layers that can be cut together");
+    }
+    refuse("no layer is cheaper to cut than to copy, B A < P, at batch " +
+           std::to_string(problem.batch) +
+           "; use data_parallel, a smaller batch, or cut_from:" + reasons);
+  }
+
+  /// In turns, each lane once per turn.
+  std::vector<std::pair<Place, MicroBatch>> turns_of(const HybridPlaces& places) const {
+    std::vector<std::pair<Place, MicroBatch>> turns;
+    for (std::int64_t turn = 0; turn < options_.turns; ++turn) {
+      for (std::size_t lane = 0; lane < places.replicas.size(); ++lane) {
+        turns.emplace_back(
+            places.replicas[lane],
+            static_cast<MicroBatch>(static_cast<std::int64_t>(lane) * options_.turns + turn));
+      }
+    }
+    return turns;
+  }
+
+  void add_passes(schedule::ScheduleBuilder& builder, const HybridPlaces& places) const {
+    const auto turns = turns_of(places);
+    for (const auto& [replica, part] : turns) {
+      builder.load(replica, part);
+      builder.forward(replica, part);
+      for (const Place slice : places.slices) {
+        builder.transfer(replica, slice, part);
+      }
+    }
+    for (const auto& [replica, part] : turns) {
+      add_slices(builder, places.slices, replica, part);
+    }
+    for (const auto& [replica, part] : turns) {
+      builder.backward(replica, part);
+    }
+  }
+
+  /// Forward, loss and backward of the cut layers, with the samples of one replica.
+  static void add_slices(schedule::ScheduleBuilder& builder, const std::vector<Place>& slices,
+                         Place replica, MicroBatch part) {
+    for (auto place = slices.begin(); place != slices.end(); ++place) {
+      builder.load(*place, part);
+      builder.forward(*place, part);
+      for (auto to = place + 1; to != slices.end(); ++to) {
+        builder.transfer(*place, *to, part);
+      }
+    }
+    builder.loss(slices.back(), part);
+    for (std::size_t at = slices.size(); at-- > 0;) {
+      builder.backward(slices[at], part);
+      for (std::size_t to = at; to-- > 0;) {
+        builder.transfer(slices[at], slices[to], part);
+      }
+      builder.transfer(slices[at], replica, part);
+    }
+  }
+
+  static void add_updates(schedule::ScheduleBuilder& builder, const HybridPlaces& places) {
+    for (const Place replica : places.replicas) {
+      builder.update(replica);
+    }
+    for (const Place place : places.slices) {
+      const auto stage = static_cast<std::size_t>(builder.stage_of(place));
+      const auto nodes = builder.outline().stages[stage];
+      if (builder.outline().model.parameters_of(nodes).count() > 0) {
+        builder.update(place);
+      }
+    }
+  }
+
+  HybridConvFcOptions options_;
+};
+
+}  // namespace
+
+train::PolicyPtr hybrid_conv_fc(HybridConvFcOptions options) {
+  return std::make_shared<HybridConvFc>(std::move(options));
+}
+
+train::PolicyEntry hybrid_conv_fc_entry() {
+  deck::Schema schema(keyword_text,
+                      "The first layers are data parallel, the dense ones behind them tensor "
+                      "parallel: activations cross where they are fewer than parameters.");
+  schema
+      .text("cut_from",
+            "The first layer that is cut between lanes; auto: the first of which a batch has fewer "
+            "inputs than the layer has parameters.")
+      .fallback("auto")
+      .example("dense");
+  schema
+      .integer("turns",
+               "Parts of a lane's samples that it sends to the others one after the other, so that "
+               "the dense layers compute with one while the next is on its way.")
+      .at_least(1)
+      .fallback(1);
+  schema
+      .texts("lanes",
+             "The lanes, in the order of samples and slices; all of the run's if not given.")
+      .length(2)
+      .optional()
+      .example("[device, host]");
+  return {schema, [](const deck::Section& section) {
+            HybridConvFcOptions options{.cut_from = section.text("cut_from"),
+                                        .turns = section.integer("turns"),
+                                        .lanes = {}};
+            if (options.cut_from == "auto") {
+              options.cut_from.clear();
+            }
+            if (section.has("lanes")) {
+              options.lanes = section.texts("lanes");
+            }
+            return hybrid_conv_fc(std::move(options));
+          }};
+}
+
+}  // namespace zygos::policies
