@@ -267,6 +267,14 @@ void add_own_options(CLI::App& command, Invocation& to) {
     command.add_flag("--fresh-profile", to.fresh_profile,
                      "Measure the lanes anew instead of using the profile kept from before");
   }
+  if (name == "train" || name == "resume") {
+    command
+        .add_flag(
+            "--unmeasured", to.unmeasured,
+            "Measure no lanes, before or after the run: no step time is predicted or compared, "
+            "and what a profile would decide follows from FLOPs and links")
+        ->excludes("--fresh-profile");
+  }
   add_command_options(command, to);
 }
 

@@ -26,6 +26,7 @@ struct Invocation {
   bool best = false;                    ///< eval, predict, export, inspect
   bool fresh_profile = false;           ///< train, resume, plan, compare, simulate,
                                         ///< schedule
+  bool unmeasured = false;              ///< train, resume
   std::string assume;                   ///< plan: keyword of a card
   bool measured = false;                ///< schedule
   std::string policies;                 ///< compare

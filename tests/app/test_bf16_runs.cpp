@@ -20,7 +20,7 @@ using Catch::Matchers::ContainsSubstring;
 nlohmann::json trained(const std::vector<std::string>& further) {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  return train_to_the_end(scratch.path(), further);
+  return train_unmeasured(scratch.path(), further);
 }
 
 }  // namespace
@@ -50,18 +50,18 @@ TEST_CASE("A run with bf16 that is stopped goes on to the same bits, and not as 
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   {
-    Process process(train_words(words), scratch.path());
+    Process process(unmeasured_words(words), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 2));
     process.send(SIGKILL);
     process.wait();
   }
 
-  const Outcome refused =
-      zygos_run(train_words({"train.epochs=120", "checkpoint.every=20 steps"}), scratch.path());
+  const Outcome refused = zygos_run(
+      unmeasured_words({"train.epochs=120", "checkpoint.every=20 steps"}), scratch.path());
   CHECK(refused.code == 4);
   CHECK_THAT(refused.err, ContainsSubstring("precision: bf16 -> float32"));
 
-  const auto resumed = train_to_the_end(scratch.path(), words);
+  const auto resumed = train_unmeasured(scratch.path(), words);
   CHECK(resumed["weights_xxh64"] == undisturbed["weights_xxh64"]);
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("checkpoints in the background change no byte of a run and their time 
   std::string weights;
   for (const std::string background : {"true", "false"}) {
     const nlohmann::json said =
-        train_to_the_end(scratch.path(), {"checkpoint.every=7 steps", "checkpoint.keep=100",
+        train_unmeasured(scratch.path(), {"checkpoint.every=7 steps", "checkpoint.keep=100",
                                           "checkpoint.background=" + background, "--fresh"});
 
     const nlohmann::json& costs = said["checkpoints"];
@@ -64,7 +64,7 @@ TEST_CASE("checkpoints in the background change no byte of a run and their time 
 TEST_CASE("the best checkpoints stay, and are evaluated and inspected by name") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  train_to_the_end(scratch.path(),
+  train_unmeasured(scratch.path(),
                    {"checkpoint.every=10 steps", "checkpoint.keep=100", "checkpoint.keep_best=1"});
   const auto all = merits_in(scratch.path());
   REQUIRE(all.size() == 13);
@@ -74,7 +74,7 @@ TEST_CASE("the best checkpoints stay, and are evaluated and inspected by name") 
   }
   std::ranges::sort(ranking, std::ranges::greater{});
 
-  train_to_the_end(scratch.path(), {"checkpoint.every=10 steps", "checkpoint.keep=1",
+  train_unmeasured(scratch.path(), {"checkpoint.every=10 steps", "checkpoint.keep=1",
                                     "checkpoint.keep_best=2", "--fresh"});
 
   std::set<int> expected{120, ranking[0].second, ranking[1].second};
@@ -100,7 +100,7 @@ TEST_CASE("there is no best checkpoint without an evaluation, and that is said")
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err, ContainsSubstring("2 best checkpoints"));
   CHECK_THAT(refused.err, ContainsSubstring("data.test"));
-  train_to_the_end(scratch.path(), {"train.epochs=1", "train.evaluate_every=never"});
+  train_unmeasured(scratch.path(), {"train.epochs=1", "train.evaluate_every=never"});
   const Outcome none =
       zygos_run({"inspect", "runs/tiny/checkpoints/step-000000", "--best"}, scratch.path());
   CHECK(none.code == 2);
@@ -110,7 +110,8 @@ TEST_CASE("there is no best checkpoint without an evaluation, and that is said")
 TEST_CASE("SIGTERM waits for the checkpoint in flight and for that of its own step") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  Process process(train_words({"train.epochs=5000", "checkpoint.every=1 steps"}), scratch.path());
+  Process process(unmeasured_words({"train.epochs=5000", "checkpoint.every=1 steps"}),
+                  scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 3));
   process.send(SIGTERM);
 

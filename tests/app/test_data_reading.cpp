@@ -47,7 +47,7 @@ std::string data_option(const std::string& more) {
 
 std::vector<std::string> words(const std::string& more, std::vector<std::string> further = {}) {
   further.insert(further.begin(), data_option(more));
-  return train_words(further);
+  return unmeasured_words(further);
 }
 
 void write_all(const Scratch& scratch, std::int64_t bad = -1) {

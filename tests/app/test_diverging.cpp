@@ -25,7 +25,7 @@ TEST_CASE(
   write_tiny_deck(scratch.path());
   // The eleventh update makes weights that are large, the next step's products no numbers.
   const Outcome diverged = zygos_run(
-      train_words(
+      unmeasured_words(
           {"policy=" + policy,
            "optimizer={type: sgd, learning_rate: 0.01, schedule: {type: step, every: 10 steps, "
            "factor: 1e30}}",

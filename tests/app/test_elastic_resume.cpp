@@ -51,11 +51,11 @@ nlohmann::json to_the_end(const fs::path& directory, const Words& words) {
 TEST_CASE("in strict mode a run goes on with other policies, lanes and threads to the same bits") {
   const Scratch alone;
   write_tiny_deck(alone.path());
-  const nlohmann::json expected = train_to_the_end(alone.path(), joined(strict, {"policy=single"}));
+  const nlohmann::json expected = train_unmeasured(alone.path(), joined(strict, {"policy=single"}));
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  stop_early(train_words(strict), scratch.path());  // coarse_split
+  stop_early(unmeasured_words(strict), scratch.path());  // coarse_split
   stop_early(resume({"policy.type=gpipe", "policy.micro_batches=4"}), scratch.path());
   stop_early(resume({"policy={type: data_parallel}",
                      "lanes={a: {kind: host}, b: {kind: emulated}, c: {kind: emulated}}"}),
@@ -73,10 +73,10 @@ TEST_CASE("in strict mode a run goes on with other policies, lanes and threads t
 TEST_CASE("replicas go on with fewer lanes and say what becomes of the bits") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  stop_early(
-      train_words({"train.epochs=200", "checkpoint.every=15 steps", "policy={type: data_parallel}",
-                   "lanes={a: {kind: host}, b: {kind: emulated}, c: {kind: emulated}}"}),
-      scratch.path());
+  stop_early(unmeasured_words(
+                 {"train.epochs=200", "checkpoint.every=15 steps", "policy={type: data_parallel}",
+                  "lanes={a: {kind: host}, b: {kind: emulated}, c: {kind: emulated}}"}),
+             scratch.path());
 
   const Outcome outcome =
       zygos_run(resume({"lanes={a: {kind: host}, b: {kind: emulated}}"}), scratch.path());
@@ -92,7 +92,7 @@ TEST_CASE("what an asynchronous policy learns depends on its places: they stay")
   write_tiny_deck(scratch.path());
   const Words pipedream{"train.epochs=200", "checkpoint.every=15 steps",
                         "policy={type: pipedream, micro_batches: 4}"};
-  stop_early(train_words(pipedream), scratch.path());
+  stop_early(unmeasured_words(pipedream), scratch.path());
   const auto refused = [&](const Words& words) {
     const Outcome outcome = zygos_run(resume(words), scratch.path());
     CHECK(outcome.code == 4);
@@ -105,7 +105,7 @@ TEST_CASE("what an asynchronous policy learns depends on its places: they stay")
              ContainsSubstring("is asynchronous"));
   // What was refused left no trace.
   to_the_end(scratch.path(), {"train.epochs=201"});
-  stop_early(train_words({"train.epochs=200", "checkpoint.every=15 steps", "--fresh"}),
+  stop_early(unmeasured_words({"train.epochs=200", "checkpoint.every=15 steps", "--fresh"}),
              scratch.path());
   CHECK_THAT(refused({"policy={type: pipedream, micro_batches: 4}"}),
              ContainsSubstring("policy 'pipedream' is asynchronous"));
@@ -115,10 +115,10 @@ TEST_CASE("what an asynchronous policy learns depends on its places: they stay")
 TEST_CASE("only resume takes another policy, and train says so") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  stop_early(train_words(strict), scratch.path());
+  stop_early(unmeasured_words(strict), scratch.path());
 
   const Outcome outcome =
-      zygos_run(train_words(joined(strict, {"policy={type: single}"})), scratch.path());
+      zygos_run(unmeasured_words(joined(strict, {"policy={type: single}"})), scratch.path());
 
   CHECK(outcome.code == 4);
   CHECK_THAT(outcome.err, ContainsSubstring("zygos resume RUN_DIR"));

@@ -75,7 +75,8 @@ TEST_CASE("The confusion matrix is a table of labels by predictions, with names"
   const auto metrics = classification_metrics(*nn::cross_entropy(), Shape{2}, {"cat", "dog"});
   metrics->add(std::vector<double>{1, 0, 0, 1, 0, 1}, labelled({0, 0, 1}, 2));
   CHECK_THAT(metrics->confusion_text(), ContainsSubstring("cat") && ContainsSubstring("dog"));
-  CHECK(metrics->confusion_text().find("cat" + std::string(18, ' ') + "1    1") != std::string::npos);
+  CHECK(metrics->confusion_text().find("cat" + std::string(18, ' ') + "1    1") !=
+        std::string::npos);
 }
 
 TEST_CASE("A class that neither labels nor predictions have is in no mean") {
@@ -110,7 +111,7 @@ TEST_CASE("A loss of masks has no metrics beyond its score") {
 TEST_CASE("eval counts as the accuracy does, class by class") {
   const zygos::test::Scratch scratch;
   zygos::test::write_tiny_deck(scratch.path());
-  zygos::test::train_to_the_end(scratch.path(), {"train.epochs=2"});
+  zygos::test::train_unmeasured(scratch.path(), {"train.epochs=2"});
   const auto evaluated = zygos::test::json_of({"eval", "runs/tiny", "--json"}, scratch.path());
   const auto& confusion = evaluated["metrics"]["confusion"];
   std::int64_t samples = 0;

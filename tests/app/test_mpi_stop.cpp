@@ -51,7 +51,7 @@ TEST_CASE("SIGTERM to any rank, or SIGUSR2 to mpirun, saves, stops all and loses
   const int rank = GENERATE(-1, 0, 1);  // -1: mpirun
   CAPTURE(rank);
   {
-    MpiProcess run(2, train_words(long_run), scratch.path());
+    MpiProcess run(2, unmeasured_words(long_run), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 3));
     if (rank < 0) {
       run.send(SIGUSR2);
@@ -71,7 +71,7 @@ TEST_CASE("SIGTERM to mpirun saves the run within the time that mpirun leaves it
   const Scratch scratch;
   const std::string expected = undisturbed_weights(scratch.path());
   {
-    MpiProcess run(2, train_words(long_run), scratch.path(),
+    MpiProcess run(2, unmeasured_words(long_run), scratch.path(),
                    {"--mca", "odls_base_sigkill_timeout", "10"});
     REQUIRE(wait_for_checkpoints(scratch.path(), 3));
     run.send(SIGTERM);
@@ -88,7 +88,7 @@ TEST_CASE("a rank that is killed ends the run, and the next start goes on") {
   const auto rank = static_cast<std::size_t>(GENERATE(0, 1));
   CAPTURE(rank);
   {
-    MpiProcess run(2, train_words(long_run), scratch.path());
+    MpiProcess run(2, unmeasured_words(long_run), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 3));
     ::kill(children_of(run.pid()).at(rank), SIGKILL);
     CHECK(run.wait(std::chrono::seconds(60)).code != 0);
@@ -100,9 +100,10 @@ TEST_CASE("a rank that is killed ends the run, and the next start goes on") {
 TEST_CASE("a rank that hangs ends the run after the deck's time limit, and not before") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: one_f_one_b, micro_batches: 4}");
-  MpiProcess run(
-      2, train_words({"train.epochs=4000", "checkpoint.every=10 steps", "train.peer_timeout=2 s"}),
-      scratch.path());
+  MpiProcess run(2,
+                 unmeasured_words(
+                     {"train.epochs=4000", "checkpoint.every=10 steps", "train.peer_timeout=2 s"}),
+                 scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 3));
   const auto begun = std::chrono::steady_clock::now();
   ::kill(children_of(run.pid()).at(1), SIGSTOP);
@@ -118,7 +119,7 @@ TEST_CASE("a rank that hangs ends the run after the deck's time limit, and not b
 TEST_CASE("a rank that fails alone says so and ends all others") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: one_f_one_b, micro_batches: 4}");
-  MpiProcess run(2, train_words({"train.epochs=4000", "checkpoint.every=10 steps"}),
+  MpiProcess run(2, unmeasured_words({"train.epochs=4000", "checkpoint.every=10 steps"}),
                  scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 3));
   const fs::path checkpoints = scratch.path() / "runs/tiny/checkpoints";

@@ -92,7 +92,8 @@ TEST_CASE("only rank 0 speaks, and says where every lane is") {
   CHECK(count_of("zygos", outcome.err) == 0);
 }
 
-TEST_CASE("no cursor codes go where the launcher's output is no terminal, though its ranks have one") {
+TEST_CASE(
+    "no cursor codes go where the launcher's output is no terminal, though its ranks have one") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: data_parallel}");
   ::setenv("TERM", "xterm", 1);

@@ -304,6 +304,21 @@ TEST_CASE("train says who has which layers, and predicts and measures a pipeline
   CHECK(memory > 4);
 }
 
+TEST_CASE("a run that is told so measures no lanes, and is decided by FLOPs") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  const Outcome outcome = zygos_run(
+      train_words({"--unmeasured", "policy=coarse_split", "train.epochs=1"}), scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.err, ContainsSubstring("lanes are not measured"));
+  const nlohmann::json summary = nlohmann::json::parse(outcome.out);
+  CHECK(summary["gain"].is_null());
+  CHECK(summary["samples"] == nlohmann::json{{"host", 17}, {"device", 15}});
+  CHECK_FALSE(fs::exists(scratch.path() / "cache"));
+}
+
 TEST_CASE("simulate predicts many workers, and says why a policy can't have so many") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

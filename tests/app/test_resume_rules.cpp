@@ -27,7 +27,7 @@ std::vector<std::string> with(std::vector<std::string> words,
 
 /// Ends a long run by a signal once it has some checkpoints; returns its exit code.
 int interrupt(const fs::path& directory, int signal, const std::vector<std::string>& further = {}) {
-  Process process(with(train_words(long_run), further), directory);
+  Process process(with(unmeasured_words(long_run), further), directory);
   REQUIRE(wait_for_checkpoints(directory, 2));
   process.send(signal);
   return process.wait().code;
@@ -37,7 +37,7 @@ std::string undisturbed_hash() {
   static const std::string hash = [] {
     const Scratch scratch;
     write_tiny_deck(scratch.path());
-    return train_to_the_end(scratch.path(), long_run)["weights_xxh64"].get<std::string>();
+    return train_unmeasured(scratch.path(), long_run)["weights_xxh64"].get<std::string>();
   }();
   return hash;
 }
@@ -51,7 +51,7 @@ TEST_CASE("the same weights come out for 1, 2, 3 and 4 threads") {
     write_tiny_deck(scratch.path());
 
     const std::string hash =
-        train_to_the_end(scratch.path(), {"train.epochs=3", "--threads", threads})["weights_xxh64"];
+        train_unmeasured(scratch.path(), {"train.epochs=3", "--threads", threads})["weights_xxh64"];
 
     first = first.empty() ? hash : first;
     CHECK(hash == first);
@@ -64,7 +64,7 @@ TEST_CASE("SIGTERM saves, exits with 75, and the same command goes on to the sam
 
   CHECK(interrupt(scratch.path(), SIGTERM) == 75);
   CHECK(summary_in(scratch.path())["finished"] == false);
-  const nlohmann::json resumed = train_to_the_end(scratch.path(), long_run);
+  const nlohmann::json resumed = train_unmeasured(scratch.path(), long_run);
 
   CHECK(resumed["finished"] == true);
   CHECK(resumed["weights_xxh64"] == undisturbed_hash());
@@ -81,7 +81,8 @@ TEST_CASE("SIGUSR1 saves and the run goes on") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  Process process(train_words({"train.epochs=20000", "checkpoint.every=never"}), scratch.path());
+  Process process(unmeasured_words({"train.epochs=20000", "checkpoint.every=never"}),
+                  scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 1));  // that of step 0, and no other unasked
   process.send(SIGUSR1);
 
@@ -97,7 +98,7 @@ TEST_CASE("a run resumed with another number of threads ends with the same bits"
 
   CHECK(interrupt(scratch.path(), SIGTERM, {"--threads", "1"}) == 75);
   const nlohmann::json resumed =
-      train_to_the_end(scratch.path(), with(long_run, {"--threads", "3"}));
+      train_unmeasured(scratch.path(), with(long_run, {"--threads", "3"}));
 
   CHECK(resumed["weights_xxh64"] == undisturbed_hash());
 }
@@ -112,7 +113,7 @@ TEST_CASE("50 kills at random moments lose nothing and change no bit") {
   int kills = 0;
 
   while (kills < 50) {
-    Process process(train_words(long_run), scratch.path());
+    Process process(unmeasured_words(long_run), scratch.path());
     // Before its first checkpoint a run measures its lanes and has nothing to lose.
     REQUIRE(wait_for_checkpoints(scratch.path(), 1));
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds(random)));
@@ -126,7 +127,7 @@ TEST_CASE("50 kills at random moments lose nothing and change no bit") {
     process.wait();
     ++kills;
   }
-  const nlohmann::json end = train_to_the_end(scratch.path(), long_run);
+  const nlohmann::json end = train_unmeasured(scratch.path(), long_run);
 
   CHECK(end["weights_xxh64"] == undisturbed_hash());
 }
@@ -134,9 +135,9 @@ TEST_CASE("50 kills at random moments lose nothing and change no bit") {
 TEST_CASE("a finished run starts anew and the old folder is kept") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const nlohmann::json first = train_to_the_end(scratch.path());
+  const nlohmann::json first = train_unmeasured(scratch.path());
 
-  const nlohmann::json second = train_to_the_end(scratch.path());
+  const nlohmann::json second = train_unmeasured(scratch.path());
 
   CHECK(fs::exists(scratch.path() / "runs/tiny.1/summary.json"));
   CHECK(second["steps"] == first["steps"]);
@@ -148,7 +149,7 @@ TEST_CASE("--fresh starts anew in the middle of a run") {
   write_tiny_deck(scratch.path());
   CHECK(interrupt(scratch.path(), SIGTERM) == 75);
 
-  train_to_the_end(scratch.path(), with(long_run, {"--fresh"}));
+  train_unmeasured(scratch.path(), with(long_run, {"--fresh"}));
 
   CHECK(fs::exists(scratch.path() / "runs/tiny.1/checkpoints"));
   CHECK(summary_in(scratch.path())["weights_xxh64"] == undisturbed_hash());
@@ -177,7 +178,7 @@ TEST_CASE("a deck may ask for more epochs and other checkpoints on the way") {
   CHECK(interrupt(scratch.path(), SIGTERM) == 75);
 
   const nlohmann::json end =
-      train_to_the_end(scratch.path(), {"train.epochs=41", "checkpoint.every=50 steps"});
+      train_unmeasured(scratch.path(), {"train.epochs=41", "checkpoint.every=50 steps"});
 
   CHECK(end["steps"] == 41 * 15);
 }
@@ -185,7 +186,7 @@ TEST_CASE("a deck may ask for more epochs and other checkpoints on the way") {
 TEST_CASE("resume continues the run in a folder, and prolongs a finished one") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  train_to_the_end(scratch.path());
+  train_unmeasured(scratch.path());
 
   const Outcome outcome =
       zygos_run({"resume", "runs/tiny", "train.epochs=40", "--json"}, scratch.path());
@@ -197,10 +198,10 @@ TEST_CASE("resume continues the run in a folder, and prolongs a finished one") {
 TEST_CASE("a second process in the same folder is refused") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  Process first(train_words({"train.epochs=20000"}), scratch.path());
+  Process first(unmeasured_words({"train.epochs=20000"}), scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 1));
 
-  const Outcome second = zygos_run(train_words({"train.epochs=20000"}), scratch.path());
+  const Outcome second = zygos_run(unmeasured_words({"train.epochs=20000"}), scratch.path());
 
   CHECK(second.code == 2);
   CHECK_THAT(second.err, ContainsSubstring("another zygos is at work"));
@@ -214,7 +215,7 @@ TEST_CASE("a truncated newest checkpoint costs a warning, the one before it is u
     fs::resize_file(entry.path(), fs::file_size(entry.path()) / 2);
   }
 
-  const Outcome outcome = zygos_run(train_words(long_run), scratch.path());
+  const Outcome outcome = zygos_run(unmeasured_words(long_run), scratch.path());
 
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.err, ContainsSubstring("warning:"));
@@ -232,7 +233,7 @@ TEST_CASE("a run whose checkpoints are all damaged is refused") {
     }
   }
 
-  const Outcome outcome = zygos_run(train_words(long_run), scratch.path());
+  const Outcome outcome = zygos_run(unmeasured_words(long_run), scratch.path());
 
   CHECK(outcome.code == 4);
 }

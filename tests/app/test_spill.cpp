@@ -74,10 +74,10 @@ bool spills_into(pid_t process, const fs::path& folder) {
 TEST_CASE("Layers spilled by name train to the same bits, and summary and check show the file") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const auto kept = train_to_the_end(scratch.path(), deep_run({"--run-dir", "kept"}));
+  const auto kept = train_unmeasured(scratch.path(), deep_run({"--run-dir", "kept"}));
   const std::string plan = "memory_plan={spill: [block.1, block.2, block.3], offload: [block.5]}";
 
-  const auto spilled = train_to_the_end(scratch.path(), deep_run({"--run-dir", "spilled", plan}));
+  const auto spilled = train_unmeasured(scratch.path(), deep_run({"--run-dir", "spilled", plan}));
 
   CHECK(spilled["weights_xxh64"] == kept["weights_xxh64"]);
   const nlohmann::json file = spilled["peak_bytes"]["device/file"];
@@ -129,10 +129,10 @@ TEST_CASE(
   write_tiny_deck(scratch.path());
   const std::string in_memory = "policy={type: zero_offload, owner: host, bucket: 1 kB}";
   const auto expected =
-      train_to_the_end(scratch.path(), deep_run({"--run-dir", "memory", in_memory}));
+      train_unmeasured(scratch.path(), deep_run({"--run-dir", "memory", in_memory}));
 
   const auto spilled =
-      train_to_the_end(scratch.path(), deep_run({"--run-dir", "file", states_in_file}));
+      train_unmeasured(scratch.path(), deep_run({"--run-dir", "file", states_in_file}));
 
   CHECK(spilled["weights_xxh64"] == expected["weights_xxh64"]);
   const auto states = [](const nlohmann::json& summary, const char* lane) {
@@ -157,11 +157,11 @@ TEST_CASE("A run goes on with its states in a file, or in memory again, to the s
   write_tiny_deck(scratch.path());
   const std::string in_memory = "policy={type: zero_offload, owner: host, bucket: 1 kB}";
   const auto expected =
-      train_to_the_end(scratch.path(), deep_run({"--run-dir", "whole", in_memory}));
+      train_unmeasured(scratch.path(), deep_run({"--run-dir", "whole", in_memory}));
   for (const auto& [before, after] :
        {std::pair(in_memory, "policy.states=file"), {states_in_file, "policy.states=host"}}) {
     const std::string run = after == std::string("policy.states=file") ? "to-file" : "to-memory";
-    train_to_the_end(scratch.path(), deep_run({"--run-dir", run, before, "train.steps=5"}));
+    train_unmeasured(scratch.path(), deep_run({"--run-dir", run, before, "train.steps=5"}));
     const auto resumed =
         json_of({"resume", run, after, "train.steps=12", "--json"}, scratch.path());
     CHECK(resumed["weights_xxh64"] == expected["weights_xxh64"]);
@@ -172,10 +172,10 @@ TEST_CASE("A run goes on with its states in a file, or in memory again, to the s
 TEST_CASE("Versions in files leave the lanes' memory, and check and summary show where they are") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const auto expected = train_to_the_end(
+  const auto expected = train_unmeasured(
       scratch.path(), deep_run({"--run-dir", "memory", four_lanes(), piped("host")}));
 
-  const auto spilled = train_to_the_end(
+  const auto spilled = train_unmeasured(
       scratch.path(), deep_run({"--run-dir", "file", four_lanes(), piped("file")}));
 
   CHECK(spilled["weights_xxh64"] == expected["weights_xxh64"]);
@@ -214,18 +214,18 @@ TEST_CASE("A lane's budget that versions in memory exceed is kept with versions 
     CHECK(refused.code == 6);
     CHECK_THAT(refused.err, ContainsSubstring("'first'"));
   }
-  train_to_the_end(scratch.path(), deep_run({four_lanes("1180 KiB"), piped("file")}));
+  train_unmeasured(scratch.path(), deep_run({four_lanes("1180 KiB"), piped("file")}));
 }
 
 TEST_CASE("A pipeline goes on with its versions in files, or in memory again, to the same bits") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const auto expected = train_to_the_end(
+  const auto expected = train_unmeasured(
       scratch.path(), deep_run({"--run-dir", "whole", four_lanes(), piped("lane")}));
   for (const auto& [before, after] : {std::pair("lane", "file"), {"file", "host"}}) {
     CAPTURE(before, after);
     const std::string run = std::string("to-") + after;
-    train_to_the_end(scratch.path(),
+    train_unmeasured(scratch.path(),
                      deep_run({"--run-dir", run, four_lanes(), piped(before), "train.steps=5"}));
     const auto resumed =
         json_of({"resume", run, std::string("policy.stash=") + after, "train.steps=12", "--json"},
@@ -273,10 +273,10 @@ void check_killed(const std::vector<std::string>& where) {
   words.insert(words.end(), where.begin(), where.end());
   std::vector<std::string> undisturbed = words;
   undisturbed.insert(undisturbed.end(), {"--run-dir", "whole"});
-  const auto expected = train_to_the_end(scratch.path(), undisturbed);
+  const auto expected = train_unmeasured(scratch.path(), undisturbed);
   const fs::path run = scratch.path() / "runs/tiny";
   {
-    Process child(train_words(words), scratch.path());
+    Process child(unmeasured_words(words), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 2));
     CHECK(spills_into(child.pid(), run));
     child.send(SIGKILL);
@@ -305,15 +305,16 @@ TEST_CASE("A folder that cannot hold the file ends the run with 5 before its fir
   write_tiny_deck(scratch.path());
   write_text(scratch.path() / "file", "");
 
-  const Outcome refused =
-      zygos_run(train_words(deep_run({"memory_plan={activations: spill, folder: file/below}"})),
-                scratch.path());
-  const auto elsewhere = train_to_the_end(
+  const Outcome refused = zygos_run(
+      unmeasured_words(deep_run({"memory_plan={activations: spill, folder: file/below}"})),
+      scratch.path());
+  const auto elsewhere = train_unmeasured(
       scratch.path(), deep_run({"memory_plan={activations: spill, folder: new/below}"}));
 
-  const Outcome states = zygos_run(
-      train_words(deep_run({states_in_file, "memory_plan.folder=file/below", "--run-dir", "s"})),
-      scratch.path());
+  const Outcome states =
+      zygos_run(unmeasured_words(
+                    deep_run({states_in_file, "memory_plan.folder=file/below", "--run-dir", "s"})),
+                scratch.path());
 
   for (const Outcome& outcome : {refused, states}) {
     CHECK(outcome.code == 5);

@@ -29,7 +29,7 @@ TEST_CASE("a terminal that is closed and a limit of processor time save and stop
   write_tiny_deck(scratch.path());
   const int signal = GENERATE(SIGHUP, SIGXCPU);
   CAPTURE(signal);
-  Process process(train_words(endless), scratch.path());
+  Process process(unmeasured_words(endless), scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 1));
 
   process.send(signal);
@@ -43,7 +43,7 @@ TEST_CASE("under nohup a closed terminal means nothing") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   std::vector<std::string> words{executable()};
-  for (const std::string& word : train_words(endless)) {
+  for (const std::string& word : unmeasured_words(endless)) {
     words.push_back(word);
   }
   Process process(words, scratch.path(), "nohup");

@@ -55,6 +55,12 @@ std::vector<std::string> train_words(const std::vector<std::string>& further) {
   return words;
 }
 
+std::vector<std::string> unmeasured_words(const std::vector<std::string>& further) {
+  std::vector<std::string> words = train_words(further);
+  words.emplace_back("--unmeasured");
+  return words;
+}
+
 nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& directory) {
   const Outcome outcome = zygos_run(words, directory);
   CAPTURE(words, outcome.err);
@@ -65,6 +71,11 @@ nlohmann::json json_of(const std::vector<std::string>& words, const fs::path& di
 nlohmann::json train_to_the_end(const fs::path& directory,
                                 const std::vector<std::string>& further) {
   return json_of(train_words(further), directory);
+}
+
+nlohmann::json train_unmeasured(const fs::path& directory,
+                                const std::vector<std::string>& further) {
+  return json_of(unmeasured_words(further), directory);
 }
 
 nlohmann::json summary_in(const fs::path& directory) {

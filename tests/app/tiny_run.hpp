@@ -21,6 +21,9 @@ void write_tiny_deck(const std::filesystem::path& directory);
 /// "zygos train tiny.yaml --json" and further words.
 std::vector<std::string> train_words(const std::vector<std::string>& further = {});
 
+/// The same without measuring lanes, which takes longer than such runs.
+std::vector<std::string> unmeasured_words(const std::vector<std::string>& further = {});
+
 /// Runs zygos with these words, --json among them, in DIRECTORY, requires exit code 0 and returns
 /// the JSON object.
 nlohmann::json json_of(const std::vector<std::string>& words,
@@ -28,6 +31,10 @@ nlohmann::json json_of(const std::vector<std::string>& words,
 
 /// Trains to the end, requires exit code 0 and returns the JSON object.
 nlohmann::json train_to_the_end(const std::filesystem::path& directory,
+                                const std::vector<std::string>& further = {});
+
+/// The same without measuring lanes.
+nlohmann::json train_unmeasured(const std::filesystem::path& directory,
                                 const std::vector<std::string>& further = {});
 
 /// summary.json of the run in DIRECTORY.

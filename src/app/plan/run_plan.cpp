@@ -135,7 +135,7 @@ void predict(RunPlan& plan, const plan::Problem& problem, const plan::Profile& p
 RunPlan chosen_plan(RunSetup& setup, bool fresh_profile, Console& console) {
   Ways ways = unmeasured_ways(setup);
   std::optional<plan::Profile> profile;
-  if (!setup.on_several_ranks() && ways.ways.size() > 1) {
+  if (setup.measures_lanes() && ways.ways.size() > 1) {
     profile = profile_of(setup, fresh_profile, console);
     ways = find_ways(setup, *profile);
   }
@@ -176,8 +176,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
   }
   const plan::Problem problem = setup.problem();
   RunPlan result{unmeasured_schedule(setup)};
-  if (setup.on_several_ranks()) {
-    // Measuring takes all lanes in one process.
+  if (!setup.measures_lanes()) {
     result.decisions = setup.policy->decisions(problem, result.schedule);
     return result;
   }
@@ -226,7 +225,7 @@ RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Con
                                         "this run has {}",
                                         checkpoint.fact("split"), split));
   }
-  if (result.prediction && !setup.on_several_ranks()) {
+  if (result.prediction && setup.measures_lanes()) {
     const auto profile = kept_profile(setup, console);
     if (profile && plan::can_predict(*profile, result.schedule)) {
       result.simulation = plan::simulate(result.schedule, *profile);

@@ -38,8 +38,9 @@ struct RunPlan {
 };
 
 /// Makes the schedule. Where several lanes work, or something is decided from measurements, with
-/// the run's profile, which is measured if there is none yet or `fresh_profile` asks for it. On
-/// lanes of several ranks nothing is measured: what is open is decided by what is known beforehand.
+/// the run's profile, which is measured if there is none yet or `fresh_profile` asks for it.
+/// Where lanes are not measured (RunSetup::measures_lanes) what is open is decided by what is known
+/// beforehand.
 RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console);
 /// The same without a prediction: measures only if something is decided from it.
 RunPlan plan_schedule(RunSetup& setup, Console& console);

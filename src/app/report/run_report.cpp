@@ -279,9 +279,10 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
   note_field(
       console, "places",
       fmt::format("{} ({})", placement_text(*setup.graph, plan.schedule), plan.schedule.policy));
-  if (setup.on_several_ranks() && setup.policy->needs_profile()) {
+  if (!setup.measures_lanes() && setup.policy->needs_profile()) {
     note_field(console, "note",
-               fmt::format("lanes of several ranks are not measured: {}",
+               fmt::format("{} are not measured: {}",
+                           setup.on_several_ranks() ? "lanes of several ranks" : "lanes",
                            setup.policy->chosen_by_planner()
                                ? "the policy is chosen by the layers' FLOPs and the lanes' links"
                                : "a share that the deck leaves open is equal"));

@@ -64,9 +64,10 @@ struct RunSetup {
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
+  bool unmeasured = false;                     ///< no profile is taken, nothing is compared
   const plan::Card* assumed_card =
-      nullptr;  ///< what lanes that are no host are treated as, in a plan
-  const SignalGuard* signals = nullptr;        ///< measurements end with StoppedEarly if it says so
+      nullptr;                           ///< what lanes that are no host are treated as, in a plan
+  const SignalGuard* signals = nullptr;  ///< measurements end with StoppedEarly if it says so
 
   /// What policies may know of the run.
   plan::Problem problem() const {
@@ -93,6 +94,8 @@ struct RunSetup {
     return assumed_card != nullptr && place.kind != lane::Kind::host;
   }
   bool on_several_ranks() const { return communicator != nullptr; }
+  /// Several ranks don't: measuring takes all lanes in one process.
+  bool measures_lanes() const { return !unmeasured && !on_several_ranks(); }
   train::EngineOptions engine_options() const {
     train::EngineOptions options;
     options.dtype = dtype;

@@ -278,8 +278,7 @@ class TrainingRun {
 
 std::optional<measure::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& plan,
                                              Console& console) {
-  // On several ranks nothing is measured: that is done by one process, on all lanes.
-  if (!plan.prediction || plan.schedule.active_places().size() < 2 || setup.on_several_ranks()) {
+  if (!plan.prediction || plan.schedule.active_places().size() < 2 || !setup.measures_lanes()) {
     return std::nullopt;
   }
   console.detail("measuring step and gain");
@@ -431,6 +430,7 @@ ExitCode say_nothing_left(const std::string& why, const std::optional<RunFolder>
 ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
                     const OpenFolder& open, Elastic elastic, Console& console, const Ranks& ranks) {
   RunSetup setup = build_run(deck, build_options(invocation), ranks);
+  setup.unmeasured = invocation.unmeasured;
   std::optional<RunFolder> folder;
   std::optional<io::Checkpoint> checkpoint;
   ranks.together([&] {
