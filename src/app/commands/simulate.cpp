@@ -29,7 +29,7 @@ namespace {
 constexpr std::int64_t bucket_bytes = 25'000'000;
 constexpr std::int64_t micro_batches_per_stage = 4;
 /// Their messages grow with the square of the workers.
-constexpr std::int64_t most_cut_workers = 64;
+constexpr std::int64_t max_cut_workers = 64;
 
 struct Row {
   std::string policy;
@@ -147,9 +147,8 @@ class Cluster {
 
   /// Each of these needs layers that can be cut between so many workers.
   void add_cut_layers(const std::string& name, const train::Policy& policy) {
-    if (cluster_.workers > most_cut_workers) {
-      left_out_.push_back(
-          fmt::format("{}: simulated for up to {} workers", name, most_cut_workers));
+    if (cluster_.workers > max_cut_workers) {
+      left_out_.push_back(fmt::format("{}: simulated for up to {} workers", name, max_cut_workers));
       return;
     }
     try {
