@@ -241,6 +241,10 @@ void add_own_options(CLI::App& command, Invocation& to) {
   if (name == "report") {
     command.add_option("--output", to.output, "Where to write it (RUN_DIR/report.html)")
         ->type_name("FILE");
+    command
+        .add_option("--beside", to.beside,
+                    "Another run, whose curves and results are shown beside; may be repeated")
+        ->type_name("RUN_DIR");
   }
   if (name == "schema") {
     command.add_flag("--markdown", to.markdown, "Print the deck reference as Markdown instead");

@@ -39,6 +39,7 @@ struct Invocation {
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
   std::string output;                   ///< report, predict, export, import, schedule
+  std::vector<std::string> beside;      ///< report: folders of other runs
   std::string input;                    ///< predict; empty: the test set
   std::string dataset;                  ///< predict: in an HDF5 file; empty: as the deck
   std::optional<std::int64_t> batch{};  ///< predict

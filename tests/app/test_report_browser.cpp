@@ -106,6 +106,29 @@ TEST_CASE("the page of a run draws its curves to the last value of the metrics")
              ContainsSubstring("step ") && ContainsSubstring("loss: "));
 }
 
+TEST_CASE("the page of several runs draws the curves and results of each") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const fs::path other = scratch.path() / "slower";
+  train_unmeasured(scratch.path(), {"--run-dir", "slower", "optimizer.learning_rate=0.0001"});
+  const fs::path page = scratch.path() / "both.html";
+  const Outcome outcome = zygos_run(
+      {"report", finished_run().folder().string(), "--beside", "slower", "--output", page.string()},
+      scratch.path());
+  REQUIRE(outcome.code == 0);
+
+  const json found = selfcheck_of(page);
+
+  check_sound(found);
+  CHECK(found["curves"]["training loss"]["value"] == last_metric(finished_run().folder(), "loss"));
+  CHECK(found["curves"]["training loss, slower"]["value"] == last_metric(other, "loss"));
+  CHECK(found["curves"]["test accuracy, slower"]["value"] == last_metric(other, "test_accuracy"));
+  CHECK(found["curves"].contains("all places, slower"));
+  CHECK_FALSE(found["curves"].contains("host"));
+  CHECK(found["runs"] == 2);
+  CHECK(finished_check()["runs"] == 0);
+}
+
 TEST_CASE("the timeline draws every task of the steps it holds, measured and predicted") {
   const std::size_t tasks = predicted_tasks(finished_run().folder());
 

@@ -50,6 +50,25 @@ TEST_CASE("report warns of what a run's folder lacks and writes the rest") {
              ContainsSubstring("trace.json is damaged"));
 }
 
+TEST_CASE("report puts other runs beside a run, and names the one whose files lack") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  for (const std::string run : {"one", "two"}) {
+    json_of(unmeasured_words({"--run-dir", run, "train.epochs=2"}), scratch.path());
+  }
+  fs::remove(scratch.path() / "two/summary.json");
+
+  const Outcome outcome =
+      zygos_run({"report", "one", "--beside", "two", "--beside", "one"}, scratch.path());
+  const Outcome refused = zygos_run({"report", "one", "--beside", "none"}, scratch.path());
+
+  CHECK(outcome.code == 0);
+  CHECK_THAT(outcome.err, ContainsSubstring("two: summary.json does not exist"));
+  CHECK_THAT(read_text(scratch.path() / "one/report.html"), ContainsSubstring("\"name\":\"two\""));
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("none is not the directory of a run"));
+}
+
 TEST_CASE("report refuses a folder that is none of a run") {
   const Scratch scratch;
 

@@ -186,7 +186,7 @@ TEST_CASE("long metrics are thinned to a limit, with their last line and every o
   lines += R"({"kind": "checkpoint", "step": 500, "path": "/somewhere/private"})";
   write_text(scratch.path() / "metrics.jsonl", lines);
 
-  const json metrics = gather_report(scratch.path(), {.metrics = 100}).page["metrics"];
+  const json metrics = gather_report(scratch.path(), {}, {.metrics = 100}).page["metrics"];
 
   CHECK(metrics.size() <= 101);
   CHECK(metrics.size() > 50);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 ExitCode run_report(const Invocation& invocation, Console& console) {
   const fs::path folder = invocation.target;
-  const ReportData data = gather_report(folder);
+  const ReportData data = gather_report(folder, invocation.beside);
   const fs::path file =
       invocation.output.empty() ? folder / "report.html" : fs::path(invocation.output);
   io::write_file_atomically(file, report_page(data));

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -24,6 +25,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
+
+constexpr std::array run_files{"deck.yaml", "metrics.jsonl", "summary.json", "trace.json"};
 
 /// A file's text; nothing, and a problem, if there is none.
 std::optional<std::string> text_of_file(const fs::path& file, const std::string& otherwise,
@@ -111,9 +114,9 @@ json timeline_of_file(const fs::path& file, const ReportLimits& limits,
 }
 
 /// When the folder's newest file was written, "2026-01-31 12:00 UTC".
-std::string last_written(const fs::path& folder, const std::vector<const char*>& names) {
+std::string last_written(const fs::path& folder) {
   std::time_t newest = 0;
-  for (const char* name : names) {
+  for (const char* name : run_files) {
     struct stat facts {};
     if (::stat((folder / name).c_str(), &facts) == 0) {
       newest = std::max(newest, facts.st_mtime);
@@ -122,12 +125,9 @@ std::string last_written(const fs::path& folder, const std::vector<const char*>&
   return newest == 0 ? std::string() : fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(newest));
 }
 
-}  // namespace
-
-ReportData gather_report(const fs::path& folder, const ReportLimits& limits) {
-  const std::vector<const char*> files{"deck.yaml", "metrics.jsonl", "summary.json", "trace.json"};
+void require_run(const fs::path& folder) {
   const auto is_there = [&](const char* name) { return fs::exists(folder / name); };
-  if (!fs::is_directory(folder) || std::none_of(files.begin(), files.end(), is_there)) {
+  if (!fs::is_directory(folder) || std::none_of(run_files.begin(), run_files.end(), is_there)) {
     throw UsageError(fmt::format(
         "{} is not the directory of a run: {}; name one that `zygos train` made, such as runs/NAME",
         folder.string(),
@@ -135,21 +135,47 @@ ReportData gather_report(const fs::path& folder, const ReportLimits& limits) {
                                    "trace.json"
                                  : "there is no such folder"));
   }
+}
+
+/// Curves and results of another run, named as the user does.
+json other_run(const std::string& folder, const ReportLimits& limits,
+               std::vector<std::string>& problems) {
+  require_run(folder);
+  std::vector<std::string> own;
+  json other{{"name", folder},
+             {"metrics", metrics_of_file(fs::path(folder) / "metrics.jsonl", limits, own)},
+             {"summary", object_of_file(fs::path(folder) / "summary.json",
+                                        "its results are not in the table", own)}};
+  for (const std::string& problem : own) {
+    problems.push_back(folder + ": " + problem);
+  }
+  return other;
+}
+
+}  // namespace
+
+ReportData gather_report(const fs::path& folder, const std::vector<std::string>& others,
+                         const ReportLimits& limits) {
+  require_run(folder);
   ReportData data;
   const auto deck = text_of_file(folder / "deck.yaml", "the deck is not shown", data.problems);
   const json metrics = metrics_of_file(folder / "metrics.jsonl", limits, data.problems);
   const json summary = object_of_file(
       folder / "summary.json", "a run that ends or stops by itself writes it", data.problems);
   const json timeline = timeline_of_file(folder / "trace.json", limits, data.problems);
+  json beside = json::array();
+  for (const std::string& other : others) {
+    beside.push_back(other_run(other, limits, data.problems));
+  }
   const fs::path plain = folder.has_filename() ? folder : folder.parent_path();
   const std::string name = fs::absolute(plain).lexically_normal().filename().string();
   const auto said = summary.is_object() ? summary.find("deck") : summary.end();
   data.title = said != summary.end() && said->is_string() ? said->get<std::string>() : name;
   data.page = {{"title", data.title},       {"folder", name},
-               {"zygos", zygos_version()},  {"written", last_written(folder, files)},
+               {"zygos", zygos_version()},  {"written", last_written(folder)},
                {"problems", data.problems}, {"deck", deck ? json(*deck) : json(nullptr)},
                {"metrics", metrics},        {"summary", summary},
-               {"timeline", timeline}};
+               {"timeline", timeline},      {"others", beside}};
   return data;
 }
 

@@ -20,7 +20,10 @@ struct ReportData {
 };
 
 /// Reads a run's folder as it is, finished, stopped or killed: what lacks is named among the
-/// problems. Throws UsageError if the folder is none or holds nothing of a run.
-ReportData gather_report(const std::filesystem::path& folder, const ReportLimits& limits = {});
+/// problems. `others`: folders of runs whose curves and results stand beside. Throws UsageError if
+/// a folder is none or holds nothing of a run.
+ReportData gather_report(const std::filesystem::path& folder,
+                         const std::vector<std::string>& others = {},
+                         const ReportLimits& limits = {});
 
 }  // namespace zygos::app

@@ -147,17 +147,31 @@ class CurveChart {
   }
 }
 
+// Every run of the page, this one first: {name, metrics, solid, dashed}, with the colours of its two kinds of curves.
+function runs_of(data) {
+  const colours = ["--c-green", "--c-orange", "--c-purple", "--c-sky", "--c-yellow"];
+  return [{ name: "", metrics: data.metrics, solid: "var(--c-blue)", dashed: "var(--c-vermillion)" },
+    ...data.others.map((other, i) => {
+      const colour = `var(${colours[i % colours.length]})`;
+      return { name: ", " + other.name, metrics: other.metrics, solid: colour, dashed: colour };
+    })];
+}
+
+// A curve of training and one of the test data for each run.
+function pairs_of(data, what, of_training, of_test) {
+  return runs_of(data).flatMap((run) => [
+    series_of(run.metrics, "train", of_training, `training ${what}${run.name}`, run.solid, false),
+    series_of(run.metrics, "test", of_test, `test ${what}${run.name}`, run.dashed, true)]);
+}
+
 function draw_curves(data) {
-  const metrics = data.metrics;
   const parent = by_id("curves");
   const charts = [
-    { title: "Loss", text: text_of_number, from_zero: true, can_log: true, series: [
-      series_of(metrics, "train", (line) => line.loss, "training loss", "var(--c-blue)", false),
-      series_of(metrics, "test", (line) => line.test_loss, "test loss", "var(--c-vermillion)", true)] },
+    { title: "Loss", text: text_of_number, from_zero: true, can_log: true, 
+      series: pairs_of(data, "loss", (line) => line.loss, (line) => line.test_loss) },
     ...["accuracy", "dice"].map((score) => (
-      { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", least: 0, most: 1, series: [
-        series_of(metrics, "train", (line) => line[score], `training ${score}`, "var(--c-blue)", false),
-        series_of(metrics, "test", (line) => line[`test_${score}`], `test ${score}`, "var(--c-vermillion)", true)] })),
+      { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", least: 0, most: 1,
+        series: pairs_of(data, score, (line) => line[score], (line) => line[`test_${score}`]) })),
     { title: "Samples per second", text: text_of_rate, from_zero: true, series: throughput_series(data) },
   ].filter((chart) => chart.series.some((one) => one.points.length > 0));
   if (charts.length === 0) {
@@ -171,7 +185,11 @@ function throughput_series(data) {
   const at_work = (line) => Object.entries(line.samples_per_s?.lanes ?? {}).filter(([, rate]) => rate > 0).map(([lane]) => lane);
   const lanes = in_order(data, [...new Set(metrics.flatMap(at_work))]);
   const colours = ["--c-blue", "--c-orange", "--c-green", "--c-purple", "--c-sky", "--c-vermillion", "--c-yellow"];
-  const all = series_of(metrics, "train", (line) => line.samples_per_s?.total, "all places", "var(--text)", false);
+  const total = (run, name, colour) => series_of(run.metrics, "train", (line) => line.samples_per_s?.total, name, colour, false);
+  const [own, ...others] = runs_of(data);
+  const all = total(own, "all places", "var(--text)");
+  // The lanes of one run alone: with those of several nobody finds a line.
+  if (others.length) return [all, ...others.map((run) => total(run, "all places" + run.name, run.solid))];
   return lanes.length < 2 ? [all] : [all, ...lanes.map((lane, i) => series_of(metrics, "train",
     (line) => line.samples_per_s?.lanes?.[lane], lane, `var(${colours[i % colours.length]})`, true))];
 }

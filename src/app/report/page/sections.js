@@ -27,6 +27,34 @@ function draw_head(data) {
   }
 }
 
+// What every run came to; without other runs there is no such section.
+function draw_runs(data) {
+  if (!data.others.length) {
+    by_id("runs").remove();
+    return;
+  }
+  const columns = [
+    ["policy", (summary) => summary.policy, (policy) => policy],
+    ["steps", (summary) => summary.steps, text_of_count],
+    ["training loss", (summary) => summary.loss, text_of_number],
+    ["test loss", (summary) => summary.test_loss, text_of_number],
+    ["test accuracy", (summary) => summary.test_accuracy, text_of_percent],
+    ["test Dice", (summary) => summary.test_dice, text_of_percent],
+    ["median step", (summary) => summary.median_step_s, text_of_seconds],
+    ["samples a second", (summary) => summary.samples_per_s?.total, text_of_rate],
+    ["total memory", (summary) => Object.values(summary.peak_bytes ?? {}).reduce((sum, lane) => sum + (lane.total ?? 0), 0) || undefined, text_of_bytes],
+    ["time", (summary) => summary.seconds, text_of_seconds],
+  ];
+  const runs = [{ name: data.folder, summary: data.summary }, ...data.others];
+  const known = (value) => value !== undefined && value !== null;
+  const shown = columns.filter(([, value_of]) => runs.some((run) => known(value_of(run.summary ?? {}))));
+  by_id("runs-body").append(table_of("", [["run"], ...shown.map(([name], i) => [name, i > 0])],
+    runs.map((run) => [run.name, ...shown.map(([, value_of, text]) => {
+      const value = value_of(run.summary ?? {});
+      return known(value) ? text(value) : "–";
+    })])));
+}
+
 function draw_tiles(data) {
   const summary = data.summary ?? {}, gain = summary.gain ?? {};
   const last = data.metrics.filter((line) => line.kind === "train").pop() ?? {};

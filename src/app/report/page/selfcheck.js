@@ -26,6 +26,7 @@ function check_page(data, curves, timeline) {
   attempt("memory", () => ({ areas: document.querySelectorAll("#memory .area").length,
     predicted: document.querySelectorAll("#memory .predicted-memory").length,
     peaks: document.querySelectorAll("#memory .peak").length }));
+  attempt("runs", () => document.querySelectorAll("#runs tbody tr").length);
   attempt("tables", () => open_tables());
   attempt("colours", () => ({ page: getComputedStyle(document.body).backgroundColor, text: getComputedStyle(document.body).color }));
   attempt("wide", () => document.documentElement.scrollWidth > innerWidth);
