@@ -27,7 +27,7 @@ function draw_head(data) {
   }
 }
 
-// What every run came to; without other runs there is no such section.
+// What every run reached; without other runs there is no such section.
 function draw_runs(data) {
   if (!data.others.length) {
     by_id("runs").remove();
