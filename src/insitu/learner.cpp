@@ -31,6 +31,11 @@ const graph::Graph& checked(const graph::Graph& graph, const Options& options) {
                      "another loss of numbers");
   }
   graph.loss().check(graph.output_shape(), graph.output_shape(), 0);
+  if (!graph.loss().constants(graph.output_shape()).empty()) {
+    throw UsageError("loss '" + std::string(graph.loss().type()) +
+                     "' has constants, which a surrogate has no place for; let its functor hold "
+                     "them");
+  }
   if (options.batch < 1 || options.min_samples < 0 || options.block < 0) {
     throw UsageError("a surrogate with batch " + std::to_string(options.batch) + ", min_samples " +
                      std::to_string(options.min_samples) + " and block " +

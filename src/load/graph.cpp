@@ -3,6 +3,7 @@
 #include "zygos/load/graph.hpp"
 
 #include "load/from_registry.hpp"
+#include "load/label_counts.hpp"
 
 #include "zygos/nn/registry.hpp"
 
@@ -58,11 +59,23 @@ void refuse_unfit_precision(const graph::Graph& graph, const deck::RunSpec& spec
   }
 }
 
-graph::Graph graph_for(const deck::RunSpec& spec, const Shape& sample, const std::string& whose,
-                       const SampleGraph& of_data, deck::Findings& findings) {
+nn::LossPtr loss_of(const deck::RunSpec& spec, const nn::LabelCounts& labels,
+                    deck::Findings& findings) {
   const deck::Section& loss = spec.model.loss;
+  try {
+    return made_from(nn::loss_registry(labels), loss.text("type"), loss);
+  } catch (const UsageError& refusal) {
+    findings.error(loss.position(), refusal.what());
+    findings.throw_if_any();
+    throw;
+  }
+}
+
+graph::Graph graph_for(const deck::RunSpec& spec, const Shape& sample, const std::string& whose,
+                       const SampleGraph& of_data, const nn::LabelCounts& labels,
+                       deck::Findings& findings) {
   graph::Graph graph(input_shape_of(spec.model, sample, whose, findings),
-                     made_from(nn::loss_registry(), loss.text("type"), loss));
+                     loss_of(spec, labels, findings));
   add_layers(graph, spec, of_data, findings);
   refuse_unfit_precision(graph, spec, findings);
   return graph;
@@ -72,13 +85,15 @@ graph::Graph graph_for(const deck::RunSpec& spec, const Shape& sample, const std
 
 graph::Graph build_model(const deck::RunSpec& spec, const Shape& sample, const SampleGraph& of_data,
                          deck::Findings findings) {
-  return graph_for(spec, sample, spec.name, of_data, findings);
+  return graph_for(spec, sample, spec.name, of_data, {}, findings);
 }
 
 graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
                          deck::Findings findings) {
   const deck::Section& loss = spec.model.loss;
-  graph::Graph graph = graph_for(spec, data.sample_shape(), data.name, data.graph, findings);
+  graph::Graph graph = graph_for(
+      spec, data.sample_shape(), data.name, data.graph, [&data] { return label_counts(data); },
+      findings);
   if (graph.loss().wants_labels() != (data.classes > 0)) {
     findings.error(loss.position(),
                    fmt::format("loss '{}' wants {}, but '{}' has {}", graph.loss().type(),

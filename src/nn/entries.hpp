@@ -17,8 +17,10 @@ namespace zygos::nn {
 #undef ZYGOS_GRAPH_LAYER
 
 #define ZYGOS_LOSS(name) Entry<LossPtr> name##_entry();
+#define ZYGOS_LABEL_LOSS(name) Entry<LossPtr> name##_entry(const LabelCounts& of_data);
 #include "nn/loss/registry.inc"
 #undef ZYGOS_LOSS
+#undef ZYGOS_LABEL_LOSS
 
 #define ZYGOS_OPTIMIZER(name) Entry<OptimizerPtr> name##_entry();
 #include "nn/optim/registry.inc"

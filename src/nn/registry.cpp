@@ -16,11 +16,13 @@ std::vector<Entry<LayerPtr>> layer_registry(const SampleGraph& of_data) {
   };
 }
 
-std::vector<Entry<LossPtr>> loss_registry() {
+std::vector<Entry<LossPtr>> loss_registry(const LabelCounts& of_data) {
   return {
 #define ZYGOS_LOSS(name) name##_entry(),
+#define ZYGOS_LABEL_LOSS(name) name##_entry(of_data),
 #include "nn/loss/registry.inc"
 #undef ZYGOS_LOSS
+#undef ZYGOS_LABEL_LOSS
   };
 }
 

@@ -376,6 +376,8 @@ TEST_CASE("Losses evaluate predictions of bf16 as doubles, and round only their 
       args.sample_hits = hits.tensor;
       args.d_prediction = d_prediction.tensor;
       args.totals = totals.tensor;
+      const testing::LossConstants<Exec> constants(*loss, shape);
+      args.constants = constants.tensors();
       loss->evaluate(make_exec<Exec>(), args, shape[0]);
       gradient = d_prediction.values();
       CHECK(d_prediction.intact());

@@ -9,6 +9,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace zygos::nn {
@@ -39,6 +40,75 @@ TEST_CASE("The gradients of losses equal difference quotients") {
     }
     CHECK(check_loss_gradient(masks, 2 * samples) == "");
   }
+}
+
+namespace {
+
+LossPtr soft_cross_entropy() {
+  return cross_entropy({.label_smoothing = 0.2, .class_weights = {0.5, 3.0, 0.0, 1.0}});
+}
+
+}  // namespace
+
+TEST_CASE("The gradients of smoothed labels and weighted classes equal difference quotients") {
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    LossRun run(soft_cross_entropy(), 8, 4, round);
+    CAPTURE(round);
+    CHECK(check_loss_gradient(run, 11) == "");
+    for (const Shape& prediction : {Shape{2, 4, 4}, Shape{2, 4, 2, 2}}) {
+      run.args.prediction = run.args.prediction.reshaped(prediction);
+      run.args.d_prediction = run.args.d_prediction.reshaped(prediction);
+      run.args.target =
+          run.args.target.reshaped(prediction.rank() == 3 ? Shape{2, 4} : Shape{2, 2, 2});
+      CAPTURE(prediction.text());
+      CHECK(check_loss_gradient(run, 5) == "");
+    }
+  }
+}
+
+TEST_CASE("A smoothed and weighted cross-entropy is what a pencil says") {
+  LossRun run(cross_entropy({.label_smoothing = 0.5, .class_weights = {4.0, 2.0}}), 1, 2, 1);
+  run.args.prediction.data<double>()[0] = 0.0;
+  run.args.prediction.data<double>()[1] = std::log(3.0);  // probabilities 1/4 and 3/4
+  run.args.target.data<std::int32_t>()[0] = 1;
+
+  run.evaluate(1);
+
+  // Of class 1: 2 (1/2 + 1/4) = 3/2, of class 0: 4 / 4 = 1.
+  CHECK(run.total() == Catch::Approx(std::log(4.0) + 1.5 * std::log(4.0 / 3.0)));
+  CHECK(run.args.d_prediction.data<double>()[0] == Catch::Approx(2.5 / 4.0 - 1.0));
+  CHECK(run.args.d_prediction.data<double>()[1] == Catch::Approx(2.5 * 0.75 - 1.5));
+}
+
+TEST_CASE("A mean over samples does not depend on who else is in the batch") {
+  const auto gradient_of = [](std::int64_t samples) {
+    const LossRun run(soft_cross_entropy(), samples, 4, 3);
+    run.evaluate(6);
+    const auto* d = run.args.d_prediction.data<double>();
+    return std::vector<double>(d, d + 4);
+  };
+  CHECK(gradient_of(1) == gradient_of(6));
+}
+
+TEST_CASE("Balanced weights make classes count alike") {
+  const std::vector<std::int64_t> counts{6, 3, 0, 1};
+  const auto weights = balanced_weights(counts);
+  CHECK(weights == std::vector<double>{10.0 / 18.0, 10.0 / 9.0, 1.0, 10.0 / 3.0});
+  CHECK(balanced_weights(std::vector<std::int64_t>{5, 5}) == std::vector<double>{1.0, 1.0});
+}
+
+TEST_CASE("Smoothing and class weights that make no sense are refused") {
+  CHECK_THROWS_WITH(cross_entropy({.label_smoothing = 1.5}),
+                    ContainsSubstring("label_smoothing is 1.5") && ContainsSubstring("in [0, 1]"));
+  CHECK_THROWS_WITH(cross_entropy({.class_weights = {1.0, -2.0}}),
+                    ContainsSubstring("class_weights[1] is -2"));
+  CHECK_THROWS_WITH(cross_entropy({.class_weights = {0.0, 0.0}}), ContainsSubstring("above 0"));
+  const auto weighted = cross_entropy({.class_weights = {1.0, 2.0, 3.0}});
+  CHECK_NOTHROW(weighted->check(Shape{3}, Shape{}, 3));
+  CHECK_NOTHROW(weighted->check(Shape{7, 3}, Shape{7}, 3));
+  CHECK_THROWS_WITH(weighted->check(Shape{4}, Shape{}, 3),
+                    ContainsSubstring("3 class_weights") && ContainsSubstring("has 4 outputs"));
+  CHECK(cross_entropy({.label_smoothing = 0.1})->constants(Shape{3}).empty());
 }
 
 TEST_CASE("A score is a fraction of the best hits") {

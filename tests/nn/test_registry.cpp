@@ -61,6 +61,32 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
         std::vector<std::string>{"constant", "step", "milestones", "cosine", "exponential"});
 }
 
+TEST_CASE("Balanced class weights ask for the counts of labels, and other losses don't") {
+  int asked = 0;
+  const auto registry = loss_registry([&] {
+    ++asked;
+    return std::vector<std::int64_t>{3, 1};
+  });
+  const auto loss_of = [&](const std::string& text) {
+    return testing::made(registry, testing::section_of(registry, text));
+  };
+  CHECK(loss_of("cross_entropy")->constants(Shape{3}).empty());
+  CHECK(loss_of("{type: cross_entropy, class_weights: [1, 2, 3]}")->constants(Shape{3}).size() ==
+        1);
+  CHECK(asked == 0);
+
+  const auto loss = loss_of("{type: cross_entropy, class_weights: balanced}");
+
+  CHECK(asked == 1);
+  // The model may have outputs that no sample is labelled with.
+  CHECK_NOTHROW(loss->check(Shape{3}, Shape{}, 2));
+  const auto constants = loss->constants(Shape{3});
+  REQUIRE(constants.size() == 1);
+  std::vector<double> weights(3);
+  constants[0].fill(weights.data());
+  CHECK(weights == std::vector<double>{4.0 / 6.0, 2.0, 1.0});
+}
+
 TEST_CASE("What a deck names is what is made") {
   const deck::Section section = section_of(R"(
 layers:

@@ -16,9 +16,12 @@ struct LossResult {
   std::vector<double> gradient;
 };
 
+/// `weights`: of classes; none: all are 1.
 inline LossResult cross_entropy(std::size_t classes, const std::vector<double>& logits,
-                                const std::vector<std::int32_t>& labels, double factor) {
+                                const std::vector<std::int32_t>& labels, double factor,
+                                double smoothing = 0.0, std::vector<double> weights = {}) {
   LossResult result;
+  weights.resize(classes, 1.0);
   for (std::size_t n = 0; n < labels.size(); ++n) {
     const double* row = logits.data() + n * classes;
     const double top = *std::max_element(row, row + classes);
@@ -26,11 +29,19 @@ inline LossResult cross_entropy(std::size_t classes, const std::vector<double>& 
     for (std::size_t k = 0; k < classes; ++k) {
       sum += std::exp(row[k] - top);
     }
-    result.losses.push_back(std::log(sum) + top - row[labels[n]]);
+    std::vector<double> target(classes);
+    double loss = 0.0;
+    double whole = 0.0;
+    for (std::size_t k = 0; k < classes; ++k) {
+      const double one = static_cast<std::int32_t>(k) == labels[n] ? 1.0 - smoothing : 0.0;
+      target[k] = weights[k] * (one + smoothing / static_cast<double>(classes));
+      loss += target[k] * (std::log(sum) + top - row[k]);
+      whole += target[k];
+    }
+    result.losses.push_back(loss);
     result.hits.push_back(std::max_element(row, row + classes) - row == labels[n] ? 1 : 0);
     for (std::size_t k = 0; k < classes; ++k) {
-      const double one = static_cast<std::int32_t>(k) == labels[n] ? 1.0 : 0.0;
-      result.gradient.push_back(factor * (std::exp(row[k] - top) / sum - one));
+      result.gradient.push_back(factor * (whole * std::exp(row[k] - top) / sum - target[k]));
     }
   }
   return result;

@@ -29,6 +29,11 @@ class LossRun {
     args.sample_losses = Tensor(losses_.data(), DType::f64, Shape{samples});
     args.sample_hits = Tensor(hits_.data(), DType::i32, Shape{samples});
     args.totals = pool_.unwritten(Shape{nn::loss_totals});
+    for (const nn::ConstantSpec& spec : loss_->constants(Shape{columns})) {
+      constants_.push_back(pool_.unwritten(spec.shape));  // of doubles, as the pool's
+      spec.fill(constants_.back().raw());
+    }
+    args.constants = constants_;
   }
 
   void evaluate(std::int64_t global_batch) const {
@@ -44,6 +49,7 @@ class LossRun {
   std::vector<double> losses_;
   std::vector<std::int32_t> hits_;
   std::vector<std::int32_t> labels_;
+  std::vector<Tensor> constants_;
 };
 
 /// Checks d_prediction against difference quotients of the total divided by the global batch.

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace zygos::nn {
 
@@ -28,6 +30,7 @@ struct LossArgs {
   /// out, (loss_totals) f64: sums in a fixed order of the samples' losses, each the mean over what
   /// is valid of it, of all hits, and of 1 for every valid label
   Tensor totals;
+  std::span<const Tensor> constants{};  ///< those of Loss::constants()
 };
 
 /// Numbers that a loss makes sense of, closed.
@@ -63,6 +66,12 @@ class Loss {
   virtual std::optional<Score> score() const { return std::nullopt; }
   /// Throws UsageError unless prediction and target fit; `classes` is 0 for regression.
   virtual void check(const Shape& prediction, const Shape& target, std::int64_t classes) const = 0;
+  /// What the loss reads of every batch alike, for a sample's prediction of this shape; it lies
+  /// beside the weights of every place that computes the loss.
+  virtual std::vector<ConstantSpec> constants(const Shape& prediction) const {
+    static_cast<void>(prediction);
+    return {};
+  }
   virtual Cost cost(std::int64_t batch, const Shape& prediction, DType dtype) const = 0;
   virtual void evaluate(const lane::Execution& execution, const LossArgs& args,
                         std::int64_t global_batch) const = 0;

@@ -4,13 +4,32 @@
 
 #include "zygos/nn/loss.hpp"
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 namespace zygos::nn {
 
 /// Softmax and cross-entropy in one, stable for any logits: [K] with one label, a sequence [T, K]
 /// with labels [T], an image [K, H, W] with labels [H, W]. A sample's loss is the mean over its
 /// labels; each of them is a hit or not. Labels outside [0, K) are refused when
 /// data is loaded, not here.
-LossPtr cross_entropy();
+///
+/// With label smoothing e (Szegedy et al., 2016) and weights w of the K classes, a label y has the
+/// loss w(y) (1 - e) (-log p(y)) + e / K sum over k of w(k) (-log p(k)): PyTorch's
+/// CrossEntropyLoss. The mean over labels and samples divides by their number, not by the sum of
+/// their weights as PyTorch's does: so no gradient depends on which samples share its batch.
+/// Throws UsageError for a smoothing outside of [0, 1] and weights that are not finite, negative or
+/// all zero.
+struct CrossEntropyOptions {
+  double label_smoothing = 0.0;
+  std::vector<double> class_weights{};  ///< one for every output; empty: all are 1
+};
+LossPtr cross_entropy(CrossEntropyOptions options = {});
+/// Weights that make all classes count alike: n / (classes * count), with n labels of all and only
+/// classes counted that occur (King and Zeng, 2001; scikit-learn's `balanced`). A class without
+/// labels weighs 1.
+std::vector<double> balanced_weights(std::span<const std::int64_t> counts);
 /// Mean over a sample's elements of (prediction - target)^2.
 LossPtr mean_squared_error();
 /// Mean over a sample's elements of |prediction - target|; its gradient is zero where they are

@@ -14,6 +14,7 @@
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/nn/rate_schedule.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -30,7 +31,10 @@ struct Entry {
 
 /// `of_data`: the graph that layers take which are not given one.
 std::vector<Entry<LayerPtr>> layer_registry(const SampleGraph& of_data = {});
-std::vector<Entry<LossPtr>> loss_registry();
+/// How many labels of the training set each class has, counted when somebody asks.
+using LabelCounts = std::function<std::vector<std::int64_t>()>;
+/// Without `of_data` a loss that goes by the counts can be made and checked, but not computed.
+std::vector<Entry<LossPtr>> loss_registry(const LabelCounts& of_data = {});
 std::vector<Entry<OptimizerPtr>> optimizer_registry();
 std::vector<Entry<RateSchedulePtr>> rate_schedule_registry();
 

@@ -31,7 +31,10 @@ bool is_free(const deck::Difference& change) {
   const bool was_plain =
       change.before == "(absent)" && ((change.key == "data.normalise" && change.after == "none") ||
                                       (change.key == "data.validation" && change.after == "0"));
-  return was_exact || was_plain || change.key == "data.in_memory" ||
+  // And labels were not smoothed.
+  const bool was_sharp = change.before == "(absent)" &&
+                         change.key == "model.loss.label_smoothing" && change.after == "0";
+  return was_exact || was_plain || was_sharp || change.key == "data.in_memory" ||
          change.key == "data.prefetch" || change.key == "policy.stash";
 }
 

@@ -58,6 +58,8 @@ constexpr std::array keys{
     Word{"maxsteps", "steps"},
     Word{"numclasses", "classes"},
     Word{"targetshape", "shape"},
+    Word{"weight", "class_weights"},
+    Word{"classweight", "class_weights"},
 };
 
 /// Zygos takes the shape of what a layer reads from the layer before.

@@ -40,16 +40,40 @@ struct CrossEntropyRow : CrossEntropy<T> {
     const Wide<T> top = largest(row);
     const double sum = add_powers(row, top, out);
     const bool hit = row[label] == top && is_first(row, top, label);
-    const auto weights = this->settle(n, top, row[label], sum, hit);
+    const double distances = this->smoothing > 0.0 ? add_distances(row, top) : 0.0;
+    const auto weights = this->settle(n, top, row[label], sum, distances, hit);
     if (out == nullptr) {
       return;
     }
     const double of_label =
-        this->power(row[label], top, out + label) * weights.of_power - weights.whole;
-    for (std::size_t k = 0; k < classes; ++k) {
-      out[k] = static_cast<T>(this->power(row[k], top, out + k) * weights.of_power);
+        this->power(row[label], top, out + label) * weights.of_power - weights.of_label;
+    if (this->smoothing > 0.0) {
+      write_smoothed(row, top, weights, out);
+    } else {
+      for (std::size_t k = 0; k < classes; ++k) {
+        out[k] = static_cast<T>(this->power(row[k], top, out + k) * weights.of_power);
+      }
     }
     out[label] = static_cast<T>(of_label);
+  }
+
+  KOKKOS_FUNCTION void write_smoothed(const T* row, Wide<T> top,
+                                      const typename Base::Weights& weights, T* out) const {
+    for (std::size_t k = 0; k < classes; ++k) {
+      out[k] = static_cast<T>(this->power(row[k], top, out + k) * weights.of_power -
+                              weights.of_class * this->weight_of(k));
+    }
+  }
+
+  KOKKOS_FUNCTION double add_distances(const T* row, Wide<T> top) const {
+    double sums[beside] = {};
+    for (std::size_t first = 0; first < classes; first += beside) {
+      for (std::size_t j = 0; j < beside && first + j < classes; ++j) {
+        sums[j] += this->weight_of(first + j) *
+                   (static_cast<double>(top) - static_cast<double>(row[first + j]));
+      }
+    }
+    return tree_sum(sums);
   }
 
   /// Whether no class before this one has the largest logit, too.
@@ -140,7 +164,12 @@ struct CrossEntropyColumns : CrossEntropy<T> {
     find_largest<whole>(count, in, tops, best);
     double sums[width];
     add_powers<whole>(count, in, tops, out, sums);
+    double distances[width] = {};
+    if (this->smoothing > 0.0) {
+      add_distances(count, in, tops, distances);
+    }
     double of_powers[width] = {};
+    double of_classes[width] = {};
     double of_labels[width] = {};
     for (std::size_t j = 0; j < count; ++j) {
       const std::int32_t label = this->labels[n + j];
@@ -150,14 +179,26 @@ struct CrossEntropyColumns : CrossEntropy<T> {
       }
       const std::size_t at = static_cast<std::size_t>(label) * positions + j;
       const bool hit = best[j] == label && in[at] == tops[j];
-      const auto weights = this->settle(n + j, tops[j], in[at], sums[j], hit);
+      const auto weights = this->settle(n + j, tops[j], in[at], sums[j], distances[j], hit);
       of_powers[j] = weights.of_power;
+      of_classes[j] = weights.of_class;
       if (out != nullptr) {
-        of_labels[j] = this->power(in[at], tops[j], out + at) * weights.of_power - weights.whole;
+        of_labels[j] = this->power(in[at], tops[j], out + at) * weights.of_power - weights.of_label;
       }
     }
     if (out != nullptr) {
-      write_gradient<whole>(this->labels + n, count, in, tops, of_powers, of_labels, out);
+      write_gradient<whole>(this->labels + n, count, in, tops, {of_powers, of_classes, of_labels},
+                            out);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void add_distances(std::size_t count, const T* in, const Wide<T>* tops,
+                                            double* distances) const {
+    for (std::size_t k = 0; k < classes; ++k) {
+      for (std::size_t j = 0; j < count; ++j) {
+        distances[j] += this->weight_of(k) *
+                        (static_cast<double>(tops[j]) - static_cast<double>(in[k * positions + j]));
+      }
     }
   }
 
@@ -216,19 +257,27 @@ struct CrossEntropyColumns : CrossEntropy<T> {
     }
   }
 
+  /// By position; of_labels are the whole gradients of labels.
+  struct GradientParts {
+    const double* of_powers;
+    const double* of_classes;
+    const double* of_labels;
+  };
+
   template <bool whole>
   KOKKOS_INLINE_FUNCTION void write_gradient(const std::int32_t* wanted, std::size_t count,
                                              const T* in, const Wide<T>* tops,
-                                             const double* of_powers, const double* of_labels,
-                                             T* out) const {
+                                             const GradientParts& parts, T* out) const {
     for (std::size_t k = 0; k < classes; ++k) {
+      const double weight = this->weight_of(k);
       for (std::size_t j = 0; j < width; ++j) {
         if (has<whole>(j, count)) {
           const std::size_t at = k * positions + j;
-          const double part = this->power(in[at], tops[j], out + at) * of_powers[j];
+          const double part = this->power(in[at], tops[j], out + at) * parts.of_powers[j] -
+                              parts.of_classes[j] * weight;
           // Not valid: 0, even of NaN.
           out[at] = wanted[j] < 0                               ? T(0)
-                    : wanted[j] == static_cast<std::int32_t>(k) ? static_cast<T>(of_labels[j])
+                    : wanted[j] == static_cast<std::int32_t>(k) ? static_cast<T>(parts.of_labels[j])
                                                                 : static_cast<T>(part);
         }
       }
@@ -292,21 +341,29 @@ void share_out(const Exec& exec, std::size_t samples, std::size_t positions,
 template <class Exec, class T>
 void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                    VectorView<Exec, const std::int32_t> labels, double factor,
-                   const LossResults<Exec, T>& results, ClassOrder order) {
+                   const LossResults<Exec, T>& results, ClassOrder order,
+                   const SoftTargets<Exec>& targets) {
   const std::size_t samples = logits.extent(0);
   const std::size_t positions = samples == 0 ? 1 : labels.size() / samples;
   require_fit(samples, labels.size(), results);
   ZYGOS_REQUIRE(
       positions > 0 && labels.size() == samples * positions && logits.extent(1) % positions == 0,
       "ops::cross_entropy: every sample has as many labels, and logits for each");
+  const std::size_t classes = logits.extent(1) / positions;
+  const bool weighs = targets.class_weights.data() != nullptr;
+  ZYGOS_REQUIRE(!weighs || samples == 0 || targets.class_weights.size() == classes,
+                "ops::cross_entropy: a weight for every class");
   const CrossEntropy<T> all{logits.data(),
                             labels.data(),
-                            logits.extent(1) / positions,
+                            classes,
                             positions,
                             factor,
                             results.sample_losses.data(),
                             results.sample_hits.data(),
-                            results.d_prediction.data()};
+                            results.d_prediction.data(),
+                            targets.smoothing,
+                            targets.class_weights.data(),
+                            weighs ? targets.weight_sum : static_cast<double>(classes)};
   if (positions > 1 && samples > 0) {
     share_out(exec, samples, positions, all.labels, all.losses);
   }
@@ -323,10 +380,10 @@ void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
              results.totals.data());
 }
 
-#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                               \
-  template void cross_entropy<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,      \
-                                        VectorView<SPACE, const std::int32_t>, double, \
-                                        const LossResults<SPACE, T>&, ClassOrder);
+#define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                       \
+  template void cross_entropy<SPACE, T>(                                                       \
+      const SPACE&, MatrixView<SPACE, const T>, VectorView<SPACE, const std::int32_t>, double, \
+      const LossResults<SPACE, T>&, ClassOrder, const SoftTargets<SPACE>&);
 #define ZYGOS_INSTANTIATE(SPACE)        \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float)  \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double) \

@@ -32,13 +32,17 @@ struct CrossEntropyTeam : CrossEntropy<T> {
     const double sum = threads.sum(count, [=](std::size_t k) {
       return static_cast<double>(exponential(Wide<T>(row[k]) - top));
     });
-    threads.each(1, [&](std::size_t) {
-      this->write(n, share, top, row[label], sum, row[label] == top && before == 0.0);
+    const double distances = threads.sum(this->smoothing > 0.0 ? count : 0, [&](std::size_t k) {
+      return this->weight_of(k) * (static_cast<double>(top) - static_cast<double>(row[k]));
     });
-    const auto weights = this->weights_of(share, sum);
-    threads.each(out == nullptr ? 0 : count, [=](std::size_t k) {
+    threads.each(1, [&](std::size_t) {
+      this->write(n, share, top, row[label], sum, distances, row[label] == top && before == 0.0);
+    });
+    const auto weights = this->weights_of(n, share, sum);
+    threads.each(out == nullptr ? 0 : count, [&](std::size_t k) {
       const double power = static_cast<double>(exponential(Wide<T>(row[k]) - top));
-      out[k] = static_cast<T>(power * weights.of_power - (k == label ? weights.whole : 0.0));
+      const double target = k == label ? weights.of_label : weights.of_class * this->weight_of(k);
+      out[k] = static_cast<T>(power * weights.of_power - target);
     });
   }
 };

@@ -27,13 +27,22 @@ enum class ClassOrder {
   first,  ///< (classes, positions)
 };
 
+/// What a label asks of K classes: w(k) ((1 - smoothing) [k is the label] + smoothing / K).
+template <class Exec>
+struct SoftTargets {
+  double smoothing = 0.0;
+  VectorView<Exec, const double> class_weights{};  ///< (K) w; empty: all are 1
+  double weight_sum = 0.0;                         ///< of class_weights
+};
+
 /// Softmax and cross-entropy. Of N samples logits (N, positions x classes) and labels (N x
 /// positions); a sample's loss is the mean over its positions with labels that are not negative,
-/// without valid labels. `factor` multiplies the gradient.
+/// 0 without valid labels. `factor` multiplies the gradient.
 template <class Exec, class T>
 void cross_entropy(const Exec& exec, MatrixView<Exec, const T> logits,
                    VectorView<Exec, const std::int32_t> labels, double factor,
-                   const LossResults<Exec, T>& results, ClassOrder order = ClassOrder::last);
+                   const LossResults<Exec, T>& results, ClassOrder order = ClassOrder::last,
+                   const SoftTargets<Exec>& targets = {});
 
 /// Losses that compare element by element, with p a prediction and t its target.
 enum class ElementLoss {

@@ -253,6 +253,21 @@ class RunBuffers {
                   static_cast<std::size_t>(specs[i].shape.size()) * size_of(specs[i].dtype));
       }
     }
+    if (has(TaskKind::loss)) {
+      add_constants_of_loss();
+    }
+  }
+
+  /// Those of the last node have the slots before.
+  void add_constants_of_loss() {
+    const graph::Node& last = request_.graph.nodes().back();
+    const auto id = static_cast<std::int32_t>(request_.graph.nodes().size()) - 1;
+    auto slot = static_cast<std::int32_t>(
+        last.layer->constants(last.input_shapes, wide(request_.dtype)).size());
+    for (const auto& spec : request_.graph.loss().constants(request_.graph.output_shape())) {
+      add_piece({BufferKind::constants, place_, 0, slot++, id}, "loss/" + spec.name,
+                static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype));
+    }
   }
 
   void add_states() {

@@ -95,6 +95,21 @@ void bind_constants(PlaceState& state) {
   }
 }
 
+/// Of a place that computes no loss there are none.
+void bind_loss_constants(PlaceState& state) {
+  const graph::Graph& graph = state.setup.graph;
+  const graph::Node& last = graph.nodes().back();
+  auto slot = static_cast<std::int32_t>(
+      last.layer->constants(last.input_shapes, state.setup.parameters()).size());
+  const auto id = static_cast<std::int32_t>(graph.nodes().size()) - 1;
+  for (const auto& spec : graph.loss().constants(graph.output_shape())) {
+    if (Tensor found =
+            state.buffers.whole(BufferKind::constants, spec.dtype, spec.shape, slot++, id)) {
+      state.loss_constants.push_back(std::move(found));
+    }
+  }
+}
+
 void bind_samples(PlaceState& state, std::int64_t given) {
   state.given = given;
   const PlaceSetup& setup = state.setup;
@@ -106,6 +121,17 @@ void bind_samples(PlaceState& state, std::int64_t given) {
           bind_micro_batch(source, static_cast<schedule::MicroBatch>(i),
                            {std::min(planned.begin, given), std::min(planned.end, given)});
     }
+  }
+}
+
+void write_constants(const lane::Lane& lane, const std::vector<Tensor>& targets,
+                     const std::vector<nn::ConstantSpec>& specs) {
+  std::vector<std::byte> host;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    host.resize(targets[i].bytes());
+    specs[i].fill(host.data());
+    lane.copy_to_lane(targets[i].raw(), host.data(), host.size(), "zygos::train::constants");
+    lane.fence("zygos::train::constants");
   }
 }
 
@@ -124,6 +150,7 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
   norm = bind_norm(*this);
   gathers = bind_gathers(*this);
   bind_constants(*this);
+  bind_loss_constants(*this);
   bind_samples(*this, setup.schedule.batch);
   transfers = bind_transfers(*this);
   spills = bind_spills(*this);
@@ -157,18 +184,16 @@ void begin_call(PlaceState& state, const StepInputs& inputs) {
 }
 
 void write_constants(const PlaceState& state) {
-  std::vector<std::byte> host;
   const schedule::NodeRange& nodes = state.plan().stage.nodes;
+  const graph::Graph& graph = state.setup.graph;
   for (auto id = nodes.begin; id < nodes.end; ++id) {
-    const graph::Node& node = state.setup.graph.nodes()[static_cast<std::size_t>(id)];
-    auto target = state.constants[state.index_of(id)].begin();
-    for (const auto& spec : node.layer->constants(node.input_shapes, state.setup.parameters())) {
-      host.resize(target->bytes());
-      spec.fill(host.data());
-      state.lane().copy_to_lane(target->raw(), host.data(), host.size(), "zygos::train::constants");
-      state.lane().fence("zygos::train::constants");
-      ++target;
-    }
+    const graph::Node& node = graph.nodes()[static_cast<std::size_t>(id)];
+    write_constants(state.lane(), state.constants[state.index_of(id)],
+                    node.layer->constants(node.input_shapes, state.setup.parameters()));
+  }
+  if (!state.loss_constants.empty()) {
+    write_constants(state.lane(), state.loss_constants,
+                    graph.loss().constants(graph.output_shape()));
   }
 }
 

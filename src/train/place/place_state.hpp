@@ -107,6 +107,7 @@ struct PlaceState {
   std::vector<NodeTensors> d_parameters;         ///< by slot
   NodeTensors gradient_gaps;  ///< of gradients that live within a step: see zero_gradients()
   NodeTensors constants;
+  std::vector<Tensor> loss_constants;
   Updates updates;
   Norm norm;
   Gathers gathers;
@@ -121,7 +122,7 @@ struct PlaceState {
 /// Adapts all tensors to the samples of this call; cheap when their number is the same as before.
 void begin_call(PlaceState& state, const StepInputs& inputs);
 
-/// Fills the constants of layers; part of putting state on a place.
+/// Fills the constants of layers and the loss; part of putting state on a place.
 void write_constants(const PlaceState& state);
 /// No layer writes the gaps between parameters, and they must never hold anything but zeros: where
 /// gradients live within a step and others have their memory before, backward zeroes the gaps.

@@ -40,12 +40,13 @@ void run_forward(PlaceState& state, TaskId id) {
 void run_loss(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
   nn::LossArgs args = state.tensors_of(one).loss;
+  args.constants = state.loss_constants;
   if (!state.inputs.trains()) {
     // Evaluation has no use for the prediction's gradient; an empty tensor says so.
     args.d_prediction = Tensor();
   }
   state.use.note(one, args.prediction, args.target, args.sample_losses, args.sample_hits,
-                 args.d_prediction, args.totals);
+                 args.d_prediction, args.totals, state.loss_constants);
   state.setup.graph.loss().evaluate(state.lane().execution(), args,
                                     state.averaged_samples(one.update));
   if (!state.lane().host_accessible()) {

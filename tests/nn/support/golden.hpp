@@ -94,6 +94,36 @@ std::vector<Tensor> tensors_of(const std::vector<GuardedTensor<Exec, T>>& held) 
   return tensors;
 }
 
+/// Writes a constant to a space's memory.
+template <class Exec>
+void fill_constant(const Tensor& constant, const nn::ConstantSpec& spec) {
+  using Bytes = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  std::vector<std::byte> host(constant.bytes());
+  spec.fill(host.data());
+  Kokkos::deep_copy(
+      Kokkos::View<std::byte*, typename Exec::memory_space, Bytes>(
+          static_cast<std::byte*>(constant.raw()), host.size()),
+      Kokkos::View<const std::byte*, Kokkos::HostSpace, Bytes>(host.data(), host.size()));
+}
+
+/// The constants of a loss on a space, filled; `batch` is the shape of its prediction.
+template <class Exec>
+class LossConstants {
+ public:
+  LossConstants(const nn::Loss& loss, const Shape& batch) {
+    for (const nn::ConstantSpec& spec : loss.constants(batch.without_leading())) {
+      held_.emplace_back(static_cast<std::size_t>(spec.shape.size()));
+      tensors_.emplace_back(held_.back().data(), spec.dtype, spec.shape);
+      fill_constant<Exec>(tensors_.back(), spec);
+    }
+  }
+  std::span<const Tensor> tensors() const { return tensors_; }
+
+ private:
+  std::vector<Buffer<Exec, double>> held_;  // room for doubles is room for any type
+  std::vector<Tensor> tensors_;
+};
+
 /// A layer of the file on a space: forward, backward, and backward again on top of it.
 template <class Exec, class T>
 class GoldenLayer {
@@ -126,7 +156,7 @@ class GoldenLayer {
     for (const nn::ConstantSpec& spec : layer_->constants(shapes_, dtype_of<T>)) {
       scratch_.emplace_back(static_cast<std::size_t>(spec.shape.size()));
       constants_.emplace_back(scratch_.back().data(), spec.dtype, spec.shape);
-      fill(constants_.back(), spec);
+      fill_constant<Exec>(constants_.back(), spec);
     }
     std::vector<double> ids(static_cast<std::size_t>(batch));
     std::iota(ids.begin(), ids.end(), 7.0);
@@ -163,16 +193,6 @@ class GoldenLayer {
   }
 
  private:
-  static void fill(const Tensor& constant, const nn::ConstantSpec& spec) {
-    using Bytes = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    std::vector<std::byte> host(constant.bytes());
-    spec.fill(host.data());
-    Kokkos::deep_copy(
-        Kokkos::View<std::byte*, typename Exec::memory_space, Bytes>(
-            static_cast<std::byte*>(constant.raw()), host.size()),
-        Kokkos::View<const std::byte*, Kokkos::HostSpace, Bytes>(host.data(), host.size()));
-  }
-
   std::string declared() const {
     const Shape shape = layer_->infer(shapes_).with_leading(inputs_[0].tensor.shape()[0]);
     if (shape != output_.tensor.shape()) {
@@ -235,6 +255,8 @@ std::string loss_differences(const Json& one) {
   args.sample_hits = hits.tensor;
   args.d_prediction = gradient.tensor;
   args.totals = totals.tensor;
+  const LossConstants<Exec> constants(*loss, prediction.tensor.shape());
+  args.constants = constants.tensors();
   loss->evaluate(execution, args, samples);
 
   const T mean = static_cast<T>(totals.buffer.values()[0] / static_cast<double>(samples));
