@@ -127,14 +127,24 @@ Schema train_schema() {
   schema
       .integer("patience",
                "Early stopping: training ends after so many evaluations in a row of which none is "
-               "better than the best one before, by the score, or the loss where there is none. "
-               "Default: it does not.")
+               "better than the best one before, by `best_by`. Default: it does not.")
       .in_range(1, 1e9)
       .optional()
       .example("10");
   schema.real("min_improvement", "What counts as better, for patience: more than so much.")
       .at_least(0.0)
       .fallback(0.0);
+  schema
+      .choice("best_by", {"score", "loss", "mae", "rmse", "r2", "top5", "macro_f1"},
+              "Which evaluation is the best one, for patience, restore_best and "
+              "checkpoint.keep_best: that of the largest score (the loss where there is none), "
+              "r2, top5 or macro_f1, or of the smallest loss, mae or rmse.")
+      .fallback("score");
+  schema
+      .boolean("restore_best",
+               "Whether a run ends with the weights of its best evaluation: every one that is the "
+               "best so far writes a checkpoint, and the last checkpoint is that of the best one.")
+      .fallback(false);
   return schema;
 }
 
@@ -147,8 +157,8 @@ Schema checkpoint_schema() {
   schema
       .integer("keep_best",
                "Number of best checkpoints that are kept beside the newest: by the test data's "
-               "score, or its loss where there is none. From 1 on, every checkpoint is evaluated "
-               "before it is written, which takes data.test.")
+               "figure `train.best_by`. From 1 on, every checkpoint is evaluated before it is "
+               "written, which takes data.test.")
       .in_range(0, 1e6)
       .fallback(0);
   schema

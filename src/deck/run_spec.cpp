@@ -255,6 +255,10 @@ TrainSpec train_of(const Section& section, Findings& findings) {
     train.patience_position = section.position("patience");
   }
   train.min_improvement = section.real("min_improvement");
+  train.best_by = section.text("best_by");
+  train.best_by_position = section.position("best_by");
+  train.restore_best = section.boolean("restore_best");
+  train.restore_best_position = section.position("restore_best");
   return train;
 }
 

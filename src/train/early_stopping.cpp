@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/train/early_stopping.hpp"
 
-#include "zygos/core/error.hpp"
+#include "train/checkpoint_facts.hpp"
 
-#include <array>
-#include <charconv>
 #include <string>
 
 namespace zygos::train {
@@ -13,18 +11,6 @@ namespace {
 
 constexpr const char* best_fact = "best_merit";
 constexpr const char* since_best_fact = "evaluations_since_best";
-
-template <class T>
-T number_in(const io::Checkpoint& checkpoint, const char* fact) {
-  const std::string& text = checkpoint.fact(fact);
-  T value{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) {
-    throw CheckpointError(checkpoint.path.filename().string() + ": fact '" + fact + "' is '" +
-                          text + "', not a number");
-  }
-  return value;
-}
 
 }  // namespace
 
@@ -41,9 +27,7 @@ void EarlyStopping::add_facts(io::Facts& facts) const {
   if (!best_) {
     return;
   }
-  std::array<char, 32> text{};  // the shortest that is read back as the same number
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), *best_).ptr;
-  facts[best_fact] = std::string(text.data(), end);
+  facts[best_fact] = text_of(*best_);
   facts[since_best_fact] = std::to_string(since_best_);
 }
 

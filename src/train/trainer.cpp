@@ -3,6 +3,7 @@
 #include "zygos/train/trainer.hpp"
 
 #include "core/median.hpp"
+#include "train/checkpoint_facts.hpp"
 #include "train/checkpoint_saver.hpp"
 #include "train/evaluation.hpp"
 
@@ -10,7 +11,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <bit>
 #include <limits>
 
 namespace zygos::train {
@@ -18,28 +19,15 @@ namespace {
 
 /// Enough for a stable median, bounded so that long runs do not grow.
 constexpr std::size_t remembered_steps = 4096;
+constexpr const char* restored_fact = "restored_step";
 
 std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& fact) {
-  const std::string& text = checkpoint.fact(fact);
-  std::size_t used = 0;
-  std::int64_t value = -1;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || text.empty() || value < 0) {
-    throw CheckpointError(checkpoint.path.filename().string() + ": fact '" + fact + "' is '" +
-                          text + "', not a whole number");
+  const auto value = number_in<std::int64_t>(checkpoint, fact);
+  if (value < 0) {
+    throw CheckpointError(checkpoint.path.filename().string() + ": fact '" + fact + "' is " +
+                          std::to_string(value) + ", below zero");
   }
   return value;
-}
-
-/// The shortest text that is read back as the same number.
-std::string text_of(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
 }
 
 /// Of numbers from 0 on: the largest there is where they would be beyond it.
@@ -61,6 +49,7 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
       train_(train),
       test_(test),
       options_(std::move(options)),
+      store_(store),
       saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures)),
       patience_(options_.patience, options_.min_improvement) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
@@ -87,6 +76,11 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   }
   if (patience_.active() && test == nullptr) {
     throw UsageError("early stopping goes by evaluations, which take a test set");
+  }
+  if (options_.restore_best && (test == nullptr || (store == nullptr && !options_.load_best))) {
+    throw UsageError(
+        "the best weights are those of an evaluation, in a checkpoint: restoring them "
+        "takes a test set and a store");
   }
   step_seconds_.reserve(remembered_steps);
 }
@@ -145,6 +139,9 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
   // A stop leaves no time for the evaluation of its step.
   evaluation_missed_ =
       step_ > 0 && !checkpoint.facts.contains("test_loss") && due(options_.evaluate, 0.0);
+  best_.restore(checkpoint);
+  restored_step_ =
+      checkpoint.facts.contains(restored_fact) ? whole_number(checkpoint, restored_fact) : -1;
   patience_.restore(checkpoint);
   out_of_patience_ = patience_.is_out_of_patience();
   feed_->seek(step_ + 1, total_steps());
@@ -157,6 +154,7 @@ void Trainer::one_step() {
   const Batch batch = batch_of(feed_->next());
   const StepReport report = engine_.step(batch, static_cast<std::uint64_t>(step));
   step_ = step;
+  restored_step_ = -1;
   ++interval_.steps;
   interval_.samples += report.samples;
   interval_.hits += report.hits;
@@ -230,8 +228,10 @@ Event Trainer::next() {
       break;
     }
     if (std::exchange(evaluation_missed_, false)) {
-      push_evaluation();
-      note_merit();
+      if (evaluate_when_due()) {
+        saved_step_ = -1;  // the checkpoint of this step does not know that it is the best one
+        push_checkpoint();
+      }
     } else {
       one_step();
       after_step();
@@ -248,15 +248,14 @@ Event Trainer::next() {
 }
 
 void Trainer::after_step() {
-  const Due due = agree_on_due();
+  Due due = agree_on_due();
   if (due.report) {
     last_report_s_ = elapsed_s();
     push_progress();
   }
   if (due.evaluate) {
     last_evaluation_s_ = elapsed_s();
-    push_evaluation();
-    note_merit();
+    due.save = evaluate_when_due() || due.save;
   }
   if (due.save) {
     last_checkpoint_s_ = elapsed_s();
@@ -267,6 +266,9 @@ void Trainer::after_step() {
 void Trainer::finish() {
   push_progress();
   push_evaluation();
+  if (options_.restore_best && !stopping_ && !best_.is_last()) {
+    restore_best();
+  }
   save_last();
   pending_.push_back(event(stopping_ ? EventKind::stopped : EventKind::finished));
 }
@@ -290,18 +292,59 @@ void Trainer::push_evaluation() {
     return;  // whoever resumes the run makes it
   }
   last_evaluation_ = *found;
+  if (options_.figures) {
+    last_evaluation_.figures = options_.figures();
+  }
+  last_merit_ = agreed_merit(last_evaluation_);
+  best_.note(last_merit_);
   evaluated_step_ = step_;
   pending_.push_back(event(EventKind::evaluated));
 }
 
-void Trainer::note_merit() {
-  if (!patience_.active() || evaluated_step_ != step_) {
-    return;  // a stop leaves the evaluation to whoever resumes the run
+/// Of ranks that know the figures and such that do not.
+double Trainer::agreed_merit(const Evaluation& evaluation) const {
+  constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();  // the bits of -0.0
+  const auto own = options_.best_by.merit(evaluation);
+  std::array<std::int64_t, 1> bits{own ? std::bit_cast<std::int64_t>(*own + 0.0) : unknown};
+  engine_.agree(bits);
+  if (bits[0] == unknown) {
+    throw UsageError("the best evaluation is wanted by '" + options_.best_by.figure +
+                     "', which these data don't have, or which is not a number; choose another "
+                     "figure, or the loss");
   }
-  patience_.note(last_evaluation_.merit());
+  return std::bit_cast<double>(bits[0]);
+}
+
+/// The evaluation that the options ask for. True if its weights are the best so far and are to be
+/// kept.
+bool Trainer::evaluate_when_due() {
+  push_evaluation();
+  if (evaluated_step_ != step_) {
+    return false;  // a stop leaves the evaluation to whoever resumes the run
+  }
+  note_patience();
+  return options_.restore_best && best_.is_last();
+}
+
+void Trainer::note_patience() {
+  if (!patience_.active()) {
+    return;
+  }
+  patience_.note(last_merit_);
   std::array<std::int64_t, 1> ends{patience_.is_out_of_patience() ? 1 : 0};
   engine_.agree(ends);
   out_of_patience_ = ends[0] != 0;
+}
+
+/// What this step has learnt gives way to the best state of before.
+void Trainer::restore_best() {
+  settle();
+  const io::Checkpoint best = options_.load_best ? options_.load_best() : store_->load_best();
+  engine_.restore(best);
+  restored_step_ =
+      best.facts.contains(restored_fact) ? whole_number(best, restored_fact) : best.step;
+  evaluated_step_ = saved_step_ = -1;
+  push_evaluation();
 }
 
 void Trainer::push_checkpoint() {
@@ -328,8 +371,12 @@ io::Facts Trainer::checkpoint_facts() const {
   facts["seed"] = std::to_string(options_.seed);
   if (evaluated_step_ == step_) {
     facts["test_loss"] = text_of(last_evaluation_.loss);
-    facts[std::string(io::merit_fact)] = text_of(last_evaluation_.merit());
+    facts[std::string(io::merit_fact)] = text_of(last_merit_);
   }
+  if (restored_step_ >= 0) {
+    facts[restored_fact] = std::to_string(restored_step_);
+  }
+  best_.add_facts(facts);
   patience_.add_facts(facts);
   return facts;
 }
@@ -383,6 +430,7 @@ Event Trainer::event(EventKind kind) const {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);
   }
   out.evaluation = last_evaluation_;
+  out.restored_step = restored_step_;
   out.out_of_patience = out_of_patience_ && step_ < total_steps();
   out.checkpoint = saver_->path();
   out.written_s = saver_->written_s();

@@ -38,6 +38,27 @@ TEST_CASE("under mpirun every policy trains the bits that it trains in one proce
   }
 }
 
+TEST_CASE("several ranks end with the best weights that one process ends with") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel, exchange: ring}", 2);
+  const std::vector<std::string> words{"optimizer={type: adam, learning_rate: 0.08}",
+                                       "train.epochs=12",
+                                       "train.evaluate_every=5 steps",
+                                       "train.best_by=macro_f1",
+                                       "train.restore_best=true",
+                                       "--run-dir"};
+  const auto trained = [&](int ranks, const std::string& folder) {
+    std::vector<std::string> all = words;
+    all.push_back(folder);
+    return trained_weights(ranks, scratch.path(), all);
+  };
+
+  CHECK(trained(2, "two") == trained(1, "one"));
+
+  const auto summary = nlohmann::json::parse(read_text(scratch.path() / "two/summary.json"));
+  CHECK(summary["restored_step"] < summary["steps"]);
+}
+
 TEST_CASE("mirrored replicas do not go beyond a process") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: mirrored}", 2);

@@ -209,7 +209,11 @@ struct TrainSpec {
   Position metrics_position;
   std::optional<std::int64_t> patience;  ///< early stopping; none: never
   double min_improvement = 0.0;
+  std::string best_by = "score";
+  bool restore_best = false;
   Position patience_position;
+  Position best_by_position;
+  Position restore_best_position;
   Position batch_position;
 };
 

@@ -11,6 +11,7 @@
 #include "zygos/io/batch_feed.hpp"
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/io/dataset.hpp"
+#include "zygos/train/best_evaluation.hpp"
 #include "zygos/train/early_stopping.hpp"
 #include "zygos/train/engine.hpp"
 
@@ -18,7 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -49,9 +50,20 @@ struct TrainerOptions {
   bool background = true;
   /// Failures to write one, in a row, with the last of which the run ends; the others are events.
   int checkpoint_failures = 3;
-  /// Evaluate before every checkpoint, which gets the fact `merit`: the score, or minus the loss
-  /// where there is none. Takes a test set.
+  /// Which evaluation is the best one, for all that follows here.
+  BestBy best_by{};
+  /// Of an evaluation that was made: called on every rank; what the largest merit of all ranks says
+  /// counts, so those that know none may leave figures out.
+  std::function<Figures()> figures{};
+  /// Evaluate before every checkpoint, which gets the fact `merit`: what is best is largest. Takes
+  /// a test set.
   bool rank_checkpoints = false;
+  /// Write a checkpoint whenever an evaluation is the best one so far, and end with the state of
+  /// the best one: weights and optimizer, in the last checkpoint, too. Takes a test set, and a
+  /// store that keeps at least one best checkpoint.
+  bool restore_best = false;
+  /// The best checkpoint, called on every rank; empty: that of the store of this, the only rank.
+  std::function<io::Checkpoint()> load_best{};
   /// Early stopping: training is finished after so many of the evaluations that `evaluate` asks
   /// for, in a row, none of which has a merit above the best one before by more than
   /// `min_improvement`. Takes a test set. Checkpoints keep the count, so a resumed run ends at the
@@ -74,17 +86,6 @@ struct CheckpointCosts {
 /// Steps that one pass over a data set takes.
 std::int64_t steps_per_epoch(std::int64_t samples, std::int64_t batch, bool drop_last);
 
-/// Loss and score over a whole data set.
-struct Evaluation {
-  std::int64_t samples = 0;
-  double loss = 0.0;
-  double score = 0.0;  ///< fraction of the best hits; 0 for a loss without a score
-  bool scored = false;
-
-  /// What is best is largest: the score, or minus the loss where there is none.
-  double merit() const { return scored ? score : -loss; }
-};
-
 enum class EventKind { progress, evaluated, checkpointed, checkpoint_failed, finished, stopped };
 
 /// Everything since the last event of kind progress.
@@ -104,13 +105,13 @@ struct Event {
   /// In this process: steps whose updates were speculated and made again, because the norm of the
   /// gradient was above optimizer.clip_norm.
   std::int64_t redone_steps = 0;
-  double waited_s = 0.0;         ///< of the interval: for samples that are read while training
-  Evaluation evaluation;         ///< evaluated, finished (if there is a test set)
-  bool out_of_patience = false;  ///< finished: before total_steps
-  std::map<std::string, double> figures{};  ///< for whoever measures more of an evaluation
-  std::string checkpoint;  ///< checkpointed, stopped: directory, where the store is
-  double written_s = 0.0;  ///< checkpointed: from copy to commit, where the store is
-  std::string problem;     ///< checkpoint_failed, which is told where the store is
+  double waited_s = 0.0;            ///< of the interval: for samples that are read while training
+  Evaluation evaluation;            ///< evaluated, finished (if there is a test set)
+  bool out_of_patience = false;     ///< finished: before total_steps
+  std::int64_t restored_step = -1;  ///< the state is that after this step; -1: that after `step`
+  std::string checkpoint;           ///< checkpointed, stopped: directory, where the store is
+  double written_s = 0.0;           ///< checkpointed: from copy to commit, where the store is
+  std::string problem;              ///< checkpoint_failed, which is told where the store is
 };
 
 class CheckpointSaver;
@@ -178,9 +179,12 @@ class Trainer {
   bool agree_on_stop();
   void after_step();
   void push_progress();
+  bool evaluate_when_due();
   void push_evaluation();
   void push_checkpoint();
-  void note_merit();
+  void note_patience();
+  double agreed_merit(const Evaluation& evaluation) const;
+  void restore_best();
   void finish();
   io::Facts checkpoint_facts() const;
   void save();
@@ -194,6 +198,7 @@ class Trainer {
   const io::Dataset& train_;
   const io::Dataset* test_;
   TrainerOptions options_;
+  io::CheckpointStore* store_;
   std::unique_ptr<CheckpointSaver> saver_;
   EarlyStopping patience_;
   std::optional<io::BatchFeed> feed_;
@@ -203,7 +208,10 @@ class Trainer {
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = -1;
   std::int64_t reported_step_ = -1;
+  std::int64_t restored_step_ = -1;
   Evaluation last_evaluation_;
+  double last_merit_ = 0.0;
+  BestEvaluation best_;
   bool out_of_patience_ = false;
   bool put_off_ = false;            ///< a checkpoint is due and waits for the writer
   bool stopping_ = false;           ///< on all ranks

@@ -95,8 +95,11 @@ std::string evaluation_line(const train::Event& event, const ProgressFacts& fact
     text += fmt::format("  {} {} {}", facts.held_out, facts.score,
                         text_of_percent(event.evaluation.score));
   }
-  for (const auto& [name, value] : event.figures) {
+  for (const auto& [name, value] : event.evaluation.figures) {
     text += fmt::format("  {} {:.5g}", name, value);
+  }
+  if (event.restored_step >= 0) {
+    text += fmt::format("  weights of step {}", text_of_count(event.restored_step));
   }
   return text;
 }
@@ -122,8 +125,11 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     if (!facts.score.empty()) {
       line["test_" + facts.score] = event.evaluation.score;
     }
-    for (const auto& [name, value] : event.figures) {
+    for (const auto& [name, value] : event.evaluation.figures) {
       line["test_" + name] = value;
+    }
+    if (event.restored_step >= 0) {
+      line["restored_step"] = event.restored_step;
     }
   } else if (event.kind == train::EventKind::checkpointed) {
     line["kind"] = "checkpoint";

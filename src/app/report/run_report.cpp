@@ -401,10 +401,16 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
   if (setup.on_several_ranks()) {
     summary["ranks"] = setup.communicator->size();
   }
+  if (last.restored_step >= 0) {
+    summary["restored_step"] = last.restored_step;
+  }
   if (last.evaluation.samples > 0) {
     summary["test_loss"] = last.evaluation.loss;
     if (const std::string score = setup.score_name(); !score.empty()) {
       summary["test_" + score] = last.evaluation.score;
+    }
+    for (const auto& [name, value] : last.evaluation.figures) {
+      summary["test_" + name] = value;
     }
   }
   return summary;
@@ -426,6 +432,10 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   if (last.out_of_patience) {
     result += fmt::format("; stopped early: no evaluation was better than the best one {} times",
                           *setup.trainer.patience);
+  }
+  if (last.restored_step >= 0) {
+    result += fmt::format("; the weights are those of step {}, the best evaluation",
+                          text_of_count(last.restored_step));
   }
   const bool finished = last.kind == train::EventKind::finished;
   say_field(console, finished ? "finished" : "stopped", result);

@@ -136,6 +136,10 @@ train::TrainerOptions trainer_options(const deck::RunSpec& spec) {
   options.rank_checkpoints = spec.checkpoint.keep_best > 0;
   options.patience = spec.train.patience;
   options.min_improvement = spec.train.min_improvement;
+  options.restore_best = spec.train.restore_best;
+  if (const std::string& figure = spec.train.best_by; figure != "score") {
+    options.best_by = {.figure = figure, .smallest = figure == "mae" || figure == "rmse"};
+  }
   return options;
 }
 
@@ -210,6 +214,22 @@ void refuse_unranked(const load::CheckedDeck& checked, bool evaluates) {
   }
 }
 
+bool is_metric(const std::string& best_by) { return best_by != "score" && best_by != "loss"; }
+
+void refuse_unfit_metric(const std::string& name, const nn::Loss& loss,
+                         const deck::Position& position, deck::Findings& findings) {
+  const bool numbers = !loss.wants_labels() && !loss.target_range();
+  const bool of_numbers = name == "mae" || name == "rmse" || name == "r2";
+  if (of_numbers ? !numbers : !loss.wants_labels()) {
+    findings.error(position,
+                   fmt::format("'{}' is a metric of {}, but the loss is '{}'", name,
+                               of_numbers ? "numbers" : "labels", loss.type()),
+                   numbers               ? "allowed are mae, rmse and r2"
+                   : loss.wants_labels() ? "allowed are top5, macro_f1 and confusion"
+                                         : "its score says it all; leave 'metrics' out");
+  }
+}
+
 void refuse_unfit_evaluations(const load::CheckedDeck& checked, const nn::Loss& loss,
                               bool evaluates) {
   const deck::TrainSpec& train = checked.spec.train;
@@ -219,19 +239,30 @@ void refuse_unfit_evaluations(const load::CheckedDeck& checked, const nn::Loss& 
                    "stops when evaluations get no better, but there is no data to evaluate on",
                    "add data.validation or data.test, or leave patience out");
   }
-  const bool numbers = !loss.wants_labels() && !loss.target_range();
+  const bool never = !train.evaluate.steps && !train.evaluate.epochs && !train.evaluate.seconds;
+  if (train.restore_best && (!evaluates || never)) {
+    findings.error(train.restore_best_position,
+                   evaluates ? "the best evaluation is wanted, but train.evaluate_every is never"
+                             : "the best evaluation is wanted, but there is no data to evaluate on",
+                   evaluates ? "say how often with evaluate_every, or leave restore_best out"
+                             : "add data.validation or data.test, or leave restore_best out");
+  }
   for (const std::string& name : train.metrics) {
-    const bool of_numbers = name == "mae" || name == "rmse" || name == "r2";
-    if (of_numbers ? !numbers : !loss.wants_labels()) {
-      findings.error(train.metrics_position,
-                     fmt::format("'{}' is a metric of {}, but the loss is '{}'", name,
-                                 of_numbers ? "numbers" : "labels", loss.type()),
-                     numbers               ? "allowed are mae, rmse and r2"
-                     : loss.wants_labels() ? "allowed are top5, macro_f1 and confusion"
-                                           : "its score says it all; leave 'metrics' out");
-    }
+    refuse_unfit_metric(name, loss, train.metrics_position, findings);
+  }
+  if (is_metric(train.best_by)) {
+    refuse_unfit_metric(train.best_by, loss, train.best_by_position, findings);
   }
   findings.throw_if_any();
+}
+
+/// Those of the deck, and the one that says what is best.
+std::vector<std::string> metrics_of(const deck::TrainSpec& train) {
+  std::vector<std::string> metrics = train.metrics;
+  if (is_metric(train.best_by) && std::ranges::find(metrics, train.best_by) == metrics.end()) {
+    metrics.push_back(train.best_by);
+  }
+  return metrics;
 }
 
 /// All but Kokkos and the lanes.
@@ -256,7 +287,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   refuse_large_batch(checked, setup.training);
   refuse_unranked(checked, setup.test.has_value() || max_batches > 0);
   refuse_unfit_evaluations(checked, setup.graph->loss(), setup.test.has_value() || max_batches > 0);
-  setup.metrics = spec.train.metrics;
+  setup.metrics = metrics_of(spec.train);
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
@@ -272,7 +303,8 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
                                                          spec.train.drop_last));
   setup.chunk = spec.train.chunk;
   setup.codecs = codecs_of(spec);
-  setup.keep = {.newest = spec.checkpoint.keep, .best = spec.checkpoint.keep_best};
+  setup.keep = {.newest = spec.checkpoint.keep,
+                .best = std::max(spec.checkpoint.keep_best, spec.train.restore_best ? 1 : 0)};
   setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
   setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
   std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);

@@ -12,13 +12,13 @@ namespace zygos::app {
 
 namespace {
 
-/// What decides the numbers a run learns. Everything else (threads, reports, checkpoints, length)
-/// may change on the way.
+/// What decides the numbers a run learns, and which of them are best. Everything else (threads,
+/// reports, checkpoints, length) may change on the way.
 const std::vector<std::string>& binding_keys() {
   static const std::vector<std::string> keys{"seed",         "precision",     "data",
                                              "model",        "optimizer",     "policy",
                                              "train.batch",  "train.shuffle", "train.drop_last",
-                                             "train.strict", "link_precision"};
+                                             "train.strict", "train.best_by", "link_precision"};
   return keys;
 }
 
@@ -31,10 +31,12 @@ bool is_free(const deck::Difference& change) {
   const bool was_plain =
       change.before == "(absent)" && ((change.key == "data.normalise" && change.after == "none") ||
                                       (change.key == "data.validation" && change.after == "0"));
-  // And labels were not smoothed.
+  // And the best was that by score, and labels were not smoothed.
   const bool was_sharp = change.before == "(absent)" &&
                          change.key == "model.loss.label_smoothing" && change.after == "0";
-  return was_exact || was_plain || was_sharp || change.key == "data.in_memory" ||
+  const bool was_by_score =
+      change.before == "(absent)" && change.key == "train.best_by" && change.after == "score";
+  return was_exact || was_plain || was_sharp || was_by_score || change.key == "data.in_memory" ||
          change.key == "data.prefetch" || change.key == "policy.stash";
 }
 

@@ -88,11 +88,13 @@ class Pace {
 class TrainingRun {
  public:
   /// `folder`: null where another rank keeps the books.
-  TrainingRun(RunSetup& setup, const RunFolder* folder, const RunPlan& plan, Console& console)
+  TrainingRun(RunSetup& setup, const RunFolder* folder, const RunPlan& plan, Console& console,
+              const Ranks& ranks)
       : setup_(setup),
         folder_(folder),
         plan_(plan),
         console_(console),
+        ranks_(ranks),
         engine_(std::make_unique<train::Engine>(*setup.graph, *setup.optimizer, *setup.lanes,
                                                 plan.schedule, setup.target,
                                                 engine_options(setup, folder))),
@@ -127,7 +129,8 @@ class TrainingRun {
     return io::CheckpointStore(folder->checkpoints(), keep, console.sink());
   }
 
-  train::TrainerOptions options() const {
+  /// The trainer calls back into this run, which outlives it.
+  train::TrainerOptions options() {
     train::TrainerOptions options = setup_.trainer;
     options.facts = facts_of(plan_);
     options.facts["deck"] = setup_.resolved_deck;
@@ -135,7 +138,28 @@ class TrainingRun {
         load::text_of_sample_shape(setup_.training.sample_shape());
     load::add_data_facts(setup_.training, options.facts);
     options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
+    if (!setup_.metrics.empty()) {
+      options.figures = [this] { return figures(); };
+    }
+    options.load_best = [this] { return best_checkpoint_of_all(); };
     return options;
+  }
+
+  /// On all ranks, which have the weights together; one that keeps no books has no use for them.
+  train::Figures figures() {
+    const auto weights = load::weights_of(*engine_);
+    return folder_ == nullptr ? train::Figures() : evaluation_figures(setup_, weights);
+  }
+
+  io::Checkpoint best_checkpoint_of_all() const {
+    std::optional<io::Checkpoint> best;
+    ranks_.together([&] {
+      if (store_) {
+        best = store_->load_best();
+      }
+    });
+    share_checkpoint(best, ranks_);
+    return std::move(*best);
   }
 
   ProgressFacts progress_facts() const {
@@ -169,7 +193,6 @@ class TrainingRun {
     do {
       const double last_loss = end.last.loss;
       end.last = next_event();
-      measure(end.last);
       progress.show(end.last);
       if (metrics) {
         metrics->write(metrics_of(end.last, facts));
@@ -184,16 +207,6 @@ class TrainingRun {
     end.samples_per_s = pace.samples_per_s();
     close_books(end);
     return end;
-  }
-
-  /// On all ranks, which have the weights together; one that keeps no books has no use for them.
-  void measure(train::Event& event) {
-    if (event.kind == train::EventKind::evaluated && !setup_.metrics.empty()) {
-      const auto weights = load::weights_of(*engine_);
-      if (folder_ != nullptr) {
-        event.figures = evaluation_figures(setup_, weights);
-      }
-    }
   }
 
   train::Event next_event() {
@@ -271,6 +284,7 @@ class TrainingRun {
   const RunFolder* folder_;
   const RunPlan& plan_;
   Console& console_;
+  const Ranks& ranks_;
   std::unique_ptr<train::Engine> engine_;
   std::optional<io::CheckpointStore> store_;
   train::Trainer trainer_;
@@ -383,8 +397,8 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
   console.note("");
   RunEnd end;
   {
-    const auto run =
-        ranks.together([&] { return std::make_unique<TrainingRun>(setup, folder, plan, console); });
+    const auto run = ranks.together(
+        [&] { return std::make_unique<TrainingRun>(setup, folder, plan, console, ranks); });
     end = run->run(checkpoint, signals);
   }
   const bool finished = end.last.kind == train::EventKind::finished;
