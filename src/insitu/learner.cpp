@@ -36,6 +36,11 @@ const graph::Graph& checked(const graph::Graph& graph, const Options& options) {
                      "' has constants, which a surrogate has no place for; let its functor hold "
                      "them");
   }
+  if (options.rates && options.rates->plateau()) {
+    throw UsageError("schedule '" + std::string(options.rates->type()) +
+                     "' goes by evaluations, which a surrogate does not make; choose one that "
+                     "counts steps");
+  }
   if (options.batch < 1 || options.min_samples < 0 || options.block < 0) {
     throw UsageError("a surrogate with batch " + std::to_string(options.batch) + ", min_samples " +
                      std::to_string(options.min_samples) + " and block " +

@@ -38,6 +38,13 @@ double Engine::learning_rate(std::uint64_t step) const {
   return impl_->optimizer.learning_rate() * impl_->rate_factor(step);
 }
 
+std::optional<nn::Plateau> Engine::plateau() const {
+  const nn::RateSchedulePtr& rates = impl_->options.rates;
+  return rates == nullptr ? std::nullopt : rates->plateau();
+}
+
+void Engine::set_rate_reductions(std::int64_t count) { impl_->rate_reductions = count; }
+
 StepReport Engine::evaluate(const Batch& batch) {
   return impl_->round(batch, {&batch, 0, nn::Mode::evaluate, 1.0});
 }

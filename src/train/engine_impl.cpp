@@ -175,7 +175,8 @@ double Engine::Impl::rate_factor(std::uint64_t step) const {
   return options.rates == nullptr
              ? 1.0
              : options.rates->factor({.done = static_cast<std::int64_t>(step) - 1,
-                                      .steps_per_epoch = options.steps_per_epoch});
+                                      .steps_per_epoch = options.steps_per_epoch,
+                                      .reductions = rate_reductions});
 }
 
 StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_inputs) {

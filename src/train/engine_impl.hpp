@@ -56,6 +56,7 @@ struct Engine::Impl {
   schedule::Schedule schedule;
   RunningModel model;
   EngineOptions options;
+  std::int64_t rate_reductions = 0;
   plan::TargetSpec target;
 
   Places places;

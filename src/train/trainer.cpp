@@ -51,7 +51,8 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
       options_(std::move(options)),
       store_(store),
       saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures)),
-      patience_(options_.patience, options_.min_improvement) {
+      patience_(options_.patience, options_.min_improvement),
+      reductions_(engine.plateau()) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
     throw UsageError("batch " + std::to_string(options_.batch) + " is not within 1 to " +
                      std::to_string(engine_.schedule().batch) + ", the schedule's batch");
@@ -76,6 +77,9 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   }
   if (patience_.active() && test == nullptr) {
     throw UsageError("early stopping goes by evaluations, which take a test set");
+  }
+  if (reductions_.active() && test == nullptr) {
+    throw UsageError("a learning rate that goes by evaluations takes a test set");
   }
   if (options_.restore_best && (test == nullptr || (store == nullptr && !options_.load_best))) {
     throw UsageError(
@@ -114,6 +118,7 @@ void Trainer::start(std::span<const io::TensorRef> weights) {
   const bool saves = saver_->agree_on_saving();
   feed_->seek(1, total_steps());
   engine_.initialise(weights);
+  engine_.set_rate_reductions(0);
   started_ = std::chrono::steady_clock::now();
   if (saves) {
     saver_->bear_no_failure();  // a folder that takes no checkpoint is better known now
@@ -143,6 +148,8 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
   restored_step_ =
       checkpoint.facts.contains(restored_fact) ? whole_number(checkpoint, restored_fact) : -1;
   patience_.restore(checkpoint);
+  reductions_.restore(checkpoint);
+  engine_.set_rate_reductions(reductions_.count());
   out_of_patience_ = patience_.is_out_of_patience();
   feed_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
@@ -323,6 +330,8 @@ bool Trainer::evaluate_when_due() {
     return false;  // a stop leaves the evaluation to whoever resumes the run
   }
   note_patience();
+  reductions_.note(last_evaluation_.loss);
+  engine_.set_rate_reductions(reductions_.count());
   return options_.restore_best && best_.is_last();
 }
 
@@ -378,6 +387,7 @@ io::Facts Trainer::checkpoint_facts() const {
   }
   best_.add_facts(facts);
   patience_.add_facts(facts);
+  reductions_.add_facts(facts);
   return facts;
 }
 

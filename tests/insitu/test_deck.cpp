@@ -103,6 +103,8 @@ TEST_CASE("What is wrong with a section is said with its line", "[insitu][deck]"
                        MessageMatches(ContainsSubstring("neither 'outputs' nor 'layers'")));
   CHECK_THROWS_MATCHES(surrogate_spec(refused("100 steps", "1 epoch")), deck::DeckError,
                        MessageMatches(ContainsSubstring("counts epochs")));
+  CHECK_THROWS_MATCHES(surrogate_spec(refused("{type: step, every: 100 steps}", "plateau")),
+                       deck::DeckError, MessageMatches(ContainsSubstring("plateau")));
   CHECK_THROWS_MATCHES(surrogate_spec("mesh: 3\n", "flow.yaml"), UsageError,
                        MessageMatches(ContainsSubstring("no section 'surrogate:'")));
   CHECK_THROWS_AS(insitu::load_surrogate_spec("/nowhere/flow.yaml"), UsageError);

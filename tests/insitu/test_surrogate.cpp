@@ -6,6 +6,7 @@
 #include "zygos/infer/model.hpp"
 #include "zygos/nn/losses.hpp"
 #include "zygos/nn/optimizers.hpp"
+#include "zygos/nn/rate_schedules.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_message.hpp>
@@ -391,6 +392,8 @@ TEST_CASE("What cannot be trained is refused when it is made, in the caller's wo
 
   CHECK_THROWS_MATCHES(Surrogate(labels, exec), UsageError,
                        MessageMatches(ContainsSubstring("wants labels")));
+  CHECK_THROWS_MATCHES(Surrogate::mlp({.in = 1, .out = 1}, exec, {.rates = nn::plateau_rate({})}),
+                       UsageError, MessageMatches(ContainsSubstring("goes by evaluations")));
   CHECK_THROWS_MATCHES(Surrogate::mlp({.in = 0, .out = 1}, exec), UsageError,
                        MessageMatches(ContainsSubstring("0 inputs")));
   CHECK_THROWS_MATCHES(Surrogate::mlp({.in = 1, .out = 1}, exec, {.batch = 0}), UsageError,

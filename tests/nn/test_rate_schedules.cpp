@@ -155,4 +155,22 @@ TEST_CASE("A warm-up that takes the whole cosine is refused once an epoch's step
   CHECK_THROWS_WITH(cosine->factor({.done = 0}), ContainsSubstring("steps_per_epoch"));
 }
 
+TEST_CASE("A plateau's rate falls with every reduction, down to its floor, and warms up first") {
+  const auto schedule =
+      plateau_rate({.factor = 0.5, .floor = 0.2, .when = {.patience = 3, .min_improvement = 0.1}});
+  const auto after = [&](const RateSchedule& one, std::int64_t reductions) {
+    return one.factor({.done = 10, .reductions = reductions});
+  };
+  CHECK(after(*schedule, 0) == 1.0);
+  CHECK(after(*schedule, 2) == 0.25);
+  CHECK(after(*schedule, 3) == 0.2);
+  CHECK(schedule->plateau()->patience == 3);
+  CHECK_FALSE(constant_rate()->plateau().has_value());
+  const auto warmed = warm_up(schedule, {.length = {20, steps}, .from = 0.0});
+  CHECK(after(*warmed, 1) == 0.25);
+  CHECK(warmed->plateau()->min_improvement == 0.1);
+  CHECK_THROWS_WITH(plateau_rate({.factor = 1.0}), ContainsSubstring("factor is 1"));
+  CHECK_THROWS_WITH(plateau_rate({.when = {.patience = 0}}), ContainsSubstring("patience is 0"));
+}
+
 }  // namespace zygos::nn

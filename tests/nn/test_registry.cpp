@@ -57,8 +57,9 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce", "dice"});
   CHECK(keywords(optimizer_registry()) ==
         std::vector<std::string>{"sgd", "adam", "adamw", "adagrad", "rmsprop", "one_bit_adam"});
-  CHECK(keywords(rate_schedule_registry()) ==
-        std::vector<std::string>{"constant", "step", "milestones", "cosine", "exponential"});
+  CHECK(keywords(rate_schedule_registry()) == std::vector<std::string>{"constant", "step",
+                                                                       "milestones", "cosine",
+                                                                       "exponential", "plateau"});
 }
 
 TEST_CASE("Balanced class weights ask for the counts of labels, and other losses don't") {

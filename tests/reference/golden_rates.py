@@ -55,6 +55,16 @@ def cosine(options, optimizer):
     return lr_scheduler.SequentialLR(optimizer, [ramp, falls], milestones=[warm_up])
 
 
+@rate(Case((24,), patience=2), Case((24,), factor=0.5, patience=1, min_improvement=0.25, cooldown=2),
+      Case((24,), factor=0.5, patience=2, floor=0.2))
+def plateau(options, optimizer):
+    # PyTorch's patience is what it bears: ours is the evaluation after.
+    return lr_scheduler.ReduceLROnPlateau(
+        optimizer, factor=options.get("factor", 0.1), patience=options["patience"] - 1,
+        threshold=options.get("min_improvement", 0.0), threshold_mode="abs",
+        cooldown=options.get("cooldown", 0), min_lr=options.get("floor", 0.0), eps=0.0)
+
+
 @rate(Case(STEPS, every="4 steps", factor=0.5),
       Case(STEPS, every="5 steps", factor=0.1, warm_up="6 steps", warm_up_from=0.5))
 def exponential(options, optimizer):

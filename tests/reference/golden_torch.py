@@ -96,15 +96,39 @@ def optimizer_line(case, draw, function):
     return {"decays": written(decays), "weights": start, "gradients": gradients, "after": after}
 
 
-def rate_line(case, _draw, function):
+def rate_line(case, draw, function):
     optimizer = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     schedule = function(case.options, optimizer)
+    if isinstance(schedule, torch.optim.lr_scheduler.ReduceLROnPlateau):
+        return plateau_line(case, draw, optimizer, schedule)
     factors = []
     for _ in range(case.shapes[0][0]):
         factors.append(optimizer.param_groups[0]["lr"])
         optimizer.step()
         schedule.step()
     return {"factors": written(torch.tensor(factors, dtype=torch.float64))}
+
+
+def plateau_line(case, draw, optimizer, schedule):
+    """An evaluation behind every step; reductions are how often the rate was lowered before it."""
+    factors, losses, reductions = [], [], []
+    count = 0
+    reduce = schedule._reduce_lr
+
+    def counted(epoch):
+        nonlocal count
+        count += 1
+        reduce(epoch)
+
+    schedule._reduce_lr = counted
+    for _ in range(case.shapes[0][0]):
+        factors.append(optimizer.param_groups[0]["lr"])
+        reductions.append(count)
+        optimizer.step()
+        losses.append(odd_sixteenths(draw))
+        schedule.step(losses[-1])
+    return {"factors": written(torch.tensor(factors, dtype=torch.float64)),
+            "reductions": reductions, "losses": losses}
 
 
 def main():

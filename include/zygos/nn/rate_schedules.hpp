@@ -44,6 +44,14 @@ struct CosineRateOptions {
 };
 RateSchedulePtr cosine_rate(CosineRateOptions options);
 
+/// The larger of `floor` and factor^k after k plateaus of the loss of evaluations.
+struct PlateauRateOptions {
+  double factor = 0.1;
+  double floor = 0.0;
+  Plateau when{};
+};
+RateSchedulePtr plateau_rate(PlateauRateOptions options);
+
 /// `base` times a ramp from `from` to 1 that gains the same at every step and ends after `length`
 /// (gradual warm-up: Goyal et al., "Accurate, large minibatch SGD", 2017, section 2.2).
 struct WarmUpOptions {

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -113,6 +114,11 @@ class Engine {
   StepReport step(const Batch& batch, std::uint64_t step);
   /// What updates of this step take, without an optimizer's own corrections.
   double learning_rate(std::uint64_t step) const;
+  /// Of EngineOptions::rates; none: the learning rate does not go by evaluations.
+  std::optional<nn::Plateau> plateau() const;
+  /// How many plateaus there have been, for the steps that follow; the same on all ranks. No part
+  /// of a snapshot.
+  void set_rate_reductions(std::int64_t count);
   /// Forward and loss only, in evaluation mode.
   StepReport evaluate(const Batch& batch);
 

@@ -14,6 +14,7 @@
 #include "zygos/train/best_evaluation.hpp"
 #include "zygos/train/early_stopping.hpp"
 #include "zygos/train/engine.hpp"
+#include "zygos/train/rate_reductions.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -201,6 +202,7 @@ class Trainer {
   io::CheckpointStore* store_;
   std::unique_ptr<CheckpointSaver> saver_;
   EarlyStopping patience_;
+  RateReductions reductions_;
   std::optional<io::BatchFeed> feed_;
   std::optional<io::BatchFeed> test_feed_;  ///< where there is a test set
   std::int64_t step_ = 0;

@@ -168,8 +168,13 @@ void refuse_large_batch(const load::CheckedDeck& checked, const io::Dataset& dat
   }
 }
 
+bool evaluates_at_times(const deck::TrainSpec& train) {
+  return train.evaluate.steps || train.evaluate.epochs || train.evaluate.seconds;
+}
+
 /// What the deck says of the learning rate's way, tried once: null if it says nothing.
-nn::RateSchedulePtr rates_of(const load::CheckedDeck& checked, std::int64_t steps_per_epoch) {
+nn::RateSchedulePtr rates_of(const load::CheckedDeck& checked, std::int64_t steps_per_epoch,
+                             bool evaluates) {
   const deck::Section& optimizer = checked.spec.optimizer;
   if (!optimizer.has("schedule")) {
     return nullptr;
@@ -178,6 +183,12 @@ nn::RateSchedulePtr rates_of(const load::CheckedDeck& checked, std::int64_t step
   try {
     auto rates = load::made_from(nn::rate_schedule_registry(), schedule.text("type"), schedule);
     static_cast<void>(rates->factor({.done = 0, .steps_per_epoch = steps_per_epoch}));
+    if (rates->plateau() && !(evaluates && evaluates_at_times(checked.spec.train))) {
+      throw UsageError(fmt::format(
+          "'{}' goes by the loss of evaluations, but {}", rates->type(),
+          evaluates ? "train.evaluate_every is never; say how often"
+                    : "there is no data to evaluate on; add data.validation or data.test"));
+    }
     return rates;
   } catch (const UsageError& refusal) {
     deck::Findings findings = checked.deck.findings();
@@ -239,8 +250,7 @@ void refuse_unfit_evaluations(const load::CheckedDeck& checked, const nn::Loss& 
                    "stops when evaluations get no better, but there is no data to evaluate on",
                    "add data.validation or data.test, or leave patience out");
   }
-  const bool never = !train.evaluate.steps && !train.evaluate.epochs && !train.evaluate.seconds;
-  if (train.restore_best && (!evaluates || never)) {
+  if (train.restore_best && !(evaluates && evaluates_at_times(train))) {
     findings.error(train.restore_best_position,
                    evaluates ? "the best evaluation is wanted, but train.evaluate_every is never"
                              : "the best evaluation is wanted, but there is no data to evaluate on",
@@ -299,8 +309,10 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
       load::made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = load::made_from(policies::registry(), spec.policy.text("type"), spec.policy);
   setup.trainer = trainer_options(spec);
-  setup.rates = rates_of(checked, train::steps_per_epoch(setup.training.size(), spec.train.batch,
-                                                         spec.train.drop_last));
+  setup.rates = rates_of(
+      checked,
+      train::steps_per_epoch(setup.training.size(), spec.train.batch, spec.train.drop_last),
+      setup.test.has_value() || max_batches > 0);
   setup.chunk = spec.train.chunk;
   setup.codecs = codecs_of(spec);
   setup.keep = {.newest = spec.checkpoint.keep,

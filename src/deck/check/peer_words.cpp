@@ -94,6 +94,7 @@ constexpr std::array choices_of_peers{
     Word{"cat", "concat"},
     Word{"view", "reshape"},
     Word{"unflatten", "reshape"},
+    Word{"reducelronplateau", "plateau"},
     Word{"crossentropy", "cross_entropy"},
     Word{"categoricalcrossentropy", "cross_entropy"},
     Word{"sparsecategoricalcrossentropy", "cross_entropy"},

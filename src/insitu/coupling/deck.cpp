@@ -38,6 +38,13 @@ std::vector<nn::Entry<nn::LossPtr>> losses() {
   return all;
 }
 
+/// The schedules that need no evaluations.
+std::vector<nn::Entry<nn::RateSchedulePtr>> rate_schedules() {
+  auto all = nn::rate_schedule_registry();
+  std::erase_if(all, [](const auto& entry) { return entry.schema.name() == "plateau"; });
+  return all;
+}
+
 template <class Registry>
 auto made_from(const Registry& registry, const Section& options) {
   for (const auto& entry : registry) {
@@ -86,7 +93,7 @@ void add_training_keys(Schema& schema) {
   std::vector<Schema> optimizers = schemas_of(nn::optimizer_registry());
   for (Schema& optimizer : optimizers) {
     optimizer
-        .variant("schedule", "type", schemas_of(nn::rate_schedule_registry()),
+        .variant("schedule", "type", schemas_of(rate_schedules()),
                  "How the learning rate changes, counted in steps; default: it stays.")
         .optional();
   }
@@ -205,7 +212,7 @@ Options options_of(const Section& section) {
   const Section optimizer = section.section("optimizer");
   options.optimizer = made_from(nn::optimizer_registry(), optimizer);
   if (optimizer.has("schedule")) {
-    options.rates = made_from(nn::rate_schedule_registry(), optimizer.section("schedule"));
+    options.rates = made_from(rate_schedules(), optimizer.section("schedule"));
     static_cast<void>(options.rates->factor({}));  // refuses one that counts epochs
   }
   options.dtype = dtype_from_name(section.text("precision"));

@@ -16,6 +16,7 @@ class WarmUp final : public RateSchedule {
   }
 
   std::string_view type() const override { return base_->type(); }
+  std::optional<Plateau> plateau() const override { return base_->plateau(); }
 
   double factor(const RateMoment& moment) const override {
     const std::int64_t length = moment.steps_of(options_.length);

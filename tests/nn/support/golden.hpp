@@ -303,7 +303,10 @@ inline std::string rate_differences(const Json& one) {
   const std::vector<double> expected = numbers_of(one.at("factors"));
   std::vector<double> found;
   for (std::size_t done = 0; done < expected.size(); ++done) {
-    found.push_back(schedule->factor({.done = static_cast<std::int64_t>(done)}));
+    const std::int64_t reductions =
+        one.contains("reductions") ? one.at("reductions")[done].get<std::int64_t>() : 0;
+    found.push_back(
+        schedule->factor({.done = static_cast<std::int64_t>(done), .reductions = reductions}));
   }
   return difference(found, expected, golden_tolerance);
 }
