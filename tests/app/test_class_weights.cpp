@@ -52,7 +52,7 @@ TEST_CASE("smoothed labels and class weights keep strict mode's bits under every
         "policy={type: gpipe, micro_batches: 4}", "policy={type: zero_offload}"}) {
     const Scratch scratch;
     write_tiny_deck(scratch.path());
-    const std::string hash = train_to_the_end(
+    const std::string hash = train_unmeasured(
         scratch.path(), {soft, policy, "train.strict=auto", "train.epochs=2"})["weights_xxh64"];
     CAPTURE(policy);
     expected = expected.empty() ? hash : expected;
@@ -64,10 +64,10 @@ TEST_CASE("balanced class weights are those of the training set's labels") {
   const Scratch scratch;
   write_unbalanced(scratch.path());
 
-  const auto balanced = train_to_the_end(scratch.path());
-  const auto listed = train_to_the_end(
+  const auto balanced = train_unmeasured(scratch.path());
+  const auto listed = train_unmeasured(
       scratch.path(), {"--fresh", "model.loss={type: cross_entropy, class_weights: [0.6, 3]}"});
-  const auto plain = train_to_the_end(scratch.path(), {"--fresh", "model.loss=cross_entropy"});
+  const auto plain = train_unmeasured(scratch.path(), {"--fresh", "model.loss=cross_entropy"});
 
   CHECK(balanced["weights_xxh64"] == listed["weights_xxh64"]);
   CHECK(balanced["weights_xxh64"] != plain["weights_xxh64"]);
@@ -77,12 +77,13 @@ TEST_CASE("balanced class weights are those of the training set's labels") {
 TEST_CASE("class weights that do not fit the model are refused where they stand") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const Outcome few = zygos_run(
-      train_words({"model.loss={type: cross_entropy, class_weights: [1, 2]}"}), scratch.path());
+  const Outcome few =
+      zygos_run(unmeasured_words({"model.loss={type: cross_entropy, class_weights: [1, 2]}"}),
+                scratch.path());
   CHECK(few.code == 2);
   CHECK_THAT(few.err, ContainsSubstring("2 class_weights") && ContainsSubstring("10 outputs"));
   const Outcome word = zygos_run(
-      train_words({"model.loss={type: cross_entropy, class_weights: equal}"}), scratch.path());
+      unmeasured_words({"model.loss={type: cross_entropy, class_weights: equal}"}), scratch.path());
   CHECK(word.code == 2);
   CHECK_THAT(word.err, ContainsSubstring("balanced"));
 }
@@ -91,7 +92,7 @@ TEST_CASE("a run with smoothed labels is predicted with, and not continued with 
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   const std::vector<std::string> some{soft, "train.epochs=1"};
-  const auto trained = train_to_the_end(scratch.path(), some);
+  const auto trained = train_unmeasured(scratch.path(), some);
   const auto evaluated = json_of({"eval", "runs/tiny", "--json"}, scratch.path());
   CHECK(evaluated["test_loss"] == trained["test_loss"]);
 

@@ -80,7 +80,7 @@ TEST_CASE("a run ends with the weights of its best evaluation") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  const auto said = train_to_the_end(scratch.path(), restless);
+  const auto said = train_unmeasured(scratch.path(), restless);
 
   const auto tests = lines_of(scratch.path(), "test");
   const auto best = *std::ranges::min_element(
@@ -98,7 +98,7 @@ TEST_CASE("a run ends with the weights of its best evaluation") {
   write_tiny_deck(shorter.path());
   Words words = restless;
   std::ranges::replace(words, std::string("train.epochs=30"), "train.steps=" + best["step"].dump());
-  const auto there = train_to_the_end(shorter.path(), words);
+  const auto there = train_unmeasured(shorter.path(), words);
   CHECK(there["weights_xxh64"] == said["weights_xxh64"]);
   CHECK_FALSE(there.contains("restored_step"));
 }
@@ -107,12 +107,12 @@ TEST_CASE("a killed or stopped run is resumed to the same best weights") {
   const Scratch undisturbed;
   write_tiny_deck(undisturbed.path());
   const Words longer = joined(restless, {"train.epochs=60"});
-  const auto expected = train_to_the_end(undisturbed.path(), longer);
+  const auto expected = train_unmeasured(undisturbed.path(), longer);
   REQUIRE(expected.contains("restored_step"));
   for (const int signal : {SIGKILL, SIGTERM}) {
     const Scratch scratch;
     write_tiny_deck(scratch.path());
-    Process process(train_words(longer), scratch.path());
+    Process process(unmeasured_words(longer), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 3));
     process.send(signal);
     REQUIRE(process.wait().code != 0);
@@ -130,7 +130,7 @@ TEST_CASE("the best weights of a run that ends early are there at its end") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  const auto said = train_to_the_end(scratch.path(), joined(restless, {"train.patience=4"}));
+  const auto said = train_unmeasured(scratch.path(), joined(restless, {"train.patience=4"}));
 
   REQUIRE(said["steps"] < 450);
   const auto tests = lines_of(scratch.path(), "test");
@@ -149,7 +149,7 @@ TEST_CASE("checkpoints are ranked by any metric, in its own direction") {
     const Scratch scratch;
     write_numbers(scratch.path());
 
-    const auto said = train_to_the_end(scratch.path(), {"train.best_by=" + figure});
+    const auto said = train_unmeasured(scratch.path(), {"train.best_by=" + figure});
 
     CAPTURE(figure);
     const auto tests = lines_of(scratch.path(), "test");
@@ -169,7 +169,7 @@ TEST_CASE("the best evaluation takes evaluations, of a figure that the data have
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   const auto refused = [&](const Words& words) {
-    const Outcome outcome = zygos_run(train_words(words), scratch.path());
+    const Outcome outcome = zygos_run(unmeasured_words(words), scratch.path());
     CHECK(outcome.code == 2);
     return outcome.err;
   };
@@ -181,7 +181,7 @@ TEST_CASE("the best evaluation takes evaluations, of a figure that the data have
   CHECK_THAT(refused({"train.best_by=f1"}), ContainsSubstring("macro_f1"));
   write_numbers(scratch.path());
   CHECK_THAT(refused({"train.best_by=top5"}), ContainsSubstring("'top5' is a metric of labels"));
-  train_to_the_end(scratch.path(), {"train.epochs=1"});
+  train_unmeasured(scratch.path(), {"train.epochs=1"});
   const Outcome other =
       zygos_run({"resume", "runs/tiny", "train.epochs=2", "train.best_by=mae"}, scratch.path());
   CHECK(other.code == 4);
