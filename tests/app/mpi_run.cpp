@@ -70,7 +70,7 @@ Outcome mpi_run(int ranks, const std::vector<std::string>& words,
 
 std::string trained_weights(int ranks, const std::filesystem::path& directory,
                             const std::vector<std::string>& further) {
-  const auto words = train_words(further);
+  const auto words = unmeasured_words(further);
   const Outcome outcome =
       ranks == 1 ? zygos_run(words, directory) : mpi_run(ranks, words, directory);
   INFO(outcome.err);
