@@ -3,6 +3,7 @@
 #include "schedule/brute_force.hpp"
 #include "schedule/builder/buffer_uses.hpp"
 #include "schedule/checks/sample_set.hpp"
+#include "schedule/order/clocks.hpp"
 #include "schedule/order/order.hpp"
 #include "schedule/sample_schedules.hpp"
 
@@ -83,6 +84,71 @@ TEST_CASE("What has ended before what is answered as by following every wait") {
     CAPTURE(round);
     CHECK(wrong_answers(schedule) == 0);
   }
+}
+
+/// In every round each place receives what the one before it has sent in that round.
+std::vector<Task> ring(std::int32_t places, std::int32_t rounds) {
+  std::vector<Task> tasks;
+  for (std::int32_t round = 0; round < rounds; ++round) {
+    for (const Queue queue : {Queue::outgoing, Queue::compute}) {
+      for (Place place = 0; place < places; ++place) {
+        Task& task = tasks.emplace_back();
+        task.place = place;
+        task.queue = queue;
+        const auto id = static_cast<TaskId>(tasks.size()) - 1;
+        if (queue == Queue::compute) {
+          task.after = {id - place - places + (place + places - 1) % places};
+        } else if (round > 0) {
+          task.after = {id - places};
+        }
+      }
+    }
+  }
+  return tasks;
+}
+
+/// Every place sends to all others, and each receives from all.
+std::vector<Task> all_to_all(std::int32_t places) {
+  std::vector<Task> tasks = ring(places, places);
+  const auto first = static_cast<TaskId>(tasks.size());
+  for (Place place = 0; place < places; ++place) {
+    Task& task = tasks.emplace_back();
+    task.place = place;
+    task.queue = Queue::outgoing;
+    task.after = {first - places + place};
+  }
+  for (Place place = 0; place < places; ++place) {
+    for (Place other = 0; other < places; ++other) {
+      Task& task = tasks.emplace_back();
+      task.place = place;
+      task.queue = Queue::compute;
+      task.after = {first + other};
+    }
+  }
+  return tasks;
+}
+
+/// Of all joins, for a task.
+double work_of(const std::vector<Task>& tasks, std::int32_t places) {
+  Clocks clocks(tasks, static_cast<std::size_t>(places));
+  std::vector<TaskId> last(static_cast<std::size_t>(places) * queue_count, nobody);
+  for (std::size_t id = 0; id < tasks.size(); ++id) {
+    TaskId& previous = last[line_of(tasks[id])];
+    if (previous != nobody) {
+      clocks.join(id, static_cast<std::size_t>(previous));
+    }
+    for (const TaskId earlier : tasks[id].after) {
+      clocks.join(id, static_cast<std::size_t>(earlier));
+    }
+    previous = static_cast<TaskId>(id);
+  }
+  return static_cast<double>(clocks.work() + clocks.size()) / static_cast<double>(tasks.size());
+}
+
+TEST_CASE("To know what has ended costs no more a task on a ring of many places than of few") {
+  // Nodes of a tree's path from root to leaf are as many as the logarithm of the places.
+  CHECK(work_of(ring(256, 512), 256) < 2 * work_of(ring(16, 32), 16));
+  CHECK(work_of(all_to_all(256), 256) < 2 * work_of(all_to_all(16), 16));
 }
 
 TEST_CASE("The derived order orders all that meet in a buffer, and no wait follows from others") {

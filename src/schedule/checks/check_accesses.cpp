@@ -4,6 +4,7 @@
 #include "schedule/order/clocks.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -28,7 +29,8 @@ class AccessCheck {
         uses_(buffers.count()) {}
 
   void visit(std::size_t id) {
-    for (const TaskId earlier : waits_.before(id)) {
+    // The one before it on its queue, which is the last of them, has to be the first.
+    for (const TaskId earlier : std::views::reverse(waits_.before(id))) {
       clocks_.join(id, static_cast<std::size_t>(earlier));
     }
     const TaskId first = schedule_.tasks[id].not_before;

@@ -4,19 +4,29 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace zygos::schedule {
 namespace {
 
 constexpr std::size_t min_memory = 1U << 10U;
 constexpr std::size_t max_memory = 1U << 20U;
+/// Where both sides have news of more queues than this, or than a part of all, numbers are
+/// compared.
+constexpr std::size_t min_looks = 64;
+constexpr std::size_t lines_per_look = 16;
+/// With more than this, a task's list goes on as it was: lists of all tasks must fit in memory.
+constexpr std::size_t max_kept = 8;
 
 }  // namespace
 
 Clocks::Clocks(const std::vector<Task>& tasks, std::size_t places)
     : nodes_(1),
+      joining_(tasks.size()),
       memory_(std::clamp(std::bit_ceil(tasks.size()), min_memory, max_memory)),
-      roots_(tasks.size(), 0) {
+      roots_(tasks.size(), 0),
+      known_(1),
+      lists_(tasks.size(), 0) {
   const std::size_t lines = places * queue_count;
   while ((lines >> ((top_ + 1) * fan_bits)) > 0) {
     ++top_;
@@ -28,16 +38,25 @@ Clocks::Clocks(const std::vector<Task>& tasks, std::size_t places)
     lines_.push_back(static_cast<std::uint32_t>(line_of(task)));
     positions_.push_back(++count[lines_.back()]);
   }
+  mine_.seen.resize(tasks.size(), 0);
+  theirs_.seen.resize(tasks.size(), 0);
+  looks_ = std::max(min_looks, lines / lines_per_look);
 }
 
 void Clocks::join(std::size_t task, std::size_t earlier) {
-  std::uint32_t& root = roots_[task];
-  if (lines_[task] == lines_[earlier]) {
+  const bool first = joining_ != task;
+  if (first) {
+    joining_ = task;
+    shared_ = nodes_.size();
+  }
+  if (lines_[task] != lines_[earlier]) {
+    if (!ended_before(earlier, task)) {
+      combine(task, earlier);
+    }
+  } else if (first) {
     // Their order needs no number.
-    root = merged(root, roots_[earlier], top_);
-  } else if (!ended_before(earlier, task)) {
-    root = merged(root, roots_[earlier], top_);
-    root = raised(root, lines_[earlier], positions_[earlier], top_);
+    roots_[task] = roots_[earlier];
+    lists_[task] = lists_[earlier];
   }
 }
 
@@ -54,6 +73,105 @@ std::uint32_t Clocks::ended(std::uint32_t root, std::size_t line) const {
     node = child(node, line, level);
   }
   return node == 0 ? 0 : child(node, line, 0);
+}
+
+/// When the task has ended, itself counted.
+std::uint32_t Clocks::ended_for(std::size_t task, std::size_t line) const {
+  return line == lines_[task] ? positions_[task] : ended(roots_[task], line);
+}
+
+void Clocks::combine(std::size_t task, std::size_t earlier) {
+  std::uint32_t& root = roots_[task];
+  find_news(task, earlier);
+  if (mine_.open.empty()) {
+    root = with_news(raised(roots_[earlier], lines_[earlier], positions_[earlier], top_), mine_);
+    shorten_list(task, earlier);
+  } else if (theirs_.open.empty()) {
+    root = with_news(root, theirs_);
+  } else {
+    root = merged(root, roots_[earlier], top_);
+    shared_ = nodes_.size();
+    root = raised(root, lines_[earlier], positions_[earlier], top_);
+  }
+  put_into_list(task, {static_cast<std::uint32_t>(earlier), positions_[task], 0});
+}
+
+/// Until all news of one side is found, or what was looked at is too much.
+void Clocks::find_news(std::size_t task, std::size_t earlier) {
+  ++search_;
+  for (News* news : {&mine_, &theirs_}) {
+    news->found.clear();
+    news->open.clear();
+  }
+  if (lists_[task] != 0) {
+    mine_.open.push_back({lists_[task], ended_for(earlier, lines_[task])});
+  }
+  look(theirs_, static_cast<std::uint32_t>(earlier), task);
+  for (std::size_t i = 0; i < looks_ && !mine_.open.empty() && !theirs_.open.empty(); ++i) {
+    look_at_next(mine_, earlier);
+    look_at_next(theirs_, task);
+  }
+}
+
+/// Whether the reader knows the task, and may know all that it knows.
+void Clocks::look(News& news, std::uint32_t task, std::size_t reader) {
+  ++work_;
+  const std::uint32_t read = ended_for(reader, lines_[task]);
+  if (read >= positions_[task] || std::exchange(news.seen[task], search_) == search_) {
+    return;
+  }
+  news.found.push_back(task);
+  if (lists_[task] != 0) {
+    news.open.push_back({lists_[task], read});
+  }
+}
+
+void Clocks::look_at_next(News& news, std::size_t reader) {
+  News::Cursor& cursor = news.open.back();
+  const Known known = known_[cursor.known];
+  const bool old = known.position <= cursor.position;
+  cursor.known = known.next;
+  if (old || known.next == 0) {
+    news.open.pop_back();
+  }
+  if (!old) {
+    look(news, known.task, reader);
+  }
+}
+
+std::uint32_t Clocks::with_news(std::uint32_t root, const News& news) {
+  for (const std::uint32_t task : news.found) {
+    root = raised(root, lines_[task], positions_[task], top_);
+  }
+  return root;
+}
+
+/// Takes out of the list what the other knows, if little is left.
+void Clocks::shorten_list(std::size_t task, std::size_t earlier) {
+  const std::uint32_t read = ended_for(earlier, lines_[task]);
+  std::array<Known, max_kept> kept;
+  std::size_t count = 0;
+  for (std::uint32_t at = lists_[task]; at != 0 && known_[at].position > read;
+       at = known_[at].next) {
+    const Known& known = known_[at];
+    if (ended_for(earlier, lines_[known.task]) >= positions_[known.task]) {
+      continue;
+    }
+    if (count == kept.size()) {
+      return;
+    }
+    kept[count++] = known;
+  }
+  lists_[task] = 0;
+  while (count > 0) {
+    put_into_list(task, kept[--count]);
+  }
+}
+
+void Clocks::put_into_list(std::size_t task, Known known) {
+  known.next = lists_[task];
+  lists_[task] = static_cast<std::uint32_t>(known_.size());
+  known_.push_back(known);
 }
 
 std::uint32_t Clocks::merged(std::uint32_t one, std::uint32_t other, unsigned level) {
@@ -75,6 +193,7 @@ std::uint32_t Clocks::merged(std::uint32_t one, std::uint32_t other, unsigned le
 }
 
 std::uint32_t Clocks::merged_nodes(std::uint32_t one, std::uint32_t other, unsigned level) {
+  ++work_;
   // By value: joins below may move the nodes.
   const Node first = nodes_[one];
   const Node second = nodes_[other];
@@ -95,6 +214,10 @@ std::uint32_t Clocks::raised(std::uint32_t node, std::size_t line, std::uint32_t
     return node;
   }
   entry = raised_entry;
+  if (node >= shared_) {
+    nodes_[node] = copy;
+    return node;
+  }
   return add(copy);
 }
 
