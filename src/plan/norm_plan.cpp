@@ -37,14 +37,14 @@ void add_sum(const graph::Graph& graph, ElementRange sum, std::vector<ElementRan
 
 }  // namespace
 
-NormPlan norm_plan(const graph::Graph& graph, const schedule::Schedule& schedule,
+NormPlan norm_plan(const graph::Graph& graph, const schedule::TasksByPlace& tasks,
                    schedule::Place place) {
   NormPlan out;
-  out.own = schedule::sums_of(schedule, place);
+  out.own = schedule::sums_of(tasks, place);
   if (out.own.count() == 0) {
     return out;
   }
-  const auto sums = schedule::square_sums(schedule);
+  const auto sums = schedule::square_sums(tasks.schedule());
   out.sums = std::ssize(sums);
   for (std::int32_t sum = out.own.begin; sum < out.own.end; ++sum) {
     out.first.push_back(std::ssize(out.pieces));

@@ -21,7 +21,8 @@ const StatisticsPlan::Table* StatisticsPlan::find(std::int32_t node, bool of_gra
   return found == tables.end() ? nullptr : &*found;
 }
 
-StatisticsPlan statistics_plan(const schedule::Schedule& schedule, schedule::Place place) {
+StatisticsPlan statistics_plan(const schedule::TasksByPlace& tasks, schedule::Place place) {
+  const schedule::Schedule& schedule = tasks.schedule();
   StatisticsPlan out;
   out.rows = statistics_rows(schedule);
   for (const schedule::SampleRange& samples : schedule.micro_batches) {
@@ -31,8 +32,9 @@ StatisticsPlan statistics_plan(const schedule::Schedule& schedule, schedule::Pla
                                                                   : schedule::RowRange{});
   }
   std::int64_t begin = 0;
-  for (const schedule::Task& task : schedule.tasks) {
-    if (task.place != place || task.kind != schedule::TaskKind::statistics ||
+  for (const schedule::TaskId id : tasks.of(place)) {
+    const schedule::Task& task = tasks.task(id);
+    if (task.kind != schedule::TaskKind::statistics ||
         out.find(task.nodes.begin, task.of_gradients) != nullptr) {
       continue;
     }

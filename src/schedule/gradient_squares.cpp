@@ -56,14 +56,14 @@ std::vector<ElementRange> square_sums(const Schedule& schedule) {
   return sums;
 }
 
-SumRange sums_of(const Schedule& schedule, Place place) {
+SumRange sums_of(const TasksByPlace& tasks, Place place) {
   std::vector<ElementRange> squared;
-  for (const Task& task : schedule.tasks) {
-    if (task.place == place && task.kind == TaskKind::squares) {
-      squared.push_back(task.elements);
+  for (const TaskId id : tasks.of(place)) {
+    if (tasks.task(id).kind == TaskKind::squares) {
+      squared.push_back(tasks.task(id).elements);
     }
   }
-  const auto sums = square_sums(schedule);
+  const auto sums = square_sums(tasks.schedule());
   const auto makes = [&](const ElementRange& elements) {
     return std::ranges::any_of(squared,
                                [&](const ElementRange& range) { return overlap(range, elements); });

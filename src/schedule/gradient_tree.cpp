@@ -184,7 +184,8 @@ std::int64_t chunk_at(const Schedule& schedule, std::int64_t begin) {
   return begin / schedule.chunk;
 }
 
-PlaceTree place_tree(const Schedule& schedule, Place place) {
+PlaceTree place_tree(const TasksByPlace& tasks, Place place) {
+  const Schedule& schedule = tasks.schedule();
   if (schedule.updates.size() != 1) {
     throw UsageError("strict mode is for policies with one update a step; '" + schedule.policy +
                      "' makes " + std::to_string(schedule.updates.size()) +
@@ -192,9 +193,9 @@ PlaceTree place_tree(const Schedule& schedule, Place place) {
   }
   Accumulation accumulation(chunk_count(schedule));
   std::set<MicroBatch> seen;
-  for (const Task& task : schedule.tasks) {
-    if (task.place != place || task.kind != TaskKind::backward ||
-        !seen.insert(task.micro_batch).second) {
+  for (const TaskId id : tasks.of(place)) {
+    const Task& task = tasks.task(id);
+    if (task.kind != TaskKind::backward || !seen.insert(task.micro_batch).second) {
       continue;
     }
     for (const SampleRange& slice : slices_of(task.samples, schedule.chunk)) {
@@ -204,17 +205,17 @@ PlaceTree place_tree(const Schedule& schedule, Place place) {
   return accumulation.take();
 }
 
-TreeSum tree_sum(const Schedule& schedule, const std::vector<Place>& places, Place self,
+TreeSum tree_sum(const TasksByPlace& tasks, const std::vector<Place>& places, Place self,
                  bool lands) {
   std::map<Subtree, TreeSum::Operand> given;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const PlaceTree tree = place_tree(schedule, places[i]);
+    const PlaceTree tree = place_tree(tasks, places[i]);
     for (std::size_t slot = 0; slot < tree.results.size(); ++slot) {
       given[tree.results[slot]] = {places[i] == self ? TreeSum::From::own : TreeSum::From::message,
                                    places[i], static_cast<std::int32_t>(slot)};
     }
   }
-  return Summation(chunk_count(schedule), std::move(given), lands).sum();
+  return Summation(chunk_count(tasks.schedule()), std::move(given), lands).sum();
 }
 
 }  // namespace zygos::schedule

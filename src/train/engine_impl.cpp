@@ -104,6 +104,7 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
   model.graph.require_precision(options.dtype);
   require_targets(model.graph.loss(), options.dtype, target.dtype);
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be
+  tasks.emplace(schedule);
   make_places();
   announce_messages();
   make_jobs();
@@ -122,7 +123,7 @@ void Engine::Impl::make_places() {
       add_lane(memory, one.name(), of_lanes[lane]);
     }
   }
-  state.holders = find_holders(schedule, planned);
+  state.holders = find_holders(*tasks, planned);
   workers.training = training_queues(schedule);
   workers.evaluation = evaluation_queues(schedule, planned);
   places.here.resize(places.count());
@@ -132,9 +133,9 @@ void Engine::Impl::make_places() {
       continue;
     }
     places.active.push_back(place);
-    const PlaceSetup setup{model.graph,        optimizer,    schedule,
-                           places.lane(place), active_place, target,
-                           options.dtype,      options.seed, options.spill_folder};
+    const PlaceSetup setup{model.graph,        optimizer,           schedule, *tasks,
+                           places.lane(place), active_place,        target,   options.dtype,
+                           options.seed,       options.spill_folder};
     places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
   }
 }

@@ -9,11 +9,13 @@
 #include "train/queues/workers.hpp"
 #include "train/state/model_state.hpp"
 
+#include "zygos/schedule/tasks_by_place.hpp"
 #include "zygos/train/engine.hpp"
 
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace zygos::train {
@@ -54,6 +56,7 @@ struct Engine::Impl {
 
   const nn::Optimizer& optimizer;
   schedule::Schedule schedule;
+  std::optional<schedule::TasksByPlace> tasks;  ///< once the schedule is known to be valid
   RunningModel model;
   EngineOptions options;
   std::int64_t rate_reductions = 0;

@@ -62,7 +62,7 @@ schedule::Schedule clipped(const graph::Graph& graph, std::int32_t cut) {
 
 TEST_CASE("Squares are summed layer by layer in pieces, without statistics") {
   const graph::Graph graph = three_layers();
-  const NormPlan plan = norm_plan(graph, clipped(graph, 0), 0);
+  const NormPlan plan = norm_plan(graph, schedule::TasksByPlace(clipped(graph, 0)), 0);
   CHECK(plan.sums == 3);
   CHECK(plan.own == schedule::SumRange{0, 3});
   std::int64_t trained = 0;
@@ -86,11 +86,12 @@ TEST_CASE("Squares are summed layer by layer in pieces, without statistics") {
 
 TEST_CASE("A stage has the pieces that its layers have without a cut") {
   const graph::Graph graph = three_layers();
-  const NormPlan whole = norm_plan(graph, clipped(graph, 0), 0);
+  const NormPlan whole = norm_plan(graph, schedule::TasksByPlace(clipped(graph, 0)), 0);
   for (const std::int32_t cut : {1, 2, 3}) {
     const auto schedule = clipped(graph, cut);
-    const NormPlan first = norm_plan(graph, schedule, 0);
-    const NormPlan second = norm_plan(graph, schedule, 1);
+    const schedule::TasksByPlace tasks(schedule);
+    const NormPlan first = norm_plan(graph, tasks, 0);
+    const NormPlan second = norm_plan(graph, tasks, 1);
     Ranges pieces = first.pieces;
     pieces.insert(pieces.end(), second.pieces.begin(), second.pieces.end());
     CAPTURE(cut);
@@ -106,13 +107,13 @@ TEST_CASE("A sum has no more pieces than are soon summed") {
   graph.add("a", nn::activation(nn::Activation::relu));
   graph.add("b", nn::activation(nn::Activation::relu));
   graph.add("c", nn::activation(nn::Activation::relu));
-  CHECK(norm_plan(graph, clipped(graph, 0), 0).pieces.size() <= 1024);
+  CHECK(norm_plan(graph, schedule::TasksByPlace(clipped(graph, 0)), 0).pieces.size() <= 1024);
 }
 
 TEST_CASE("A place without a norm has no memory for one, and no other has more than its plan") {
   const graph::Graph graph = three_layers();
   CHECK(NormPlan().bytes() == 0);
-  const NormPlan plan = norm_plan(graph, clipped(graph, 0), 0);
+  const NormPlan plan = norm_plan(graph, schedule::TasksByPlace(clipped(graph, 0)), 0);
   // Begin and end of every piece, 32 sums for each, four begins, three sums and the factor.
   CHECK(plan.bytes() == (34 * plan.pieces.size() + 4 + 3 + 1) * 8);
 }

@@ -51,7 +51,8 @@ schedule::Schedule passes(std::vector<schedule::SampleRange> micro_batches,
 }  // namespace
 
 TEST_CASE("A place has a table of statistics for each node and direction that needs one") {
-  const StatisticsPlan plan = statistics_plan(passes({{0, 4}, {4, 6}}, {}), 0);
+  const StatisticsPlan plan =
+      statistics_plan(schedule::TasksByPlace(passes({{0, 4}, {4, 6}}, {})), 0);
 
   CHECK(plan.rows.size() == 2);
   REQUIRE(plan.tables.size() == 4);
@@ -63,18 +64,18 @@ TEST_CASE("A place has a table of statistics for each node and direction that ne
   CHECK(plan.find(0, false)->begin == 0);
   CHECK(plan.find(2, false)->begin == 26);
   CHECK(plan.find(2, true)->begin == 40);
-  CHECK(statistics_plan(passes({{0, 4}, {4, 6}}, {}), 1).bytes() == 0);
+  CHECK(statistics_plan(schedule::TasksByPlace(passes({{0, 4}, {4, 6}}, {})), 1).bytes() == 0);
 }
 
 TEST_CASE("Layers read rows of their own update, and none where it is not divided") {
-  const StatisticsPlan plan =
-      statistics_plan(passes({{0, 2}, {2, 3}, {3, 6}}, {{0, 3}, {3, 6}}), 0);
+  const StatisticsPlan plan = statistics_plan(
+      schedule::TasksByPlace(passes({{0, 2}, {2, 3}, {3, 6}}, {{0, 3}, {3, 6}})), 0);
 
   REQUIRE(plan.batch_rows.size() == 3);
   CHECK(plan.batch_rows[1].begin == 0);
   CHECK(plan.batch_rows[1].end == 2);
   CHECK(plan.batch_rows[2].count() == 0);
-  CHECK(statistics_plan(passes({{0, 6}}, {}), 0).tables.empty());
+  CHECK(statistics_plan(schedule::TasksByPlace(passes({{0, 6}}, {})), 0).tables.empty());
 }
 
 }  // namespace zygos::plan

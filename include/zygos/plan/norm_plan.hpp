@@ -31,7 +31,7 @@ struct NormPlan {
   }
 };
 
-NormPlan norm_plan(const graph::Graph& graph, const schedule::Schedule& schedule,
+NormPlan norm_plan(const graph::Graph& graph, const schedule::TasksByPlace& tasks,
                    schedule::Place place);
 
 }  // namespace zygos::plan

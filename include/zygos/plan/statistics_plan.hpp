@@ -3,6 +3,7 @@
 #pragma once
 
 #include "zygos/schedule/batch_statistics.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,6 @@ struct StatisticsPlan {
   const Table* find(std::int32_t node, bool of_gradients) const;
 };
 
-StatisticsPlan statistics_plan(const schedule::Schedule& schedule, schedule::Place place);
+StatisticsPlan statistics_plan(const schedule::TasksByPlace& tasks, schedule::Place place);
 
 }  // namespace zygos::plan

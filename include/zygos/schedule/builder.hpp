@@ -272,8 +272,8 @@ class ScheduleBuilder {
   std::int32_t next_update(Place place) const;
   /// Of update(), speculate() and confirm().
   Task updating(TaskKind kind, Place place, std::optional<std::int32_t> part) const;
-  /// Bytes of the sums of squares that the place has made.
-  std::int64_t square_bytes(Place place) const;
+  /// The sums of squares that each place has made.
+  std::vector<TaskId> broadcast_squares(std::span<const Place> places);
   /// Sets codec and bytes of a task that sends, receives or reduces its elements of gradients.
   void carry_gradients(Task& task) const;
   /// The same of samples that travel over a link.

@@ -4,7 +4,7 @@
 // What the norm of a gradient is summed of, and who sums what.
 #pragma once
 
-#include "zygos/schedule/schedule.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -24,6 +24,6 @@ struct SumRange {
   std::int32_t count() const noexcept { return end - begin; }
   friend bool operator==(const SumRange&, const SumRange&) = default;
 };
-SumRange sums_of(const Schedule& schedule, Place place);
+SumRange sums_of(const TasksByPlace& tasks, Place place);
 
 }  // namespace zygos::schedule

@@ -7,7 +7,7 @@
 // something is ready changes who is added to whom, and so no bit of the result.
 #pragma once
 
-#include "zygos/schedule/schedule.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <cstdint>
 #include <map>
@@ -66,11 +66,11 @@ std::int64_t chunk_at(const Schedule& schedule, std::int64_t begin);
 
 /// For a place's chunks in the order of its backward tasks. Throws UsageError for micro-batches
 /// that do not begin at a chunk's begin, and for schedules with several updates a step.
-PlaceTree place_tree(const Schedule& schedule, Place place);
+PlaceTree place_tree(const TasksByPlace& tasks, Place place);
 
 /// `places` in the order of the all-reduce, `self` among them; `lands`: messages have to be brought
 /// into lane memory before they can be added.
-TreeSum tree_sum(const Schedule& schedule, const std::vector<Place>& places, Place self,
+TreeSum tree_sum(const TasksByPlace& tasks, const std::vector<Place>& places, Place self,
                  bool lands);
 
 }  // namespace zygos::schedule

@@ -10,6 +10,7 @@
 #include "zygos/memory/bytes.hpp"
 #include "zygos/memory/packing.hpp"
 #include "zygos/schedule/happens_before.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <algorithm>
 
@@ -33,32 +34,35 @@ void note_access(PlannedBuffer& buffer, const schedule::Schedule& schedule, sche
 }
 
 /// False of a schedule for evaluation.
-bool has_backward_tasks(const schedule::Schedule& schedule, schedule::Place place) {
-  return std::ranges::any_of(schedule.tasks, [&](const schedule::Task& task) {
-    return task.place == place && task.kind == TaskKind::backward;
+bool has_backward_tasks(const schedule::TasksByPlace& tasks, schedule::Place place) {
+  return std::ranges::any_of(tasks.of(place), [&](schedule::TaskId id) {
+    return tasks.task(id).kind == TaskKind::backward;
   });
 }
 
 /// The buffers of one place with their sizes and uses, not yet put anywhere.
 class Collector {
  public:
-  Collector(const MemoryRequest& request, const schedule::Schedule& schedule, schedule::Place place,
-            const StageTensors& stage)
-      : request_(request), schedule_(schedule), place_(place), holds_prediction_(stage.is_last) {
-    const bool trains = has_backward_tasks(schedule, place);
-    for (const schedule::SampleRange& samples : schedule.micro_batches) {
-      sizes_.emplace_back(request, stage, schedule, samples, trains);
+  Collector(const MemoryRequest& request, const schedule::TasksByPlace& tasks,
+            schedule::Place place, const StageTensors& stage)
+      : request_(request),
+        tasks_(tasks),
+        schedule_(tasks.schedule()),
+        place_(place),
+        holds_prediction_(stage.is_last) {
+    const bool trains = has_backward_tasks(tasks, place);
+    for (const schedule::SampleRange& samples : schedule_.micro_batches) {
+      sizes_.emplace_back(request, stage, schedule_, samples, trains);
     }
   }
 
   std::map<Buffer, PlannedBuffer> collect() {
-    for (std::size_t id = 0; id < schedule_.tasks.size(); ++id) {
-      const schedule::Task& task = schedule_.tasks[id];
-      for (const Buffer& buffer : task.writes) {
-        use(buffer, static_cast<schedule::TaskId>(id));
+    for (const schedule::TaskId id : tasks_.users_of(place_)) {
+      for (const Buffer& buffer : tasks_.task(id).writes) {
+        use(buffer, id);
       }
-      for (const Buffer& buffer : task.reads) {
-        use(buffer, static_cast<schedule::TaskId>(id));
+      for (const Buffer& buffer : tasks_.task(id).reads) {
+        use(buffer, id);
       }
     }
     return std::move(buffers_);
@@ -114,6 +118,7 @@ class Collector {
   }
 
   const MemoryRequest& request_;
+  const schedule::TasksByPlace& tasks_;
   const schedule::Schedule& schedule_;
   schedule::Place place_;
   bool holds_prediction_;
@@ -123,18 +128,19 @@ class Collector {
 
 class PlacePlanner {
  public:
-  PlacePlanner(const MemoryRequest& request, const schedule::Schedule& schedule,
+  PlacePlanner(const MemoryRequest& request, const schedule::TasksByPlace& tasks,
                schedule::Place place)
-      : request_(request), schedule_(schedule), place_(place) {}
+      : request_(request), tasks_(tasks), place_(place) {}
 
   PlaceMemory plan(const schedule::HappensBefore& before) {
     out_.active = true;
-    const schedule::Stage stage = schedule_.stage_of[static_cast<std::size_t>(place_)];
+    const schedule::Schedule& schedule = tasks_.schedule();
+    const schedule::Stage stage = schedule.stage_of[static_cast<std::size_t>(place_)];
     if (stage >= 0) {
-      out_.stage = stage_tensors(request_.graph, schedule_.stages, stage);
+      out_.stage = stage_tensors(request_.graph, schedule.stages, stage);
     }
-    plan_run_buffers(request_, schedule_, place_, out_);
-    out_.buffers.merge(Collector(request_, schedule_, place_, out_.stage).collect());
+    plan_run_buffers(request_, tasks_, place_, out_);
+    out_.buffers.merge(Collector(request_, tasks_, place_, out_.stage).collect());
     for (const Category category : memory::all_categories) {
       add_region(category, before);
     }
@@ -177,7 +183,7 @@ class PlacePlanner {
   }
 
   const MemoryRequest& request_;
-  const schedule::Schedule& schedule_;
+  const schedule::TasksByPlace& tasks_;
   schedule::Place place_;
   PlaceMemory out_;
 };
@@ -227,8 +233,9 @@ std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
   const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target};
   std::vector<PlaceMemory> out(schedule.places.size());
   const schedule::HappensBefore before(schedule);
+  const schedule::TasksByPlace tasks(schedule);
   for (const schedule::Place place : schedule.active_places()) {
-    out[static_cast<std::size_t>(place)] = PlacePlanner(request, schedule, place).plan(before);
+    out[static_cast<std::size_t>(place)] = PlacePlanner(request, tasks, place).plan(before);
   }
   return out;
 }

@@ -34,8 +34,9 @@ ElementRange elements_of(const schedule::Schedule& schedule, const Task& task) {
 }
 
 /// Elements that the tasks of a place work on, by the buffer that has them there.
-std::map<Buffer, ElementRange> find_elements(const schedule::Schedule& schedule,
+std::map<Buffer, ElementRange> find_elements(const schedule::TasksByPlace& tasks,
                                              schedule::Place place) {
+  const schedule::Schedule& schedule = tasks.schedule();
   std::map<Buffer, ElementRange> out;
   const auto note = [&](const Buffer& buffer, ElementRange elements) {
     const schedule::BufferTraits& traits = traits_of(buffer.kind);
@@ -55,12 +56,11 @@ std::map<Buffer, ElementRange> find_elements(const schedule::Schedule& schedule,
                 : elements;
     }
   };
-  for (const Task& task : schedule.tasks) {
+  for (const schedule::TaskId id : tasks.of(place)) {
+    const Task& task = tasks.task(id);
     for (const auto* named : {&task.reads, &task.writes}) {
       for (const Buffer& buffer : *named) {
-        if (task.place == place) {
-          note(buffer, elements_of(schedule, task));
-        }
+        note(buffer, elements_of(schedule, task));
       }
     }
   }
@@ -68,12 +68,12 @@ std::map<Buffer, ElementRange> find_elements(const schedule::Schedule& schedule,
 }
 
 /// The place and those whose gradients its all-reduce reads, in the order of places.
-std::vector<schedule::Place> summed_places(const schedule::Schedule& schedule,
+std::vector<schedule::Place> summed_places(const schedule::TasksByPlace& tasks,
                                            schedule::Place place) {
   std::set<schedule::Place> places{place};
-  for (const Task& task : schedule.tasks) {
-    if (task.place == place && task.kind == TaskKind::all_reduce) {
-      for (const Buffer& buffer : task.reads) {
+  for (const schedule::TaskId id : tasks.of(place)) {
+    if (tasks.task(id).kind == TaskKind::all_reduce) {
+      for (const Buffer& buffer : tasks.task(id).reads) {
         places.insert(buffer.place);
       }
     }
@@ -83,13 +83,14 @@ std::vector<schedule::Place> summed_places(const schedule::Schedule& schedule,
 
 class RunBuffers {
  public:
-  RunBuffers(const MemoryRequest& request, const schedule::Schedule& schedule,
+  RunBuffers(const MemoryRequest& request, const schedule::TasksByPlace& tasks,
              schedule::Place place, PlaceMemory& out)
       : request_(request),
-        schedule_(schedule),
+        tasks_(tasks),
+        schedule_(tasks.schedule()),
         place_(place),
-        host_accessible_(schedule.host_accessible[static_cast<std::size_t>(place)]),
-        elements_(find_elements(schedule, place)),
+        host_accessible_(schedule_.host_accessible[static_cast<std::size_t>(place)]),
+        elements_(find_elements(tasks, place)),
         out_(out) {}
 
   void plan() {
@@ -134,9 +135,8 @@ class RunBuffers {
   };
 
   bool has(TaskKind kind) const {
-    return std::ranges::any_of(schedule_.tasks, [&](const Task& task) {
-      return task.place == place_ && task.kind == kind;
-    });
+    return std::ranges::any_of(tasks_.of(place_),
+                               [&](schedule::TaskId id) { return tasks_.task(id).kind == kind; });
   }
 
   std::size_t element_bytes() const { return size_of(wide(request_.dtype)); }
@@ -211,9 +211,9 @@ class RunBuffers {
   }
 
   void plan_tree() {
-    out_.tree = place_tree(schedule_, place_);
+    out_.tree = place_tree(tasks_, place_);
     if (has(TaskKind::all_reduce)) {
-      out_.sum = tree_sum(schedule_, summed_places(schedule_, place_), place_, !host_accessible_);
+      out_.sum = tree_sum(tasks_, summed_places(tasks_, place_), place_, !host_accessible_);
     }
   }
 
@@ -317,9 +317,10 @@ class RunBuffers {
   void add_landing() {
     const bool strict = schedule_.chunk > 0;
     std::int64_t largest = 0;
-    for (const Task& task : schedule_.tasks) {
-      if (task.place == place_ && traits_of(task.kind).lands &&
-          task.codec != schedule::Codec::bf16 && (strict || !is_in_place(task))) {
+    for (const schedule::TaskId id : tasks_.of(place_)) {
+      const Task& task = tasks_.task(id);
+      if (traits_of(task.kind).lands && task.codec != schedule::Codec::bf16 &&
+          (strict || !is_in_place(task))) {
         largest = std::max(largest, task.elements.count());
       }
     }
@@ -339,9 +340,9 @@ class RunBuffers {
   void add_coded_messages() {
     for (std::size_t queue = 0; queue < schedule::queue_count && !host_accessible_; ++queue) {
       std::int64_t largest = 0;
-      for (const Task& task : schedule_.tasks) {
-        if (task.place == place_ && task.codec != schedule::Codec::exact &&
-            static_cast<std::size_t>(task.queue) == queue) {
+      for (const schedule::TaskId id : tasks_.of(place_)) {
+        const Task& task = tasks_.task(id);
+        if (task.codec != schedule::Codec::exact && static_cast<std::size_t>(task.queue) == queue) {
           const std::int64_t bytes =
               schedule::reads_several(task.kind)
                   ? schedule::coded_bytes(task.codec, task.elements.count(),
@@ -360,7 +361,7 @@ class RunBuffers {
 
   /// The squares of parts are windows of the sums that the norm is computed from.
   void add_norm() {
-    const NormPlan& plan = out_.norm = norm_plan(request_.graph, schedule_, place_);
+    const NormPlan& plan = out_.norm = norm_plan(request_.graph, tasks_, place_);
     const Buffer whole{BufferKind::norm, place_, 0, 0, 0};
     add_piece(whole, "norm", plan.bytes());
     if (plan.sums == 0) {
@@ -408,7 +409,7 @@ class RunBuffers {
 
   /// Windows of the tables of a divided batch: rows of a micro-batch, rows of an update.
   void add_statistics() {
-    const StatisticsPlan& plan = out_.statistics = statistics_plan(schedule_, place_);
+    const StatisticsPlan& plan = out_.statistics = statistics_plan(tasks_, place_);
     const Category category = traits_of(BufferKind::statistics).category;
     const std::size_t piece = out_.lane.add(category, "statistics", plan.bytes());
     const auto add = [&](const Buffer& buffer) {
@@ -427,10 +428,10 @@ class RunBuffers {
                      static_cast<std::size_t>(rows.begin) * row,
                  static_cast<std::size_t>(rows.count()) * row);
     };
-    for (const Task& task : schedule_.tasks) {
-      if (task.place == place_ && plan.bytes() > 0) {
-        std::ranges::for_each(task.reads, add);
-        std::ranges::for_each(task.writes, add);
+    for (const schedule::TaskId id : tasks_.of(place_)) {
+      if (plan.bytes() > 0) {
+        std::ranges::for_each(tasks_.task(id).reads, add);
+        std::ranges::for_each(tasks_.task(id).writes, add);
       }
     }
   }
@@ -447,6 +448,7 @@ class RunBuffers {
   }
 
   const MemoryRequest& request_;
+  const schedule::TasksByPlace& tasks_;
   const schedule::Schedule& schedule_;
   schedule::Place place_;
   bool host_accessible_;
@@ -456,9 +458,9 @@ class RunBuffers {
 
 }  // namespace
 
-void plan_run_buffers(const MemoryRequest& request, const schedule::Schedule& schedule,
+void plan_run_buffers(const MemoryRequest& request, const schedule::TasksByPlace& tasks,
                       schedule::Place place, PlaceMemory& out) {
-  RunBuffers(request, schedule, place, out).plan();
+  RunBuffers(request, tasks, place, out).plan();
 }
 
 }  // namespace zygos::plan

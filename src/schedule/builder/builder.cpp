@@ -323,8 +323,9 @@ TaskId ScheduleBuilder::backward_part(Place place, MicroBatch micro_batch, NodeR
 
 void ScheduleBuilder::count_partial_gradients() {
   std::vector<std::int64_t> partial;
+  const TasksByPlace tasks(schedule_);
   for (Place place = 0; place < static_cast<Place>(states_.size()); ++place) {
-    partial.push_back(static_cast<std::int64_t>(place_tree(schedule_, place).results.size()));
+    partial.push_back(static_cast<std::int64_t>(place_tree(tasks, place).results.size()));
   }
   for (Task& task : schedule_.tasks) {
     const std::int64_t bytes = task.elements.count() * outline_.model.element_bytes;

@@ -7,6 +7,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/schedule/builder.hpp"
+#include "zygos/schedule/gradient_squares.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -170,20 +171,31 @@ void ScheduleBuilder::all_reduce(std::span<const Place> places, Place place) {
   add(std::move(task));
 }
 
+std::vector<TaskId> ScheduleBuilder::broadcast_squares(std::span<const Place> places) {
+  std::vector<std::int64_t> sums;
+  {
+    const TasksByPlace tasks(schedule_);
+    for (const Place place : places) {
+      sums.push_back(sums_of(tasks, place).count());
+    }
+  }
+  std::vector<TaskId> sent;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    Task task = on(TaskKind::broadcast, places[i]);
+    task.payload = Payload::squares;
+    task.update = next_update(places[i]);
+    task.bytes = sums[i] * static_cast<std::int64_t>(sizeof(double));
+    task.writes = {new_message(places[i])};
+    sent.push_back(add(std::move(task)));
+  }
+  return sent;
+}
+
 void ScheduleBuilder::exchange_squares(std::span<const Place> places) {
   std::vector<Place> members(places.begin(), places.end());
   std::erase_if(members, [&](Place place) { return !state(place).squared; });
-  std::vector<TaskId> sent;
-  for (const Place place : members) {
-    if (members.size() > 1) {
-      Task task = on(TaskKind::broadcast, place);
-      task.payload = Payload::squares;
-      task.update = next_update(place);
-      task.bytes = square_bytes(place);
-      task.writes = {new_message(place)};
-      sent.push_back(add(std::move(task)));
-    }
-  }
+  const std::vector<TaskId> sent =
+      members.size() > 1 ? broadcast_squares(members) : std::vector<TaskId>();
   for (const Place place : members) {
     PlaceState& here = state(place);
     Task task = on(TaskKind::norm, place);

@@ -6,7 +6,6 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/schedule/builder.hpp"
-#include "zygos/schedule/gradient_squares.hpp"
 
 #include <algorithm>
 
@@ -66,10 +65,6 @@ TaskId ScheduleBuilder::squares(Place place, std::optional<std::int32_t> part) {
   task.reduced = here.reduced;
   here.squared = true;
   return add(std::move(task));
-}
-
-std::int64_t ScheduleBuilder::square_bytes(Place place) const {
-  return sums_of(schedule_, place).count() * static_cast<std::int64_t>(sizeof(double));
 }
 
 Task ScheduleBuilder::updating(TaskKind kind, Place place, std::optional<std::int32_t> part) const {

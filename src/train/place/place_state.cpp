@@ -16,15 +16,12 @@ using schedule::Task;
 using NodeTensors = PlaceState::NodeTensors;
 
 void bind_tasks(PlaceState& state) {
-  for (std::size_t id = 0; id < state.operands.size(); ++id) {
-    const Task& one = state.setup.schedule.tasks[id];
-    if (one.place != state.setup.place) {
-      continue;
-    }
+  for (const schedule::TaskId id : state.own_tasks()) {
+    const Task& one = state.task(id);
     if (one.kind == schedule::TaskKind::load) {
       state.mine[static_cast<std::size_t>(one.micro_batch)] = true;
     }
-    state.operands[id] = find_operands(one, state.buffers);
+    state.operands[state.setup.tasks.index_of(id)] = find_operands(one, state.buffers);
   }
 }
 
@@ -71,8 +68,8 @@ NodeTensors gaps_of_gradients(const PlaceState& state) {
 void bind_parameters(PlaceState& state) {
   // A stage without parameters has no such buffers, and its tasks have slots all the same.
   std::int32_t versions = state.buffers.slots_of(BufferKind::weights);
-  for (const Task& one : state.setup.schedule.tasks) {
-    versions = one.place == state.setup.place ? std::max(versions, one.slot + 1) : versions;
+  for (const schedule::TaskId id : state.own_tasks()) {
+    versions = std::max(versions, state.task(id).slot + 1);
   }
   for (std::int32_t slot = 0; slot < versions; ++slot) {
     state.parameters.push_back(parameters_in(state, BufferKind::weights, slot));
@@ -141,7 +138,7 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
     : setup(setup_),
       buffers(std::move(memory), setup.lane, setup.place, setup.parameters()),
       use(buffers.arena(schedule::Tier::lane), buffers.arena(schedule::Tier::host)),
-      operands(setup.schedule.tasks.size()),
+      operands(own_tasks().size()),
       micro_batches(setup.schedule.micro_batches.size()),
       mine(setup.schedule.micro_batches.size(), false) {
   bind_tasks(*this);

@@ -19,11 +19,13 @@
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/memory_plan.hpp"
 #include "zygos/schedule/schedule.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 #include "zygos/train/batch.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 namespace zygos::train {
@@ -45,6 +47,7 @@ struct PlaceSetup {
   const graph::Graph& graph;
   const nn::Optimizer& optimizer;
   const schedule::Schedule& schedule;
+  const schedule::TasksByPlace& tasks;  ///< of that schedule
   lane::Lane& lane;
   schedule::Place place = 0;
   plan::TargetSpec target;
@@ -68,11 +71,13 @@ struct PlaceState {
 
   const plan::PlaceMemory& plan() const noexcept { return buffers.plan(); }
   const lane::Lane& lane() const noexcept { return setup.lane; }
+  /// Ascending.
+  std::span<const schedule::TaskId> own_tasks() const { return setup.tasks.of(setup.place); }
   const schedule::Task& task(schedule::TaskId id) const {
     return setup.schedule.tasks[static_cast<std::size_t>(id)];
   }
   const TaskOperands& operands_of(schedule::TaskId id) const {
-    return operands[static_cast<std::size_t>(id)];
+    return operands[setup.tasks.index_of(id)];
   }
   const MicroBatchTensors& tensors_of(const schedule::Task& task) const {
     return micro_batches[static_cast<std::size_t>(task.micro_batch)];

@@ -11,11 +11,12 @@ namespace zygos::train {
 namespace {
 
 /// Elements that a place updates, in the order of its updates.
-std::vector<schedule::ElementRange> updated_elements(const schedule::Schedule &schedule,
+std::vector<schedule::ElementRange> updated_elements(const schedule::TasksByPlace &tasks,
                                                      schedule::Place place) {
   std::vector<schedule::ElementRange> updated;
-  for (const schedule::Task &task : schedule.tasks) {
-    if (task.place == place && makes_version(task.kind) &&
+  for (const schedule::TaskId id : tasks.of(place)) {
+    const schedule::Task &task = tasks.task(id);
+    if (makes_version(task.kind) &&
         std::ranges::find(updated, task.elements) == updated.end()) {
       updated.push_back(task.elements);
     }
@@ -42,11 +43,12 @@ std::vector<schedule::ElementRange> without(const std::vector<schedule::ElementR
 
 }  // namespace
 
-Holders find_holders(const schedule::Schedule &schedule,
+Holders find_holders(const schedule::TasksByPlace &tasks,
                      const std::vector<plan::PlaceMemory> &memory) {
+  const std::vector<schedule::Place> active = tasks.schedule().active_places();
   Holders holders;
-  for (const schedule::Place place : schedule.active_places()) {
-    for (const schedule::ElementRange &elements : updated_elements(schedule, place)) {
+  for (const schedule::Place place : active) {
+    for (const schedule::ElementRange &elements : updated_elements(tasks, place)) {
       if (elements.count() > 0 &&
           std::ranges::find(holders.states, elements, &Held::elements) == holders.states.end()) {
         holders.states.push_back({static_cast<std::size_t>(place), elements});
@@ -54,7 +56,7 @@ Holders find_holders(const schedule::Schedule &schedule,
     }
   }
   holders.weights = holders.states;
-  for (const schedule::Place place : schedule.active_places()) {
+  for (const schedule::Place place : active) {
     const auto index = static_cast<std::size_t>(place);
     for (const auto &window : plan::windows_of(memory[index], schedule::BufferKind::weights)) {
       std::vector<schedule::ElementRange> left{window.elements};
@@ -66,7 +68,7 @@ Holders find_holders(const schedule::Schedule &schedule,
       }
     }
   }
-  for (const schedule::Place place : schedule.active_places()) {
+  for (const schedule::Place place : active) {
     const auto index = static_cast<std::size_t>(place);
     for (const auto &[kind, list] :
          {std::pair(schedule::BufferKind::compression_error, &holders.errors),

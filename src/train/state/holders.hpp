@@ -3,7 +3,7 @@
 #pragma once
 
 #include "zygos/plan/memory_plan.hpp"
-#include "zygos/schedule/schedule.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -28,7 +28,7 @@ struct Holders {
   const std::vector<Held> &gradients() const { return states.empty() ? weights : states; }
 };
 
-Holders find_holders(const schedule::Schedule &schedule,
+Holders find_holders(const schedule::TasksByPlace &tasks,
                      const std::vector<plan::PlaceMemory> &memory);
 
 }  // namespace zygos::train

@@ -51,7 +51,7 @@ Norm::Arrivals bind_arrivals(const PlaceState& state, const Norm& norm, TaskId i
   for (const schedule::Buffer& buffer : state.task(id).reads) {
     if (buffer.kind == BufferKind::message) {
       arrivals.sums.emplace_back(buffer,
-                                 squares_of(norm, sums_of(state.setup.schedule, buffer.place)));
+                                 squares_of(norm, sums_of(state.setup.tasks, buffer.place)));
     }
   }
   arrivals.pieces.resize(arrivals.sums.size());
@@ -75,12 +75,11 @@ Norm bind_norm(const PlaceState& state) {
   norm.workspace = bind(plan::Role::norm_workspace, DType::f64, Shape{plan.workspace()});
   norm.sums = bind(plan::Role::norm_sums, DType::f64, Shape{plan.sums});
   norm.factor = bind(plan::Role::norm_factor, DType::f64, Shape{1});
-  for (std::size_t index = 0; index < state.setup.schedule.tasks.size(); ++index) {
-    const auto id = static_cast<TaskId>(index);
-    const schedule::Task& one = state.task(id);
-    if (one.place == state.setup.place && one.kind == TaskKind::squares) {
+  for (const TaskId id : state.own_tasks()) {
+    const TaskKind kind = state.task(id).kind;
+    if (kind == TaskKind::squares) {
       norm.squares[id] = bind_squares(state, norm, id);
-    } else if (one.place == state.setup.place && one.kind == TaskKind::norm) {
+    } else if (kind == TaskKind::norm) {
       norm.arrivals[id] = bind_arrivals(state, norm, id);
     }
   }

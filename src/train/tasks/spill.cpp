@@ -95,10 +95,10 @@ Spills bind_spills(const PlaceState& state) {
   const std::filesystem::path& folder = state.setup.spill_folder;
   spills.file = std::make_unique<io::SpillFile>(
       folder.empty() ? std::filesystem::temp_directory_path() : folder, std::move(datasets));
-  for (std::size_t id = 0; id < state.setup.schedule.tasks.size(); ++id) {
-    const Task& one = state.setup.schedule.tasks[id];
-    if (one.place == state.setup.place && one.queue == schedule::Queue::file) {
-      spills.moves.emplace(static_cast<TaskId>(id), moves_of(state, one, numbers));
+  for (const TaskId id : state.own_tasks()) {
+    const Task& one = state.task(id);
+    if (one.queue == schedule::Queue::file) {
+      spills.moves.emplace(id, moves_of(state, one, numbers));
     }
   }
   return spills;

@@ -23,10 +23,11 @@ std::vector<Tensor> rows_from(const PlaceState& state, schedule::Place place,
   const schedule::RowRange all =
       rows_within(table, setup.schedule.updates.at(static_cast<std::size_t>(gathering.update)));
   std::vector<Tensor> rows;
-  for (const Task& one : setup.schedule.tasks) {
+  for (const TaskId id : setup.tasks.of(place)) {
+    const Task& one = state.task(id);
     const bool same = one.nodes == gathering.nodes && one.of_gradients == gathering.of_gradients &&
                       one.update == gathering.update;
-    if (one.kind != TaskKind::statistics || one.place != place || !same) {
+    if (one.kind != TaskKind::statistics || !same) {
       continue;
     }
     const schedule::RowRange own = rows_within(table, one.samples);
@@ -44,13 +45,12 @@ std::vector<Tensor> rows_from(const PlaceState& state, schedule::Place place,
 
 Gathers bind_gathers(const PlaceState& state) {
   Gathers gathers;
-  const auto& tasks = state.setup.schedule.tasks;
-  for (std::size_t index = 0; index < tasks.size(); ++index) {
-    const Task& one = tasks[index];
-    if (one.place != state.setup.place || one.payload != schedule::Payload::statistics) {
+  for (const TaskId id : state.own_tasks()) {
+    const Task& one = state.task(id);
+    if (one.payload != schedule::Payload::statistics) {
       continue;
     }
-    Gather& gather = gathers[static_cast<TaskId>(index)];
+    Gather& gather = gathers[id];
     for (const auto& buffer : one.kind == TaskKind::all_gather ? one.reads : one.writes) {
       if (buffer.kind == schedule::BufferKind::message) {
         gather.messages.emplace_back(buffer, rows_from(state, buffer.place, one));

@@ -46,12 +46,12 @@ Transfers bind_transfers(const PlaceState& state) {
   const auto outline = plan::outline_of(setup.graph, setup.dtype, setup.target);
   const auto onward = activation_links(outline, setup.schedule.stages);
   const auto back = gradient_links(outline, setup.schedule.stages);
-  for (std::size_t id = 0; id < setup.schedule.tasks.size(); ++id) {
-    const Task& one = setup.schedule.tasks[id];
-    if (one.place == setup.place && copies_activations(one)) {
-      transfers.emplace(static_cast<TaskId>(id), copy_of_segment(state, one));
+  for (const TaskId id : state.own_tasks()) {
+    const Task& one = state.task(id);
+    if (copies_activations(one)) {
+      transfers.emplace(id, copy_of_segment(state, one));
     }
-    if (one.place != setup.place || !carries_samples(one)) {
+    if (!carries_samples(one)) {
       continue;
     }
     const bool sends = one.kind == TaskKind::send;
@@ -64,7 +64,7 @@ Transfers bind_transfers(const PlaceState& state) {
     const auto link = std::ranges::find_if(
         links, [&](const auto& candidate) { return candidate.from == from && candidate.to == to; });
     ZYGOS_REQUIRE(link != links.end(), "a transfer between stages that share nothing");
-    Transfer& transfer = transfers[static_cast<TaskId>(id)];
+    Transfer& transfer = transfers[id];
     transfer.nodes = link->tensors;
     transfer.pieces.resize(link->tensors.size());
     transfer.tensors.resize(link->tensors.size());

@@ -89,11 +89,10 @@ Updates bind_updates(const PlaceState& state) {
   Updates updates;
   updates.statistics = nn::sgd({.learning_rate = 1.0, .momentum = 0.0, .weight_decay = 0.0});
   updates.bad = state.buffers.whole(BufferKind::gradient_flag, DType::i32, Shape{1});
-  for (std::size_t index = 0; index < state.setup.schedule.tasks.size(); ++index) {
-    const Task& one = state.setup.schedule.tasks[index];
-    if (one.place == state.setup.place &&
-        (makes_version(one.kind) || one.kind == TaskKind::confirm)) {
-      updates.last = static_cast<TaskId>(index);
+  for (const TaskId id : state.own_tasks()) {
+    const Task& one = state.task(id);
+    if (makes_version(one.kind) || one.kind == TaskKind::confirm) {
+      updates.last = id;
       updates.by_task[updates.last] = bind_update(state, updates.last, updates.bad);
     }
   }
