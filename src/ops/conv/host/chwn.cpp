@@ -34,6 +34,16 @@ class Places {
   std::int64_t column_ = 0;
 };
 
+/// Copies `count` rows of `length` elements. Whole registers take a constant length, which is one
+/// load and one store; a call of memcpy for each would take longer than the transposition.
+template <class T>
+void copy_rows(const T* from, std::int64_t from_stride, std::int64_t count, std::int64_t length,
+               T* to, std::int64_t to_stride) {
+  for (std::int64_t row = 0; row < count; ++row, from += from_stride, to += to_stride) {
+    length == width<T> ? std::copy_n(from, width<T>, to) : std::copy_n(from, length, to);
+  }
+}
+
 /// Of `numbers` of `count` samples, each becomes a register at place(its number).
 template <class T, class Place>
 void transpose_elements(const T* in, std::int64_t stride, std::int64_t count, std::int64_t numbers,
@@ -44,9 +54,7 @@ void transpose_elements(const T* in, std::int64_t stride, std::int64_t count, st
     const std::int64_t left = std::min(w, numbers - begin);
     const bool whole = left == w && count == w;
     if (!whole) {
-      for (std::int64_t sample = 0; sample < count; ++sample) {
-        std::copy_n(in + sample * stride + begin, left, square.data() + sample * w);
-      }
+      copy_rows(in + begin, stride, count, left, square.data(), w);
     }
     const T* const from = whole ? in + begin : square.data();
     if (left == w) {
@@ -84,10 +92,9 @@ void from_chwn(const T* in, std::int64_t count, std::int64_t numbers, T* out, st
       transpose_square(in, w, out + begin, stride);
       continue;
     }
-    transpose(in, w, left, w, square.data(), w);
-    for (std::int64_t sample = 0; sample < count; ++sample) {
-      std::copy_n(square.data() + sample * w, left, out + sample * stride + begin);
-    }
+    left == w ? transpose_square(in, w, square.data(), w)
+              : transpose(in, w, left, w, square.data(), w);
+    copy_rows(square.data(), w, count, left, out + begin, stride);
   }
 }
 

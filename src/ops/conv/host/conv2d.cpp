@@ -83,14 +83,37 @@ void by_chwn(const char* label, const Exec& exec, const ImplicitGemm<T>& product
   });
 }
 
-template <class Exec, class T>
-void compute(const char* label, const Exec& exec, const ImplicitGemm<T>& product,
-             const Epilogue<Exec, T>& epilogue) {
-  if constexpr (std::is_same_v<T, Wide<T>>) {
-    if (conv_algorithm<T>(ConvPass::forward, {product}) == ConvAlgorithm::chwn_conv) {
-      return by_chwn(label, exec, product, epilogue);
-    }
+/// Some samples of a batch.
+template <class T>
+ImplicitGemm<T> samples_of(const ImplicitGemm<T>& product, const SampleGroup& samples) {
+  ImplicitGemm<T> part = product;
+  part.samples = samples.count;
+  if (part.from != nullptr) {
+    part.from += samples.first * product.groups * product.channels * product.from_plane();
   }
+  part.to += samples.first * product.groups * product.rows * product.to_plane();
+  return part;
+}
+
+/// f(samples, algorithm) for all at once or, where CHWN layout suits those that fill registers and
+/// another algorithm the few behind them, for either part: bits are the same.
+template <class T, class Choose, class F>
+void for_each_algorithm(std::int64_t samples, const Choose& choose, const F& f) {
+  const std::int64_t rest = samples % microkernel::width<Wide<T>>;
+  const SampleGroup first{0, samples - rest};
+  const SampleGroup last{first.count, rest};
+  if (first.count > 0 && rest > 0 && choose(first) != choose(last)) {
+    f(first, choose(first));
+    f(last, choose(last));
+    return;
+  }
+  const SampleGroup all{0, samples};
+  f(all, choose(all));
+}
+
+template <class Exec, class T>
+void by_im2col(const char* label, const Exec& exec, const ImplicitGemm<T>& product,
+               const Epilogue<Exec, T>& epilogue) {
   const Im2colConv<T> pieces(product, pieces_for(exec, 8));
   const Wide<T>* const bias = epilogue.bias.data();
   with_activation(epilogue.activation, [&](auto constant) {
@@ -110,6 +133,25 @@ void compute(const char* label, const Exec& exec, const ImplicitGemm<T>& product
                      }
                    });
   });
+}
+
+template <class Exec, class T>
+void compute(const char* label, const Exec& exec, const ImplicitGemm<T>& product,
+             const Epilogue<Exec, T>& epilogue) {
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    for_each_algorithm<T>(
+        product.samples,
+        [&](const SampleGroup& samples) {
+          return conv_algorithm<T>(ConvPass::forward, {samples_of(product, samples)});
+        },
+        [&](const SampleGroup& samples, ConvAlgorithm algorithm) {
+          const auto part = samples_of(product, samples);
+          algorithm == ConvAlgorithm::chwn_conv ? by_chwn(label, exec, part, epilogue)
+                                                : by_im2col(label, exec, part, epilogue);
+        });
+  } else {
+    by_im2col(label, exec, product, epilogue);
+  }
 }
 
 template <class Exec, class T>
@@ -221,13 +263,21 @@ void conv2d_backward_input(const Exec& exec, const Conv2d& conv, VectorView<Exec
   const char* const label = "zygos::ops::conv2d_backward_input";
   const auto forward = forward_gemm<T>(conv, w.data(), nullptr, const_cast<T*>(d_y.data()));
   if constexpr (std::is_same_v<T, Wide<T>>) {
-    switch (conv_algorithm<T>(ConvPass::input_gradient, {forward, implicit_products<T>(conv)})) {
-      case ConvAlgorithm::chwn_col2im:
-        return by_chwn_col2im(label, exec, forward, d_x.data(), epilogue);
-      case ConvAlgorithm::col2im:
-        return by_col2im(label, exec, forward, d_x.data(), epilogue);
-      default:
-        break;
+    const auto choose = [&](const ImplicitGemm<T>& product) {
+      return conv_algorithm<T>(ConvPass::input_gradient, {product, implicit_products<T>(conv)});
+    };
+    if (choose(forward) != ConvAlgorithm::implicit_gemm) {
+      return for_each_algorithm<T>(
+          conv.samples,
+          [&](const SampleGroup& samples) { return choose(samples_of(forward, samples)); },
+          [&](const SampleGroup& samples, ConvAlgorithm algorithm) {
+            const auto part = samples_of(forward, samples);
+            T* const out = d_x.data() +
+                           samples.first * forward.groups * forward.channels * forward.from_plane();
+            algorithm == ConvAlgorithm::chwn_col2im
+                ? by_chwn_col2im(label, exec, part, out, epilogue)
+                : by_col2im(label, exec, part, out, epilogue);
+          });
     }
   }
   for_each_phase<Exec, T>(exec, conv, d_y, w, transposed, d_x, [&](const ImplicitGemm<T>& product) {
