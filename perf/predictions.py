@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-from running import ROOT, ZYGOS, json_of
+from running import LANES, ROOT, ZYGOS, choice, json_of, keyword, lanes
 
 # Changes that make a deck run without a file that is not shipped.
 DECKS = {
@@ -26,32 +26,13 @@ DECKS = {
     "unet": [],
     "gpt_char": ["data={format: tokens, sequence: 64, vocabulary: 65, samples: 4000, test_samples: 0}"],
 }
-LINKS = {"links": "{bandwidth: 12 GB/s, latency: 10 us}", "slow links": "{bandwidth: 2 GB/s, latency: 50 us}"}
-LANES = ["unified", *LINKS]
 LEAST_STEPS, MOST_STEPS = 5, 2000
-
-
-def lanes(name, slowdown):
-    """Two lanes of a thread each, the first one slower: both in host memory, or the second one behind a link."""
-    memory = "unified: true" if name == "unified" else f"link: {LINKS[name]}"
-    return (f"lanes={{first: {{kind: emulated, threads: 1, unified: true, slowdown: {slowdown}}}, "
-            f"second: {{kind: emulated, threads: 1, {memory}}}}}")
-
-
-def keyword(row):
-    return row["policy"].split("(")[0]
 
 
 def parts(policy):
     """The keyword and the options of a policy's name, which `plan` and `compare` may give in another order."""
     keyword, _, options = policy.removesuffix(")").partition("(")
     return keyword, sorted(options.split(", "))
-
-
-def choice(row):
-    """As `compare` takes it: keyword:option=value,option=value"""
-    options = ",".join(f"{key}={value}" for key, value in row["options"].items())
-    return f"{keyword(row)}:{options}" if options else keyword(row)
 
 
 def registry(zygos):
