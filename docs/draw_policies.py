@@ -25,6 +25,7 @@ PICTURES = {
     "layer_placement": ("layer_placement", []),
     "tensor_parallel": ("tensor_parallel", ["policy.shares=equal"]),
     "hybrid_conv_fc": ("hybrid_conv_fc", []),
+    "hybrid_all_gather": ("hybrid_conv_fc", ["policy.exchange=all_gather"]),
     "gpipe": ("gpipe", [THIRD_LANE, "policy={type: gpipe, micro_batches: 4, cuts: [dense2, dense4]}", "optimizer={type: adam, learning_rate: 0.001}"]),
     "one_f_one_b": ("one_f_one_b", [THIRD_LANE, "policy={type: one_f_one_b, micro_batches: 4, cuts: [block1, block2]}"]),
     "hippie": ("hippie", ["policy={type: hippie, micro_batches: 3, cuts: [dense3]}"]),

@@ -88,10 +88,8 @@ class SplitSchedule {
     part.layout.stages = outline_.stages;
     part.is_pipeline = worker.is_pipeline;
     for (std::size_t stage = 0; stage < outline_.stages.size(); ++stage) {
-      const Place place =
-          free_place(outline_, worker.is_pipeline ? worker.lanes[stage] : worker.lanes.front());
-      outline_.places[static_cast<std::size_t>(place)].stage = static_cast<Stage>(stage);
-      part.layout.places.push_back({place});
+      const Place lane = worker.is_pipeline ? worker.lanes[stage] : worker.lanes.front();
+      part.layout.places.push_back({place_of_stage(outline_, lane, static_cast<Stage>(stage))});
     }
     const std::int64_t unit = problem_.unit();
     const std::int64_t most = (samples.count() + unit - 1) / unit;

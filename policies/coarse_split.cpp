@@ -160,9 +160,10 @@ class CoarseSplit final : public train::Policy {
     train::PolicyOptions decided;
     const SplitLayout layout = split_layout(problem, nullptr, options_.pipeline);
     if (needs_profile()) {
+      const std::vector<std::int64_t> counts = made.lane_sample_counts();
       std::vector<std::int64_t> samples;
       for (const SplitWorker& worker : layout.workers) {
-        samples.push_back(made.lane_sample_count(static_cast<std::size_t>(worker.lanes.front())));
+        samples.push_back(counts[static_cast<std::size_t>(worker.lanes.front())]);
       }
       decided.push_back(share_option(problem, samples));
     }

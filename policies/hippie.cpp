@@ -225,9 +225,8 @@ class Hippie final : public train::Policy {
     for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
       auto& places = layout.places.emplace_back();
       for (std::size_t replica = 0; replica < replicas(); ++replica) {
-        places.push_back(free_place(outline, lane_of(stage, replica)));
-        outline.places[static_cast<std::size_t>(places.back())].stage =
-            static_cast<schedule::Stage>(stage);
+        places.push_back(
+            place_of_stage(outline, lane_of(stage, replica), static_cast<schedule::Stage>(stage)));
       }
       if (outline.chunk == 0 && replicas() > 1) {
         layout.buckets.push_back(

@@ -3,10 +3,12 @@
 //
 // "One weird trick": the first layers, convolutions as a rule, are data parallel, and the dense
 // layers behind them tensor parallel (Krizhevsky, "One weird trick for parallelizing convolutional
-// neural networks", 2014, scheme b). In turns each lane sends the activations of a part of its
-// samples to all others, which compute their slices of the dense layers with them and send the
-// gradients back, while the activations of the next turn are on their way. Gradients of the dense
-// layers are summed over the turns; those of the first layers are summed over the lanes.
+// neural networks", 2014). In turns each lane sends the activations of a part of its samples to all
+// others, which compute their slices of the dense layers with them and send the gradients back,
+// while the activations of the next turn are on their way (scheme b); or all lanes send a part of
+// theirs, and the slices are computed with all of these together (scheme a, with several turns
+// scheme c). Gradients of the dense layers are summed over the turns; those of the first layers are
+// summed over the lanes.
 //
 // Of a layer with P parameters and A inputs per sample, data parallelism moves 2 (N - 1) P and
 // tensor parallelism 2 (N - 1) B A values a step: a layer is cut if B A < P.
@@ -27,6 +29,8 @@ namespace {
 using schedule::MicroBatch;
 using schedule::NodeOutline;
 using schedule::Place;
+using schedule::SampleRange;
+using Gathering = HybridConvFcOptions::Exchange;
 
 constexpr const char* keyword_text = "hybrid_conv_fc";
 
@@ -42,6 +46,13 @@ std::vector<std::int64_t> equal_bounds(const TensorBlock& block, std::int64_t la
   return bounds;
 }
 
+/// What the cut layers work on at a time: the pieces that lanes send, and the micro-batch that
+/// these make.
+struct Turn {
+  std::vector<std::pair<std::size_t, MicroBatch>> pieces;  ///< lane and piece
+  MicroBatch gathered = 0;
+};
+
 /// Replicas of the first stage, and a place for each stage behind it.
 struct HybridPlaces {
   std::vector<Place> replicas;
@@ -52,9 +63,7 @@ HybridPlaces places_for(const std::vector<TensorStage>& stages, const std::vecto
                         schedule::Outline& outline) {
   HybridPlaces places;
   const auto add = [&](Place lane, std::size_t stage) {
-    const Place place = free_place(outline, lane);
-    outline.places[static_cast<std::size_t>(place)].stage = static_cast<schedule::Stage>(stage);
-    return place;
+    return place_of_stage(outline, lane, static_cast<schedule::Stage>(stage));
   };
   for (const Place lane : lanes) {
     places.replicas.push_back(add(lane, 0));
@@ -88,27 +97,48 @@ class HybridConvFc final : public train::Policy {
           "the norm of a gradient that is copied in part and cut in part is not summed; remove "
           "optimizer.clip_norm, or use data_parallel or tensor_parallel, which clip");
     }
+    if (options_.exchange == Gathering::all_gather) {
+      refuse_statistics(problem);
+    }
     const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
     const auto count = static_cast<std::int64_t>(lanes.size());
     TensorLayout layout = layout_of(problem, count);
     schedule::Outline outline = outline_of(keyword_text, problem);
     outline.model = plan::sharded_outline(problem.model, layout.slices());
     outline.slices = std::move(layout.slices());
-    outline.micro_batches = divide(keyword_text, problem, {0, problem.batch},
-                                   count * options_.turns, "lanes times turns");
+    const std::vector<Turn> turns = turns_of(problem, count, outline.micro_batches);
     const HybridPlaces places = places_for(layout.stages(), lanes, outline);
     const Bucket shared = add_buckets(outline, all_in_one, lanes.size(), outline.stages[0]).front();
     for (std::size_t stage = 1; stage < outline.stages.size(); ++stage) {
       add_buckets(outline, all_in_one, 1, outline.stages[stage]);
     }
     schedule::ScheduleBuilder builder(std::move(outline));
-    add_passes(builder, places);
+    add_passes(builder, places, turns);
     add_ring(builder, places.replicas, shared, 2);
     add_updates(builder, places);
     return std::move(builder).build();
   }
 
+  std::vector<train::PolicyOptions> candidates(const plan::Problem& /*problem*/,
+                                               const plan::Profile* /*profile*/) const override {
+    return {{},
+            {{"turns", "2"}},
+            {{"exchange", "all_gather"}},
+            {{"exchange", "all_gather"}, {"turns", "2"}}};
+  }
+
  private:
+  /// Its rows are those of the micro-batches of one stage.
+  static void refuse_statistics(const plan::Problem& problem) {
+    for (const NodeOutline& node : problem.model.nodes) {
+      if (node.statistics > 0) {
+        refuse("layer '" + node.name +
+               "' takes statistics of a batch, which exchange all_gather divides in two ways; use "
+               "exchange: in_turns");
+      }
+    }
+  }
+
   TensorLayout layout_of(const plan::Problem& problem, std::int64_t lanes) const {
     const std::int32_t cut = options_.cut_from.empty() ? first_by_rule(problem, lanes)
                                                        : node_named(problem, options_.cut_from);
@@ -117,7 +147,7 @@ class HybridConvFc final : public train::Policy {
       refuse("layer '" + problem.model.nodes[static_cast<std::size_t>(cut)].name +
              "' begins no two layers that can be cut together:" + found.reasons);
     }
-    if (problem.model.parameters_of({0, cut}).count() == 0) {
+    if (!has_weights(problem.model, {0, cut})) {
       refuse("no layer with parameters is in front of '" +
              problem.model.nodes[static_cast<std::size_t>(cut)].name +
              "', so none would be data parallel; use tensor_parallel, or another cut_from");
@@ -133,11 +163,7 @@ class HybridConvFc final : public train::Policy {
     const auto& nodes = problem.model.nodes;
     const auto found = std::ranges::find(nodes, name, &NodeOutline::name);
     if (found == nodes.end()) {
-      std::vector<std::string> names;
-      for (const NodeOutline& node : nodes) {
-        names.push_back(node.name);
-      }
-      refuse("cut_from names layer '" + name + "'; the layers are " + joined(names));
+      refuse("cut_from names layer '" + name + "'; the layers are " + joined(layer_names(problem)));
     }
     return static_cast<std::int32_t>(found - nodes.begin());
   }
@@ -166,53 +192,80 @@ class HybridConvFc final : public train::Policy {
            "; use data_parallel, a smaller batch, or cut_from:" + reasons);
   }
 
-  /// In turns, each lane once per turn.
-  std::vector<std::pair<Place, MicroBatch>> turns_of(const HybridPlaces& places) const {
-    std::vector<std::pair<Place, MicroBatch>> turns;
-    for (std::int64_t turn = 0; turn < options_.turns; ++turn) {
-      for (std::size_t lane = 0; lane < places.replicas.size(); ++lane) {
-        turns.emplace_back(
-            places.replicas[lane],
-            static_cast<MicroBatch>(static_cast<std::int64_t>(lane) * options_.turns + turn));
+  /// The pieces of the batch that lanes send, and the micro-batches of which the cut layers work on
+  /// one after the other, in `out`.
+  std::vector<Turn> turns_of(const plan::Problem& problem, std::int64_t lanes,
+                             std::vector<SampleRange>& out) const {
+    const SampleRange batch{0, problem.batch};
+    std::vector<Turn> turns;
+    if (options_.exchange == Gathering::in_turns) {
+      out = divide(keyword_text, problem, batch, lanes * options_.turns, "lanes times turns");
+      for (std::int64_t turn = 0; turn < options_.turns; ++turn) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+          const auto piece = static_cast<MicroBatch>(lane * options_.turns + turn);
+          turns.push_back({{{static_cast<std::size_t>(lane), piece}}, piece});
+        }
       }
+      return turns;
     }
+    const auto gathered = divide(keyword_text, problem, batch, options_.turns, "turns");
+    for (std::size_t turn = 0; turn < gathered.size(); ++turn) {
+      const auto pieces = divide(keyword_text, problem, gathered[turn], lanes,
+                                 options_.turns > 1 ? "lanes a turn" : "the number of lanes");
+      Turn& one = turns.emplace_back();
+      for (std::size_t lane = 0; lane < pieces.size(); ++lane) {
+        one.pieces.emplace_back(lane, static_cast<MicroBatch>(out.size()));
+        out.push_back(pieces[lane]);
+      }
+      one.gathered =
+          static_cast<MicroBatch>(lanes * options_.turns) + static_cast<MicroBatch>(turn);
+    }
+    out.insert(out.end(), gathered.begin(), gathered.end());
     return turns;
   }
 
-  void add_passes(schedule::ScheduleBuilder& builder, const HybridPlaces& places) const {
-    const auto turns = turns_of(places);
-    for (const auto& [replica, part] : turns) {
-      builder.load(replica, part);
-      builder.forward(replica, part);
-      for (const Place slice : places.slices) {
-        builder.transfer(replica, slice, part);
+  static void add_passes(schedule::ScheduleBuilder& builder, const HybridPlaces& places,
+                         const std::vector<Turn>& turns) {
+    for (const Turn& turn : turns) {
+      for (const auto& [lane, piece] : turn.pieces) {
+        const Place replica = places.replicas[lane];
+        builder.load(replica, piece);
+        builder.forward(replica, piece);
+        for (const Place slice : places.slices) {
+          builder.transfer(replica, slice, piece, turn.gathered);
+        }
       }
     }
-    for (const auto& [replica, part] : turns) {
-      add_slices(builder, places.slices, replica, part);
+    for (const Turn& turn : turns) {
+      add_slices(builder, places, turn);
     }
-    for (const auto& [replica, part] : turns) {
-      builder.backward(replica, part);
+    for (const Turn& turn : turns) {
+      for (const auto& [lane, piece] : turn.pieces) {
+        builder.backward(places.replicas[lane], piece);
+      }
     }
   }
 
-  /// Forward, loss and backward of the cut layers, with the samples of one replica.
-  static void add_slices(schedule::ScheduleBuilder& builder, const std::vector<Place>& slices,
-                         Place replica, MicroBatch part) {
+  /// Forward, loss and backward of the cut layers.
+  static void add_slices(schedule::ScheduleBuilder& builder, const HybridPlaces& places,
+                         const Turn& turn) {
+    const std::vector<Place>& slices = places.slices;
     for (auto place = slices.begin(); place != slices.end(); ++place) {
-      builder.load(*place, part);
-      builder.forward(*place, part);
+      builder.load(*place, turn.gathered);
+      builder.forward(*place, turn.gathered);
       for (auto to = place + 1; to != slices.end(); ++to) {
-        builder.transfer(*place, *to, part);
+        builder.transfer(*place, *to, turn.gathered);
       }
     }
-    builder.loss(slices.back(), part);
+    builder.loss(slices.back(), turn.gathered);
     for (std::size_t at = slices.size(); at-- > 0;) {
-      builder.backward(slices[at], part);
+      builder.backward(slices[at], turn.gathered);
       for (std::size_t to = at; to-- > 0;) {
-        builder.transfer(slices[at], slices[to], part);
+        builder.transfer(slices[at], slices[to], turn.gathered);
       }
-      builder.transfer(slices[at], replica, part);
+      for (const auto& [lane, piece] : turn.pieces) {
+        builder.transfer(slices[at], places.replicas[lane], turn.gathered, piece);
+      }
     }
   }
 
@@ -222,8 +275,7 @@ class HybridConvFc final : public train::Policy {
     }
     for (const Place place : places.slices) {
       const auto stage = static_cast<std::size_t>(builder.stage_of(place));
-      const auto nodes = builder.outline().stages[stage];
-      if (builder.outline().model.parameters_of(nodes).count() > 0) {
+      if (has_weights(builder.outline().model, builder.outline().stages[stage])) {
         builder.update(place);
       }
     }
@@ -255,6 +307,12 @@ train::PolicyEntry hybrid_conv_fc_entry() {
       .at_least(1)
       .fallback(1);
   schema
+      .choice("exchange", {"in_turns", "all_gather"},
+              "Whose samples the dense layers work on at a time. in_turns: those of one lane, then "
+              "of the next; all_gather: those of all lanes together, in as many parts as there are "
+              "turns: fewer and larger matrix products, but a lane waits for all others.")
+      .fallback("in_turns");
+  schema
       .texts("lanes",
              "The lanes, in the order of samples and slices; all of the run's if not given.")
       .length(2)
@@ -264,6 +322,9 @@ train::PolicyEntry hybrid_conv_fc_entry() {
             HybridConvFcOptions options{.cut_from = section.text("cut_from"),
                                         .turns = section.integer("turns"),
                                         .lanes = {}};
+            if (section.text("exchange") == "all_gather") {
+              options.exchange = Gathering::all_gather;
+            }
             if (options.cut_from == "auto") {
               options.cut_from.clear();
             }

@@ -20,14 +20,6 @@ using schedule::SampleRange;
 
 std::string said_by(const std::string& policy) { return "policy '" + policy + "': "; }
 
-std::vector<std::string> layer_names(const plan::Problem& problem) {
-  std::vector<std::string> names;
-  for (const schedule::NodeOutline& node : problem.model.nodes) {
-    names.push_back(node.name);
-  }
-  return names;
-}
-
 std::vector<NodeRange> stages_at(const std::string& policy, const plan::Problem& problem,
                                  const std::vector<std::string>& cuts) {
   const auto names = layer_names(problem);
@@ -120,15 +112,18 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   return outline;
 }
 
-schedule::Place free_place(schedule::Outline& outline, schedule::Place lane) {
-  if (outline.places[static_cast<std::size_t>(lane)].stage < 0) {
+schedule::Place place_of_stage(schedule::Outline& outline, schedule::Place lane,
+                               schedule::Stage stage) {
+  schedule::PlaceOutline& own = outline.places[static_cast<std::size_t>(lane)];
+  if (own.stage < 0) {
+    own.stage = stage;
     return lane;
   }
   const auto further =
       std::ranges::count(outline.places, std::optional(lane), &schedule::PlaceOutline::lane);
-  schedule::PlaceOutline place = outline.places[static_cast<std::size_t>(lane)];
+  schedule::PlaceOutline place = own;
   place.name += "#" + std::to_string(further + 2);
-  place.stage = -1;
+  place.stage = stage;
   place.lane = lane;
   outline.places.push_back(std::move(place));
   return static_cast<schedule::Place>(outline.places.size() - 1);
@@ -169,6 +164,18 @@ std::vector<std::string> lane_names(const plan::Problem& problem) {
     names.push_back(place.name);
   }
   return names;
+}
+
+std::vector<std::string> layer_names(const plan::Problem& problem) {
+  std::vector<std::string> names;
+  for (const schedule::NodeOutline& node : problem.model.nodes) {
+    names.push_back(node.name);
+  }
+  return names;
+}
+
+bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes) {
+  return model.parameters_of(nodes).count() > 0;
 }
 
 std::string number_text(double number) {

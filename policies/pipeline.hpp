@@ -33,9 +33,6 @@ struct PipelineLayout {
   schedule::Place place_of(schedule::Stage stage, schedule::MicroBatch micro_batch) const;
 };
 
-/// False for stages of layers without parameters: nothing to update, stash or average there.
-bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes);
-
 /// Stages on the lanes that `options` names, one after the other; `replicas` says how many lanes
 /// each stage has, one unless told. UsageError for what does not fit. Where the options leave cuts
 /// and lanes open and all lanes were measured, stages and their lanes are what plan::partition()

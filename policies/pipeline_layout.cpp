@@ -56,10 +56,6 @@ std::string list_text(const std::vector<std::string>& names) {
 
 }  // namespace
 
-bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes) {
-  return model.parameters_of(nodes).count() > 0;
-}
-
 PipelineLayout layout_for(const std::string& policy, const plan::Problem& problem,
                           const plan::Profile* profile, const StageOptions& options,
                           plan::PartitionRequest request,

@@ -17,8 +17,10 @@ namespace zygos::policies {
 /// Places, batch and model of the problem; no place has a stage yet.
 schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
 
-/// A place of the lane that has no stage yet: its own, or else a further one, named "host#2".
-schedule::Place free_place(schedule::Outline& outline, schedule::Place lane);
+/// Gives the stage to a place of the lane that has none yet: the lane's own, or else a further one,
+/// named "host#2".
+schedule::Place place_of_stage(schedule::Outline& outline, schedule::Place lane,
+                               schedule::Stage stage);
 
 /// load, copy (where the place needs one), forward, loss, backward of a micro-batch.
 void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
@@ -59,6 +61,12 @@ std::vector<schedule::SampleRange> shares_for(const std::string& policy,
 
 /// Names of the run's lanes.
 std::vector<std::string> lane_names(const plan::Problem& problem);
+
+/// Names of the model's layers, in order.
+std::vector<std::string> layer_names(const plan::Problem& problem);
+
+/// False for layers without parameters: nothing to update, stash or average there.
+bool has_weights(const schedule::ModelOutline& model, schedule::NodeRange nodes);
 
 /// The model in `count` stages: stage 0 begins with the first layer, each later one with the layer
 /// of that name in `cuts`; no cuts: so that the slowest stage is as fast as can be. UsageError for

@@ -43,11 +43,9 @@ std::vector<Place> places_for(const std::vector<TensorStage>& stages,
                               const std::vector<Place>& lanes, schedule::Outline& outline) {
   std::vector<Place> places;
   for (const TensorStage& stage : stages) {
-    const Place place = free_place(outline, lanes[stage.lane]);
-    outline.places[static_cast<std::size_t>(place)].stage =
-        static_cast<schedule::Stage>(outline.stages.size());
+    places.push_back(place_of_stage(outline, lanes[stage.lane],
+                                    static_cast<schedule::Stage>(outline.stages.size())));
     outline.stages.push_back(stage.nodes);
-    places.push_back(place);
   }
   return places;
 }
@@ -244,8 +242,7 @@ class TensorParallel final : public train::Policy {
                           bool clips) {
     std::erase_if(places, [&](Place place) {
       const auto stage = static_cast<std::size_t>(builder.stage_of(place));
-      const NodeRange nodes = builder.outline().stages[stage];
-      return builder.outline().model.parameters_of(nodes).count() == 0;
+      return !has_weights(builder.outline().model, builder.outline().stages[stage]);
     });
     for (const Place place : places) {
       if (clips) {

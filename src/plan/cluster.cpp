@@ -207,8 +207,9 @@ Schedule collective_data_parallel(const Problem& problem, std::int64_t buckets) 
 }
 
 Simulation simulate_cluster(const Schedule& schedule, const Profile& whole) {
-  const Profile shards =
-      schedule.slices.empty() ? Profile() : sharded_profile(whole, schedule.slices, schedule.output_bytes);
+  const Profile shards = schedule.slices.empty()
+                             ? Profile()
+                             : sharded_profile(whole, schedule.slices, schedule.output_bytes);
   const Profile& profile = schedule.slices.empty() ? whole : shards;
   const lane::Link link = link_of(profile);
   const double byte_s = link.bytes_per_second > 0.0 ? 1.0 / link.bytes_per_second : 0.0;

@@ -86,7 +86,7 @@ schedule::NodeRange nodes_on_lane(const schedule::Schedule& schedule, schedule::
 /// "20", "fc1 to fc8", "80 of fc1 to fc8" where others have the same layers.
 std::string work_text(const Problem& problem, const Candidate& split, schedule::Place place) {
   const schedule::NodeRange nodes = nodes_on_lane(split.schedule, place);
-  const std::int64_t samples = split.schedule.sample_count(place);
+  const std::int64_t samples = split.schedule.sample_counts()[static_cast<std::size_t>(place)];
   if (nodes.count() == 0) {
     return "updates";
   }
@@ -281,9 +281,7 @@ std::vector<std::int64_t> best_division(std::vector<std::int64_t> start,
 Candidate candidate(std::string policy, schedule::Schedule schedule, const Profile& profile) {
   Candidate out;
   out.policy = std::move(policy);
-  for (std::size_t lane = 0; lane < schedule.lane_count(); ++lane) {
-    out.samples.push_back(schedule.lane_sample_count(lane));
-  }
+  out.samples = schedule.lane_sample_counts();
   out.simulation = simulate(schedule, profile);
   out.step_s = out.simulation.makespan_s;
   out.schedule = std::move(schedule);

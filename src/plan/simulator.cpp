@@ -388,7 +388,9 @@ namespace {
 
 /// Of each place, and of the slices that it has.
 Profile profile_of_places(const Profile& whole, const Schedule& schedule) {
-  Profile out = schedule.slices.empty() ? whole : sharded_profile(whole, schedule.slices, schedule.output_bytes);
+  Profile out = schedule.slices.empty()
+                    ? whole
+                    : sharded_profile(whole, schedule.slices, schedule.output_bytes);
   for (const schedule::Place lane : schedule.further_lanes) {
     out.places.push_back(out.places[static_cast<std::size_t>(lane)]);
   }

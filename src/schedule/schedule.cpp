@@ -223,20 +223,24 @@ SampleRange Schedule::samples_of(Place place) const {
   return all;
 }
 
-std::int64_t Schedule::sample_count(Place place) const {
-  std::int64_t count = 0;
+std::vector<std::int64_t> Schedule::sample_counts() const {
+  std::vector<std::int64_t> counts(places.size(), 0);
   for (const Task& task : tasks) {
-    count += task.place == place && task.kind == TaskKind::load ? task.samples.count() : 0;
+    if (task.kind == TaskKind::load) {
+      counts[static_cast<std::size_t>(task.place)] += task.samples.count();
+    }
   }
-  return count;
+  return counts;
 }
 
-std::int64_t Schedule::lane_sample_count(std::size_t lane) const {
-  std::int64_t most = 0;
-  for (Place place = 0; place < static_cast<Place>(places.size()); ++place) {
-    most = lane_of(place) == lane ? std::max(most, sample_count(place)) : most;
+std::vector<std::int64_t> Schedule::lane_sample_counts() const {
+  const std::vector<std::int64_t> counts = sample_counts();
+  std::vector<std::int64_t> of_lanes(lane_count(), 0);
+  for (std::size_t place = 0; place < counts.size(); ++place) {
+    std::int64_t& lane = of_lanes[lane_of(static_cast<Place>(place))];
+    lane = std::max(lane, counts[place]);
   }
-  return most;
+  return of_lanes;
 }
 
 NodeRange Schedule::nodes_of(Place place) const {

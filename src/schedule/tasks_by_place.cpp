@@ -4,19 +4,20 @@
 
 namespace zygos::schedule {
 
-/// `visit(f)` calls f(place, task) for all entries, tasks ascending, and always the same.
-template <class Visit>
-TasksByPlace::Lists TasksByPlace::lists_of(std::size_t places, Visit visit) {
-  Lists lists;
+/// `visit(f)` calls f(place, entry) for all entries, in the order of the lists, and always the
+/// same.
+template <class Entry, class Visit>
+TasksByPlace::Lists<Entry> TasksByPlace::lists_of(std::size_t places, Visit visit) {
+  Lists<Entry> lists;
   lists.first.resize(places + 2, 0);
-  visit([&](Place place, TaskId) { ++lists.first[static_cast<std::size_t>(place) + 2]; });
+  visit([&](Place place, const Entry&) { ++lists.first[static_cast<std::size_t>(place) + 2]; });
   for (std::size_t place = 2; place < lists.first.size(); ++place) {
     lists.first[place] += lists.first[place - 1];
   }
-  lists.tasks.resize(lists.first.back());
+  lists.entries.resize(lists.first.back());
   // Each begin moves to its end, which is where the next one's list begins.
-  visit([&](Place place, TaskId id) {
-    lists.tasks[lists.first[static_cast<std::size_t>(place) + 1]++] = id;
+  visit([&](Place place, const Entry& entry) {
+    lists.entries[lists.first[static_cast<std::size_t>(place) + 1]++] = entry;
   });
   lists.first.pop_back();
   return lists;
@@ -25,21 +26,16 @@ TasksByPlace::Lists TasksByPlace::lists_of(std::size_t places, Visit visit) {
 TasksByPlace::TasksByPlace(const Schedule& schedule) : schedule_(&schedule) {
   const std::size_t places = schedule.places.size();
   const auto count = static_cast<TaskId>(schedule.tasks.size());
-  own_ = lists_of(places, [&](auto&& add) {
+  own_ = lists_of<TaskId>(places, [&](auto&& add) {
     for (TaskId id = 0; id < count; ++id) {
       add(task(id).place, id);
     }
   });
-  users_ = lists_of(places, [&](auto&& add) {
-    std::vector<TaskId> last(places, -1);  // that is in the place's list
+  uses_ = lists_of<Use>(places, [&](auto&& add) {
     for (TaskId id = 0; id < count; ++id) {
-      for (const auto* named : {&task(id).reads, &task(id).writes}) {
+      for (const auto* named : {&task(id).writes, &task(id).reads}) {
         for (const Buffer& buffer : *named) {
-          TaskId& latest = last[static_cast<std::size_t>(buffer.place)];
-          if (latest != id) {
-            add(buffer.place, id);
-            latest = id;
-          }
+          add(buffer.place, Use{id, &buffer});
         }
       }
     }

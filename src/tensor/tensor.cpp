@@ -7,17 +7,20 @@
 
 namespace zygos {
 
-Tensor Tensor::first(std::int64_t count) const {
+Tensor Tensor::samples(std::int64_t begin, std::int64_t count) const {
   ZYGOS_REQUIRE(shape_.rank() > 0, "a tensor of rank 0 has no samples");
-  ZYGOS_REQUIRE(
-      count >= 0 && count <= shape_[0],
-      "first " + std::to_string(count) + " samples of a tensor of shape " + shape_.text());
+  ZYGOS_REQUIRE(begin >= 0 && count >= 0 && begin + count <= shape_[0],
+                std::to_string(count) + " samples from " + std::to_string(begin) +
+                    " on of a tensor of shape " + shape_.text());
   std::array<std::int64_t, Shape::max_rank> dimensions{};
+  std::size_t sample_bytes = size_of(dtype_);
   for (std::size_t axis = 0; axis < shape_.rank(); ++axis) {
     dimensions[axis] = shape_[axis];
+    sample_bytes *= axis > 0 ? static_cast<std::size_t>(shape_[axis]) : std::size_t{1};
   }
   dimensions[0] = count;
-  return {data_, dtype_, Shape(std::span<const std::int64_t>(dimensions.data(), shape_.rank()))};
+  return {static_cast<std::byte*>(data_) + static_cast<std::size_t>(begin) * sample_bytes, dtype_,
+          Shape(std::span<const std::int64_t>(dimensions.data(), shape_.rank()))};
 }
 
 Tensor Tensor::reshaped(const Shape& shape) const {

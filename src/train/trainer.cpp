@@ -454,8 +454,7 @@ Event Trainer::event(EventKind kind) const {
   out.waited_s = interval_.waited_seconds;
   out.samples_per_s = samples / (interval_.step_seconds + interval_.waited_seconds);
   const schedule::Schedule& schedule = engine_.schedule();
-  for (std::size_t lane = 0; lane < schedule.lane_count(); ++lane) {
-    const auto part = schedule.lane_sample_count(lane);
+  for (const std::int64_t part : schedule.lane_sample_counts()) {
     out.lane_samples_per_s.push_back(out.samples_per_s * static_cast<double>(part) /
                                      static_cast<double>(schedule.batch));
   }

@@ -164,11 +164,14 @@ TEST_CASE("a run of sliced attention or convolutions goes on to the bits of an u
 }
 
 TEST_CASE("a run of copied convolutions and cut dense layers goes on to the same bits") {
-  stop_twice_and_go_on("{type: hybrid_conv_fc, cut_from: dense1, turns: 2}",
-                       {unmeasured,
-                        "model.layers=[{type: conv2d, filters: 3, kernel: 5, stride: 3}, "
-                        "{type: dropout, rate: 0.1}, {type: dense, units: 16, activation: relu}, "
-                        "{type: dropout, rate: 0.1}, {type: dense, units: 10}]"});
+  for (const std::string exchange : {"in_turns", "all_gather"}) {
+    stop_twice_and_go_on(
+        "{type: hybrid_conv_fc, cut_from: dense1, turns: 2, exchange: " + exchange + "}",
+        {unmeasured,
+         "model.layers=[{type: conv2d, filters: 3, kernel: 5, stride: 3}, "
+         "{type: dropout, rate: 0.1}, {type: dense, units: 16, activation: relu}, "
+         "{type: dropout, rate: 0.1}, {type: dense, units: 10}]"});
+  }
 }
 
 TEST_CASE("a run of a host beside a pipeline goes on to the bits of an undisturbed one") {

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "zygos/memory/packing.hpp"
-
 #include "zygos/core/philox.hpp"
+#include "zygos/memory/packing.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -60,7 +60,7 @@ TEST_CASE("Only the server updates, and it has samples only where it trains") {
                                  {.server = "l" + std::to_string(server), .server_trains = trains});
         CHECK(schedule::validate(made).empty());
         CHECK(updating(made) == std::vector<schedule::Place>{server});
-        CHECK((made.sample_count(server) > 0) == trains);
+        CHECK((made.sample_counts()[static_cast<std::size_t>(server)] > 0) == trains);
       }
     }
   }

@@ -75,8 +75,8 @@ TEST_CASE("Every host beside a pipeline is valid, trains and evaluates, whatever
 
             CHECK(schedule::validate(schedule).empty());
             CHECK(schedule::validate(schedule.for_evaluation()).empty());
-            CHECK(schedule.lane_sample_count(0) == host_samples);
-            CHECK(schedule.lane_sample_count(devices) == 25 - host_samples);
+            CHECK(schedule.lane_sample_counts().front() == host_samples);
+            CHECK(schedule.lane_sample_counts()[devices] == 25 - host_samples);
           }
         }
       }

@@ -105,11 +105,7 @@ TEST_CASE("More samples than the batch has are refused with both numbers") {
 }
 
 std::vector<std::int64_t> samples_of(const schedule::Schedule& schedule) {
-  std::vector<std::int64_t> samples;
-  for (std::size_t lane = 0; lane < schedule.lane_count(); ++lane) {
-    samples.push_back(schedule.lane_sample_count(lane));
-  }
-  return samples;
+  return schedule.lane_sample_counts();
 }
 
 /// Tasks by name, with what they read and write, whatever their order in the list.

@@ -13,14 +13,18 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace zygos::policies {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
+
+using Gathering = HybridConvFcOptions::Exchange;
 
 /// LeNet-5.
 plan::Problem lenet(std::size_t lanes = 2, std::int64_t batch = 64) {
@@ -98,11 +102,34 @@ TEST_CASE("Lanes exchange gradients of the convolutions, activations of the dens
     const std::int64_t activations = 64 * (400 + 84) * 4;
     for (const std::int64_t turns : {1, 2, 5}) {
       CAPTURE(lanes, turns);
-      const auto schedule = made(problem, {.cut_from = {}, .turns = turns, .lanes = {}});
-      CHECK(schedule.traffic_bytes() == 2 * (lanes - 1) * (copied + activations));
-      CHECK(schedule::validate(schedule).empty());
+      for (const auto exchange : {Gathering::in_turns, Gathering::all_gather}) {
+        const auto schedule =
+            made(problem, {.cut_from = {}, .turns = turns, .lanes = {}, .exchange = exchange});
+        CHECK(schedule.traffic_bytes() == 2 * (lanes - 1) * (copied + activations));
+        CHECK(schedule::validate(schedule).empty());
+        CHECK(schedule::validate(schedule.for_evaluation()).empty());
+      }
     }
   }
+}
+
+TEST_CASE("Samples of all lanes are gathered before the dense layers work on them") {
+  const plan::Problem problem = lenet(2, 12);
+  const auto schedule = made(
+      problem, {.cut_from = "fc1", .turns = 2, .lanes = {}, .exchange = Gathering::all_gather});
+
+  CHECK(schedule.text() == test::golden("hybrid_all_gather"));
+  using Ranges = std::vector<schedule::SampleRange>;
+  CHECK(schedule.micro_batches == Ranges{{0, 3}, {3, 6}, {6, 9}, {9, 12}, {0, 6}, {6, 12}});
+  CHECK(schedule.sample_counts()[0] == 6);
+  const auto products = [&](HybridConvFcOptions options) {
+    return std::ranges::count_if(made(problem, std::move(options)).tasks, [](const auto& task) {
+      return task.kind == schedule::TaskKind::forward && task.nodes.begin == 5;
+    });
+  };
+  CHECK(products({.cut_from = "fc1", .turns = 1, .lanes = {}}) ==
+        2 * products(
+                {.cut_from = "fc1", .turns = 1, .lanes = {}, .exchange = Gathering::all_gather}));
 }
 
 TEST_CASE("The hybrid moves less than data parallelism and tensor parallelism alone") {
@@ -151,6 +178,10 @@ TEST_CASE("Layers that can't be divided so are refused with the counts of each")
   refused(lenet(), {.cut_from = "conv1", .turns = 1, .lanes = {}}, "none would be data parallel");
   refused(lenet(), {.cut_from = {}, .turns = 0, .lanes = {}}, "turns is 0");
   refused(lenet(2, 3), {.cut_from = {}, .turns = 2, .lanes = {}}, "lanes times turns");
+  plan::Problem normalised = lenet();
+  normalised.model.nodes[2].statistics = 8;
+  refused(normalised, {.cut_from = {}, .turns = 1, .lanes = {}, .exchange = Gathering::all_gather},
+          "layer 'conv2' takes statistics of a batch");
   plan::Problem strict = lenet();
   strict.chunk = 4;
   refused(strict, {}, "train.strict");

@@ -146,9 +146,7 @@ TEST_CASE("Lanes of one stage share the samples of a batch") {
 
   const auto schedule = pipedream(with(6, {2, 1}))->schedule(problem, nullptr);
 
-  CHECK(schedule.sample_count(0) == 30);
-  CHECK(schedule.sample_count(1) == 30);
-  CHECK(schedule.sample_count(2) == 60);
+  CHECK(schedule.sample_counts() == std::vector<std::int64_t>{30, 30, 60});
 }
 
 TEST_CASE("PipeDream with vertical sync and averages makes the golden schedule") {

@@ -444,6 +444,34 @@ Schedule owner(std::int32_t workers, bool clips, bool streams, bool speculates, 
   return std::move(builder).build();
 }
 
+Schedule gathered() {
+  Outline outline;
+  outline.policy = "gathered";
+  outline.places = {{"a", true, 0}, {"b", false, 0}, {"c", true, 1}};
+  outline.batch = 5;
+  outline.model = chain(4);
+  outline.stages = {{0, 2}, {2, 4}};
+  outline.micro_batches = {{0, 2}, {2, 5}, {0, 5}};
+  ScheduleBuilder builder(std::move(outline));
+  const Place both[] = {0, 1};
+  for (const Place place : both) {
+    builder.load(place, place);
+    builder.forward(place, place);
+    builder.transfer(place, 2, place, 2);
+  }
+  pass(builder, 2, 2);
+  for (const Place place : both) {
+    builder.transfer(2, place, 2, place);
+    builder.backward(place, place);
+    builder.send_gradients(place);
+  }
+  builder.all_reduce(both);
+  for (const Place place : {0, 1, 2}) {
+    builder.update(place);
+  }
+  return std::move(builder).build();
+}
+
 std::vector<Sample> all_samples() {
   return {{"two-place split", two_place_split()},
           {"GPipe of two stages", gpipe(2, 3, false)},
@@ -468,6 +496,7 @@ std::vector<Sample> all_samples() {
           {"clipped GPipe of three stages", clipped_gpipe(3, 2)},
           {"statistics of two replicas", statistics()},
           {"GPipe with statistics", gpipe_with_statistics(2)},
+          {"samples of two replicas together", gathered()},
           {"hub of three", hub(3)},
           {"owner of two workers' weights", owner(2)},
           {"owner that clips", owner(1, true)},

@@ -67,6 +67,9 @@ schedule::Schedule buckets();
 /// and hands them out.
 schedule::Schedule shards(bool clips = false);
 
+/// Two replicas of the first stage, host and device, whose samples the later one takes together.
+schedule::Schedule gathered();
+
 /// Workers without an update of their own: gradients to the first place, weights back.
 schedule::Schedule hub(std::int32_t workers);
 /// The same as rounded_hub(), in one bit an element.

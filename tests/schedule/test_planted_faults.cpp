@@ -352,6 +352,22 @@ TEST_CASE("Fault: an owner's update before all have added to its part") {
               "takes gradients@a part 0 before samples 2-4 have been added to it");
 }
 
+TEST_CASE("Fault: samples of one replica that do not reach those who take all together") {
+  const Schedule good = test::gathered();
+  const std::size_t received = find_task(good, receive, 2);
+  REQUIRE(good.tasks[received].samples == SampleRange{0, 2});
+  Schedule bad = test::without_task(good, received);
+  bad = test::without_task(bad, find_task(bad, send, 0));
+  check_found(good, bad, named(bad, find_task(bad, forward, 2)),
+              "starts before activations of stage 0, samples 0-2, have been received");
+  bad = good;
+  bad.tasks[received].samples = {0, 3};
+  check_found(good, bad, named(bad, received), "expects samples 0-3");
+  bad = good;
+  bad.tasks[received].samples = {0, 6};
+  check_found(good, bad, named(bad, received), "works on samples 0-6; micro-batch 2 has 0-5");
+}
+
 TEST_CASE("Fault: parts of which not all have an owner") {
   Schedule bad = sound(owners);
   bad.part_owners.pop_back();

@@ -43,9 +43,20 @@ TEST_CASE("the first samples of a tensor keep its address and sample shape", "[t
   CHECK(tensor.first(0).size() == 0);
   CHECK(tensor.first(3).shape() == tensor.shape());
   CHECK_THROWS_WITH(tensor.first(4),
-                    ContainsSubstring("first 4 samples") && ContainsSubstring("[3, 2, 2]"));
+                    ContainsSubstring("4 samples from 0 on") && ContainsSubstring("[3, 2, 2]"));
   CHECK_THROWS_AS(tensor.first(-1), zygos::InternalError);
   CHECK_THROWS_AS(Tensor(values.data(), DType::f32, {}).first(1), zygos::InternalError);
+}
+
+TEST_CASE("later samples of a tensor begin behind those before them", "[tensor]") {
+  std::array<double, 12> values{};
+  const Tensor tensor(values.data(), DType::f64, {3, 2, 2});
+
+  CHECK(tensor.samples(1, 2).shape() == Shape{2, 2, 2});
+  CHECK(tensor.samples(1, 2).data<double>() == values.data() + 4);
+  CHECK(tensor.samples(3, 0).size() == 0);
+  CHECK_THROWS_WITH(tensor.samples(2, 2), ContainsSubstring("2 samples from 2 on"));
+  CHECK_THROWS_AS(tensor.samples(-1, 1), zygos::InternalError);
 }
 
 TEST_CASE("a reshaped tensor has the same elements and refuses another count", "[tensor]") {

@@ -230,9 +230,12 @@ TEST_CASE("Copied first layers and a cut block behind them train as the whole la
   for (const int count : {2, 3, 4}) {
     for (const std::int64_t turns : {1, 3}) {
       CAPTURE(count, turns);
-      const auto hybrid =
-          policies::hybrid_conv_fc({.cut_from = "fc1", .turns = turns, .lanes = {}});
-      same_result(three_steps(hybrid, count, DType::f64, copied_and_cut(), sgd), whole, 1e-12);
+      using Exchange = policies::HybridConvFcOptions::Exchange;
+      for (const auto exchange : {Exchange::in_turns, Exchange::all_gather}) {
+        const auto hybrid = policies::hybrid_conv_fc(
+            {.cut_from = "fc1", .turns = turns, .lanes = {}, .exchange = exchange});
+        same_result(three_steps(hybrid, count, DType::f64, copied_and_cut(), sgd), whole, 1e-12);
+      }
     }
   }
 }

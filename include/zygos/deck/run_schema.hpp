@@ -204,7 +204,7 @@ struct TrainSpec {
   std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are summed as one; 0: off
   Every report;
   Every evaluate;
-  double peer_timeout_s = 300.0;  ///< infinity: never
+  double peer_timeout_s = 300.0;     ///< infinity: never
   std::vector<std::string> metrics;  ///< of evaluations
   Position metrics_position;
   std::optional<std::int64_t> patience;  ///< early stopping; none: never

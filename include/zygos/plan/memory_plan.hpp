@@ -60,8 +60,8 @@ struct PlaceMemory {
   /// All that the place's tasks name, and what rests there though no task names it. Slots of
   /// Buffer that no task names: optimizer_state, spilled_state: the optimizer's states, in order;
   /// gradients, in strict mode slots of `tree`; landing, in strict mode the temporaries of `sum`
-  /// from the second on; constants, the layer's constants in their order, and behind
-  /// those of the last layer the loss's.
+  /// from the second on; constants, the layer's constants in their order; those
+  /// of the loss as if it were the node behind the last one.
   std::map<schedule::Buffer, PlannedBuffer> buffers;
 
   const memory::ArenaLayout& layout(schedule::Tier tier) const {

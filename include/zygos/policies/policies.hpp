@@ -136,10 +136,15 @@ train::PolicyPtr tensor_parallel(TensorParallelOptions options);
 
 /// The first layers data parallel, the later ones tensor parallel ("one weird trick").
 struct HybridConvFcOptions {
+  /// Whose samples the later layers work on at a time: those of one lane (scheme b of the paper),
+  /// or of all lanes together (scheme a; with several turns scheme c).
+  enum class Exchange { in_turns, all_gather };
+
   std::string cut_from;            ///< the first layer that is cut; empty: the first of which the
                                    ///< batch's inputs are fewer than its parameters
   std::int64_t turns = 1;          ///< in which a lane sends the activations of its samples
   std::vector<std::string> lanes;  ///< in the order of samples and slices; empty: all of the run's
+  Exchange exchange = Exchange::in_turns;
 };
 train::PolicyPtr hybrid_conv_fc(HybridConvFcOptions options);
 

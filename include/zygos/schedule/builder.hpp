@@ -104,6 +104,10 @@ class ScheduleBuilder {
   void receive(Place from, Place to, MicroBatch micro_batch);
   /// send(), and receive() at once.
   void transfer(Place from, Place to, MicroBatch micro_batch);
+  /// The same where `to` works on a micro-batch that holds the samples of `from`'s, or the other
+  /// way round: the samples of the smaller one go over. A micro-batch arrives from several places
+  /// so, or its gradient returns to them, part by part.
+  void transfer(Place from, Place to, MicroBatch sent, MicroBatch received);
   /// transfer() to whichever places hold later (or earlier) stages, the stage's replicas left
   /// out: for schedules with one place per stage.
   void send_activations(Place from, MicroBatch micro_batch);
@@ -278,6 +282,8 @@ class ScheduleBuilder {
   void carry_gradients(Task& task) const;
   /// The same of samples that travel over a link.
   void carry_samples(Task& task, const StageLink& link) const;
+  void send_samples(Place from, Place to, MicroBatch micro_batch, MicroBatch carried);
+  void receive_samples(Place from, Place to, MicroBatch micro_batch, MicroBatch carried);
   const StageLink* link_between(Stage from, Stage to) const;
   /// Strict mode: a place may send several partial sums.
   void count_partial_gradients();

@@ -71,10 +71,11 @@ struct Schedule {
   }
   /// From the first to the last sample of a place's load tasks; empty if it takes no part.
   SampleRange samples_of(Place place) const;
-  /// How many samples its load tasks have: fewer where replicas take micro-batches in turn.
-  std::int64_t sample_count(Place place) const;
-  /// Of the place on the lane that has most.
-  std::int64_t lane_sample_count(std::size_t lane) const;
+  /// By place, how many samples its load tasks have: fewer where replicas take micro-batches in
+  /// turn.
+  std::vector<std::int64_t> sample_counts() const;
+  /// By lane, those of the place on it that has most.
+  std::vector<std::int64_t> lane_sample_counts() const;
   /// Nodes that the place computes; none of a place that only owns parameters.
   NodeRange nodes_of(Place place) const;
   /// From the first to the last parameter that the place holds: those of its nodes, and those of

@@ -22,27 +22,34 @@ class TasksByPlace {
   const Task& task(TaskId id) const { return schedule_->tasks[static_cast<std::size_t>(id)]; }
   /// Tasks of the place, ascending.
   std::span<const TaskId> of(Place place) const { return own_.of(place); }
-  /// Tasks that name a buffer of the place, ascending: others' tasks among them.
-  std::span<const TaskId> users_of(Place place) const { return users_.of(place); }
+  /// A buffer that a task writes or reads.
+  struct Use {
+    TaskId task = 0;
+    const Buffer* buffer = nullptr;
+  };
+  /// Every use of the place's buffers, tasks ascending, others' tasks among them; of a task, what
+  /// it writes first.
+  std::span<const Use> uses_of(Place place) const { return uses_.of(place); }
   /// Which of its place's tasks a task is.
   std::size_t index_of(TaskId id) const { return index_[static_cast<std::size_t>(id)]; }
 
  private:
   /// Lists of all places, one behind the other.
+  template <class Entry>
   struct Lists {
     std::vector<std::size_t> first;
-    std::vector<TaskId> tasks;
-    std::span<const TaskId> of(Place place) const {
+    std::vector<Entry> entries;
+    std::span<const Entry> of(Place place) const {
       const auto index = static_cast<std::size_t>(place);
-      return {tasks.data() + first[index], tasks.data() + first[index + 1]};
+      return {entries.data() + first[index], entries.data() + first[index + 1]};
     }
   };
-  template <class Visit>
-  static Lists lists_of(std::size_t places, Visit visit);
+  template <class Entry, class Visit>
+  static Lists<Entry> lists_of(std::size_t places, Visit visit);
 
   const Schedule* schedule_;
-  Lists own_;
-  Lists users_;
+  Lists<TaskId> own_;
+  Lists<Use> uses_;
   std::vector<std::uint32_t> index_;
 };
 

@@ -36,7 +36,9 @@ class Tensor {
   }
 
   /// The first `count` samples of a tensor whose first extent counts samples.
-  Tensor first(std::int64_t count) const;
+  Tensor first(std::int64_t count) const { return samples(0, count); }
+  /// `count` samples of it from sample `begin` on.
+  Tensor samples(std::int64_t begin, std::int64_t count) const;
   /// The same elements under another shape; throws InternalError if the sizes differ.
   Tensor reshaped(const Shape& shape) const;
 

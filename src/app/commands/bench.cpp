@@ -73,7 +73,7 @@ class StepTimer {
 
 nlohmann::json lanes_json(const RunSetup& setup, const schedule::Schedule& schedule) {
   nlohmann::json lanes = nlohmann::json::array();
-  const auto samples = samples_per_lane(schedule);
+  const auto samples = schedule.lane_sample_counts();
   for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();
     lanes.push_back({{"name", spec.name},

@@ -41,7 +41,7 @@ template <class T>
 class Predictor {
  public:
   Predictor(const load::SavedModel& saved, const Invocation& invocation, PredictionSource& source,
-             Console& console)
+            Console& console)
       : invocation_(invocation),
         source_(source),
         console_(console),

@@ -62,14 +62,6 @@ std::string layers_text(const graph::Graph& graph, const schedule::Schedule& sch
   return nodes.count() == 1 ? first : first + " to " + node_name(graph, schedule, nodes.end - 1);
 }
 
-std::vector<std::int64_t> samples_per_lane(const schedule::Schedule& schedule) {
-  std::vector<std::int64_t> result;
-  for (std::size_t lane = 0; lane < schedule.lane_count(); ++lane) {
-    result.push_back(schedule.lane_sample_count(lane));
-  }
-  return result;
-}
-
 std::vector<schedule::Place> in_order_of_stages(const schedule::Schedule& schedule) {
   std::vector<schedule::Place> places = schedule.active_places();
   std::ranges::stable_sort(places, {}, [&](schedule::Place place) {
@@ -83,7 +75,7 @@ std::string placement_text(const graph::Graph& graph, const schedule::Schedule& 
     return stages_text(graph, schedule) + ", " + micro_batches_text(schedule);
   }
   std::string text;
-  const auto samples = samples_per_lane(schedule);
+  const auto samples = schedule.lane_sample_counts();
   for (std::size_t place = 0; place < samples.size(); ++place) {
     if (samples[place] > 0) {
       text += fmt::format("{}{} {}", text.empty() ? "" : " + ", schedule.places[place],
@@ -101,6 +93,7 @@ std::string placement_text(const graph::Graph& graph, const schedule::Schedule& 
 
 nlohmann::json placement_json(const graph::Graph& graph, const schedule::Schedule& schedule) {
   nlohmann::json result = nlohmann::json::object();
+  const auto samples = schedule.sample_counts();
   for (const schedule::Place place : schedule.active_places()) {
     const auto index = static_cast<std::size_t>(place);
     const schedule::NodeRange nodes = schedule.nodes_of(place);
@@ -108,9 +101,8 @@ nlohmann::json placement_json(const graph::Graph& graph, const schedule::Schedul
     for (auto node = nodes.begin; node < nodes.end; ++node) {
       layers.push_back(node_name(graph, schedule, node));
     }
-    result[schedule.places[index]] = {{"stage", schedule.stage_of[index]},
-                                      {"layers", layers},
-                                      {"samples", schedule.sample_count(place)}};
+    result[schedule.places[index]] = {
+        {"stage", schedule.stage_of[index]}, {"layers", layers}, {"samples", samples[index]}};
   }
   return result;
 }

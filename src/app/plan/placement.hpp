@@ -14,9 +14,6 @@
 
 namespace zygos::app {
 
-/// Samples per lane. Places of different stages see the same samples.
-std::vector<std::int64_t> samples_per_lane(const schedule::Schedule& schedule);
-
 /// Places in the order of their stages.
 std::vector<schedule::Place> in_order_of_stages(const schedule::Schedule& schedule);
 

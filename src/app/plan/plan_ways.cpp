@@ -108,7 +108,8 @@ std::string pipeline_remark(const Ways& ways) {
     const plan::Candidate& candidate = ways.found.candidates[i];
     const auto stages = static_cast<std::int64_t>(candidate.schedule.stages.size());
     const auto pieces = static_cast<std::int64_t>(candidate.schedule.micro_batches.size());
-    if (stages > 1 && pieces > 1 && plan::is_synchronous(candidate.schedule)) {
+    const bool pipeline = candidate.schedule.slices.empty();
+    if (pipeline && stages > 1 && pieces > 1 && plan::is_synchronous(candidate.schedule)) {
       return fmt::format(
           "with {} equal stages and {} micro-batches a pipeline idles (K-1)/(M+K-1) = {:.0f} % and "
           "gains at most KM/(M+K-1) = {:.2f}; {} is predicted to idle {:.0f} %",

@@ -103,7 +103,7 @@ train::PolicyOptions decisions_in(const io::Checkpoint& checkpoint) {
 }
 
 std::string split_fact(const schedule::Schedule& schedule) {
-  return nlohmann::json(samples_per_lane(schedule)).dump();
+  return nlohmann::json(schedule.lane_sample_counts()).dump();
 }
 
 schedule::Schedule recalled_schedule(const RunSetup& setup, const io::Checkpoint& checkpoint,

@@ -116,7 +116,7 @@ nlohmann::json facts_json(const Facts& facts) {
 
 nlohmann::json rates_json(const RunSetup& setup, const RunPlan& plan, double total) {
   nlohmann::json lanes = nlohmann::json::object();
-  const auto samples = samples_per_lane(plan.schedule);
+  const auto samples = plan.schedule.lane_sample_counts();
   for (std::size_t place = 0; place < samples.size(); ++place) {
     lanes[(*setup.lanes)[place].name()] =
         total * static_cast<double>(samples[place]) / static_cast<double>(plan.schedule.batch);
@@ -308,7 +308,7 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
 
 nlohmann::json samples_json(const RunSetup& setup, const RunPlan& plan) {
   nlohmann::json samples = nlohmann::json::object();
-  const auto per_place = samples_per_lane(plan.schedule);
+  const auto per_place = plan.schedule.lane_sample_counts();
   for (std::size_t place = 0; place < per_place.size(); ++place) {
     samples[(*setup.lanes)[place].name()] = per_place[place];
   }

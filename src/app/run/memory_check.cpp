@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/memory_check.hpp"
 
-#include "app/plan/plan_report.hpp"
 #include "app/run/build_run.hpp"
 
 #include "zygos/comm/communicator.hpp"
@@ -25,10 +24,9 @@ bool is_here(const RunSetup& setup, std::size_t lane) {
 
 }  // namespace
 
-HostNeeds host_needs(const RunSetup& setup, const schedule::Schedule& schedule) {
+HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
   HostNeeds needs;
   needs.data = bytes_in_memory(setup.training) + (setup.test ? bytes_in_memory(*setup.test) : 0);
-  const auto memory = memory_of(schedule, plan_subject(setup));
   for (std::size_t lane = 0; lane < memory.size(); ++lane) {
     if (is_here(setup, lane)) {
       const bool device = (*setup.lanes)[lane].spec().kind == lane::Kind::device;

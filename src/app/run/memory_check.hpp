@@ -4,9 +4,10 @@
 
 #include "app/run/run_setup.hpp"
 
-#include "zygos/schedule/schedule.hpp"
+#include "zygos/plan/memory_plan.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace zygos::app {
 
@@ -19,8 +20,8 @@ struct HostNeeds {
   std::uint64_t total() const { return data + lanes + checkpoints; }
 };
 
-/// Of the lanes that are this rank's.
-HostNeeds host_needs(const RunSetup& setup, const schedule::Schedule& schedule);
+/// Of the lanes that are this rank's; `memory` is that of all lanes.
+HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory);
 
 /// Throws MemoryError if that is more than `usable` bytes (see usable_memory()). The system would
 /// grant the memory and end the process once it is used.

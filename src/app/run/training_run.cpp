@@ -389,7 +389,8 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
     }
     say_setup(setup, console);
     RunPlan made = make_plan(checkpoint);
-    require_within_machine(host_needs(setup, made.schedule), usable_memory());
+    require_within_machine(host_needs(setup, memory_of(made.schedule, plan_subject(setup))),
+                           usable_memory());
     keep_deck(setup, folder);
     return made;
   });

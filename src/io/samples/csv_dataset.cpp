@@ -43,9 +43,8 @@ class CsvLoader {
       : file_(file), columns_(columns), options_(options) {
     for (const auto* names : {&columns.inputs, &columns.targets}) {
       // A number may be that of a column.
-      std::ranges::copy_if(*names, std::back_inserter(expected_), [](const std::string& name) {
-        return !number_in(name).has_value();
-      });
+      std::ranges::copy_if(*names, std::back_inserter(expected_),
+                           [](const std::string& name) { return !number_in(name).has_value(); });
     }
   }
 

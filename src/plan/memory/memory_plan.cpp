@@ -57,21 +57,15 @@ class Collector {
   }
 
   std::map<Buffer, PlannedBuffer> collect() {
-    for (const schedule::TaskId id : tasks_.users_of(place_)) {
-      for (const Buffer& buffer : tasks_.task(id).writes) {
-        use(buffer, id);
-      }
-      for (const Buffer& buffer : tasks_.task(id).reads) {
-        use(buffer, id);
-      }
+    for (const auto& [task, buffer] : tasks_.uses_of(place_)) {
+      use(*buffer, task);
     }
     return std::move(buffers_);
   }
 
  private:
   void use(const Buffer& buffer, schedule::TaskId id) {
-    if (buffer.place != place_ ||
-        schedule::lifetime_of(schedule_, buffer) != schedule::Lifetime::step) {
+    if (schedule::lifetime_of(schedule_, buffer) != schedule::Lifetime::step) {
       return;
     }
     Buffer copy = buffer;

@@ -246,27 +246,21 @@ class RunBuffers {
   void add_constants() {
     for (auto id = out_.stage.nodes.begin; id < out_.stage.nodes.end; ++id) {
       const graph::Node& node = request_.graph.nodes()[static_cast<std::size_t>(id)];
-      const auto specs = node.layer->constants(node.input_shapes, wide(request_.dtype));
-      for (std::size_t i = 0; i < specs.size(); ++i) {
-        add_piece({BufferKind::constants, place_, 0, static_cast<std::int32_t>(i), id},
-                  node.name + "/" + specs[i].name,
-                  static_cast<std::size_t>(specs[i].shape.size()) * size_of(specs[i].dtype));
-      }
+      add_constants(node.name, id, node.layer->constants(node.input_shapes, wide(request_.dtype)));
     }
     if (has(TaskKind::loss)) {
-      add_constants_of_loss();
+      const graph::Graph& graph = request_.graph;
+      add_constants("loss", static_cast<std::int32_t>(graph.nodes().size()),
+                    graph.loss().constants(graph.output_shape()));
     }
   }
 
-  /// Those of the last node have the slots before.
-  void add_constants_of_loss() {
-    const graph::Node& last = request_.graph.nodes().back();
-    const auto id = static_cast<std::int32_t>(request_.graph.nodes().size()) - 1;
-    auto slot = static_cast<std::int32_t>(
-        last.layer->constants(last.input_shapes, wide(request_.dtype)).size());
-    for (const auto& spec : request_.graph.loss().constants(request_.graph.output_shape())) {
-      add_piece({BufferKind::constants, place_, 0, slot++, id}, "loss/" + spec.name,
-                static_cast<std::size_t>(spec.shape.size()) * size_of(spec.dtype));
+  void add_constants(const std::string& owner, std::int32_t id,
+                     const std::vector<nn::ConstantSpec>& specs) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+      add_piece({BufferKind::constants, place_, 0, static_cast<std::int32_t>(i), id},
+                owner + "/" + specs[i].name,
+                static_cast<std::size_t>(specs[i].shape.size()) * size_of(specs[i].dtype));
     }
   }
 

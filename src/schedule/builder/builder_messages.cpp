@@ -80,32 +80,44 @@ const StageLink* ScheduleBuilder::link_between(Stage from, Stage to) const {
 }
 
 void ScheduleBuilder::send(Place from, Place to, MicroBatch micro_batch) {
+  send_samples(from, to, micro_batch, micro_batch);
+}
+
+void ScheduleBuilder::send_samples(Place from, Place to, MicroBatch micro_batch,
+                                   MicroBatch carried) {
   const bool onward = stage_of(from) < stage_of(to);
   const StageLink* link = link_between(stage_of(from), stage_of(to));
   if (link == nullptr) {
     return;
   }
   Task task = on_samples(TaskKind::send, from, micro_batch);
+  task.samples = samples(carried);
   task.payload = onward ? Payload::activations : Payload::activation_gradients;
   task.peer = to;
   carry_samples(task, *link);
   const Buffer message = new_message(from);
   task.writes = {message};
-  on_the_way_[{from, to, micro_batch}] = message;
+  on_the_way_[{from, to, carried}] = message;
   add(std::move(task));
 }
 
 void ScheduleBuilder::receive(Place from, Place to, MicroBatch micro_batch) {
+  receive_samples(from, to, micro_batch, micro_batch);
+}
+
+void ScheduleBuilder::receive_samples(Place from, Place to, MicroBatch micro_batch,
+                                      MicroBatch carried) {
   const bool onward = stage_of(from) < stage_of(to);
   const StageLink* link = link_between(stage_of(from), stage_of(to));
   if (link == nullptr) {
     return;
   }
-  const auto message = on_the_way_.extract({from, to, micro_batch});
+  const auto message = on_the_way_.extract({from, to, carried});
   ZYGOS_REQUIRE(!message.empty(), "place " + std::to_string(to) + " receives micro-batch " +
-                                      std::to_string(micro_batch) + ", which place " +
+                                      std::to_string(carried) + ", which place " +
                                       std::to_string(from) + " has not sent");
   Task task = on_samples(TaskKind::receive, to, micro_batch);
+  task.samples = samples(carried);
   task.payload = onward ? Payload::activations : Payload::activation_gradients;
   task.peer = from;
   carry_samples(task, *link);
@@ -114,8 +126,18 @@ void ScheduleBuilder::receive(Place from, Place to, MicroBatch micro_batch) {
 }
 
 void ScheduleBuilder::transfer(Place from, Place to, MicroBatch micro_batch) {
-  send(from, to, micro_batch);
-  receive(from, to, micro_batch);
+  transfer(from, to, micro_batch, micro_batch);
+}
+
+void ScheduleBuilder::transfer(Place from, Place to, MicroBatch sent, MicroBatch received) {
+  const MicroBatch carried = samples(sent).count() <= samples(received).count() ? sent : received;
+  const SampleRange& part = samples(carried);
+  const SampleRange& whole = samples(carried == sent ? received : sent);
+  ZYGOS_REQUIRE(whole.begin <= part.begin && part.end <= whole.end,
+                "micro-batch " + std::to_string(sent) + " is sent to a place that works on " +
+                    std::to_string(received) + ", and neither holds the other's samples");
+  send_samples(from, to, sent, carried);
+  receive_samples(from, to, received, carried);
 }
 
 void ScheduleBuilder::send_along(const std::vector<StageLink>& links, Place from,

@@ -166,10 +166,8 @@ class OperandFinder {
 
   void add_parts(BufferKind kind, const ElementRange& elements, std::int32_t slot,
                  std::vector<Buffer>& out) const {
-    for (const std::int32_t part : stage_.parts) {
-      if (overlap(schedule_.parts[static_cast<std::size_t>(part)], elements)) {
-        out.push_back({kind, task_.place, 0, slot, part});
-      }
+    for (const std::int32_t part : overlapping_parts(schedule_, stage_, elements)) {
+      out.push_back({kind, task_.place, 0, slot, part});
     }
   }
 

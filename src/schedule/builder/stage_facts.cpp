@@ -5,6 +5,7 @@
 #include "zygos/schedule/batch_statistics.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace zygos::schedule {
@@ -86,6 +87,33 @@ PlaceFacts::PlaceFacts(const Schedule& schedule) : all_(facts_of(schedule)) {
     all_.push_back(own);
     add_parts(all_.back(), schedule, further);
   }
+  for (StageFacts& facts : all_) {
+    const auto descends = [&](std::int32_t one, std::int32_t next) {
+      const ElementRange& before = schedule.parts[static_cast<std::size_t>(one)];
+      const ElementRange& behind = schedule.parts[static_cast<std::size_t>(next)];
+      return behind.begin < before.begin || behind.end < before.end;
+    };
+    facts.parts_ascend = std::ranges::adjacent_find(facts.parts, descends) == facts.parts.end();
+  }
+}
+
+std::vector<std::int32_t> overlapping_parts(const Schedule& schedule, const StageFacts& stage,
+                                            const ElementRange& elements) {
+  const auto range_of = [&](std::int32_t part) -> const ElementRange& {
+    return schedule.parts[static_cast<std::size_t>(part)];
+  };
+  auto first = stage.parts.begin();
+  auto last = stage.parts.end();
+  if (stage.parts_ascend) {
+    first = std::partition_point(
+        first, last, [&](std::int32_t part) { return range_of(part).end <= elements.begin; });
+    last = std::partition_point(
+        first, last, [&](std::int32_t part) { return range_of(part).begin < elements.end; });
+  }
+  std::vector<std::int32_t> found;
+  std::copy_if(first, last, std::back_inserter(found),
+               [&](std::int32_t part) { return overlap(range_of(part), elements); });
+  return found;
 }
 
 bool owns_parts(const Schedule& schedule, Place place) {

@@ -4,6 +4,7 @@
 
 #include "zygos/schedule/schedule.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace zygos::schedule {
@@ -20,6 +21,7 @@ struct StageFacts {
   NodeRange nodes;                      ///< that it computes
   ElementRange elements;                ///< parameters that it holds
   std::vector<std::int32_t> parts;      ///< of the gradient that overlap these
+  bool parts_ascend = false;            ///< with their elements, so that one need not look at all
   std::vector<Stage> activations_from;  ///< earlier stages whose outputs it reads
   std::int32_t first_reader = 0;        ///< of its nodes that read these
   std::vector<GradientSource> gradients_from;
@@ -54,6 +56,10 @@ ElementRange elements_of(const Schedule& schedule, NodeRange nodes);
 /// a model without statistics this costs a look at each node.
 std::vector<std::int32_t> divided_nodes(const Schedule& schedule, const SampleRange& samples,
                                         const NodeRange& nodes);
+
+/// The stage's parts that overlap the elements, in their order.
+std::vector<std::int32_t> overlapping_parts(const Schedule& schedule, const StageFacts& stage,
+                                            const ElementRange& elements);
 
 inline bool overlap(const ElementRange& one, const ElementRange& other) {
   return one.begin < other.end && other.begin < one.end;

@@ -2,15 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "schedule/builder/stage_facts.hpp"
 #include "schedule/checks/checks.hpp"
+#include "schedule/checks/sample_set.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 namespace zygos::schedule {
 namespace {
+
+/// Samples that have arrived, by the stage that made what they bring.
+using Arrivals = std::map<Stage, SampleSet>;
 
 /// What has become of a micro-batch on a place.
 struct Pass {
@@ -22,10 +27,10 @@ struct Pass {
   std::map<std::int32_t, TaskId> written;
   std::map<std::int32_t, TaskId> read;
   std::map<std::int32_t, TaskId> returned;
-  TaskId backward = nobody;             ///< the first part of it
-  std::int32_t nodes_left = 0;          ///< backward has been through all from here on
-  std::vector<Stage> activations_from;  ///< stages whose message has arrived
-  std::vector<Stage> gradients_from;
+  TaskId backward = nobody;     ///< the first part of it
+  std::int32_t nodes_left = 0;  ///< backward has been through all from here on
+  Arrivals activations_from;
+  Arrivals gradients_from;
 };
 
 class ContentCheck {
@@ -58,11 +63,16 @@ class ContentCheck {
   const Task& task_of(TaskId id) const { return schedule_.tasks[static_cast<std::size_t>(id)]; }
   void report(const std::string& what) { findings_.push_back(label(id_) + " " + what); }
 
-  void require_arrived(const std::vector<Stage>& expected, const std::vector<Stage>& arrived,
-                       const char* what) {
+  void require_arrived(const Task& task, const std::vector<Stage>& expected,
+                       const Arrivals& arrived, const char* what) {
+    const SampleRange& all = schedule_.micro_batches[static_cast<std::size_t>(task.micro_batch)];
     for (const Stage stage : expected) {
-      if (std::ranges::find(arrived, stage) == arrived.end()) {
+      const auto found = arrived.find(stage);
+      const auto missing =
+          found == arrived.end() ? std::optional(all) : found->second.first_missing(all);
+      if (missing) {
         report("starts before " + std::string(what) + " of stage " + std::to_string(stage) +
+               (*missing == all ? std::string() : ", samples " + text_of(*missing) + ",") +
                " have been received");
       }
     }
@@ -71,7 +81,7 @@ class ContentCheck {
   void forward(const Task& task) {
     Pass& pass = pass_of(task);
     if (stage_of(task).reads_boundary(task.nodes)) {
-      require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
+      require_arrived(task, stage_of(task).activations_from, pass.activations_from, "activations");
     }
     const NodeRange all = stage_of(task).nodes;
     if (pass.forward == nobody) {
@@ -239,7 +249,7 @@ class ContentCheck {
       require_kept(task, pass);
       require_gradients(task, pass);
     } else {
-      require_arrived(stage_of(task).activations_from, pass.activations_from, "activations");
+      require_arrived(task, stage_of(task).activations_from, pass.activations_from, "activations");
     }
     const std::int32_t made = pass.forward == nobody ? all.begin : pass.nodes_made;
     const std::int32_t left = pass.backward == nobody ? all.end : pass.nodes_left;
@@ -298,7 +308,7 @@ class ContentCheck {
     for (const GradientSource& source : stage_of(task).gradients_from) {
       expected.push_back(source.stage);
     }
-    require_arrived(expected, pass.gradients_from, "gradients");
+    require_arrived(task, expected, pass.gradients_from, "gradients");
   }
 
   void send(const Task& task) {
@@ -325,15 +335,15 @@ class ContentCheck {
     }
   }
 
-  void arrive(const Task& task, std::vector<Stage>& arrived, TaskId user) {
+  void arrive(const Task& task, Arrivals& arrived, TaskId user) {
     const Stage from = schedule_.stage_of[static_cast<std::size_t>(task.peer)];
     if (user != nobody) {
       report("comes too late for " + label(user));
     }
-    if (std::ranges::find(arrived, from) != arrived.end()) {
+    const auto [entry, first] = arrived.try_emplace(from);
+    if (entry->second.add(task.samples) || (!first && task.samples.count() == 0)) {
       report("receives for the second time what stage " + std::to_string(from) + " made");
     }
-    arrived.push_back(from);
   }
 
   const Schedule& schedule_;

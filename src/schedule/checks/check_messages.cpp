@@ -18,7 +18,9 @@ class MessageCheck {
       : schedule_(schedule),
         facts_(schedule),
         buffers_(buffers),
-        writers_(buffers.count(), nobody) {
+        writers_(buffers.count(), nobody),
+        readers_of_(buffers.count(), nobody),
+        sources_of_(buffers.count(), nobody) {
     for (const StageLink& link : schedule.activation_links) {
       activations_.insert({link.from, link.to});
     }
@@ -82,6 +84,7 @@ class MessageCheck {
     const TaskKind kind = task(id).kind;
     std::size_t count = 0;
     for (const std::uint32_t buffer : buffers_.reads(index)) {
+      readers_of_[buffer] = id;
       if (is_message(buffers_.buffer(buffer))) {
         ++count;
         if (writers_[buffer] != nobody && reads_messages(kind)) {
@@ -120,8 +123,8 @@ class MessageCheck {
       mismatch("expects " + std::string(name_of(to.payload)));
     } else if (from.codec != to.codec) {
       mismatch("expects it " + std::string(name_of(to.codec)));
-    } else if (is_of_samples(from) && from.micro_batch != to.micro_batch) {
-      mismatch("expects micro-batch " + std::to_string(to.micro_batch));
+    } else if (is_of_samples(from) && !(from.samples == to.samples)) {
+      mismatch("expects samples " + text_of(to.samples));
     } else if (is_of_statistics(from) &&
                (!(from.nodes == to.nodes) || from.of_gradients != to.of_gradients ||
                 from.update != to.update)) {
@@ -159,15 +162,14 @@ class MessageCheck {
   void read_in_place(std::size_t index) {
     const auto id = static_cast<TaskId>(index);
     const auto given = buffers_.reads(index);
-    sources_.clear();
     for (const std::uint32_t message : given) {
       const TaskId writer = is_message(buffers_.buffer(message)) ? writers_[message] : nobody;
       if (writer == nobody || !lies_open(task(writer))) {
         continue;
       }
       for (const std::uint32_t source : buffers_.reads(static_cast<std::size_t>(writer))) {
-        sources_.push_back(source);
-        if (std::ranges::find(given, source) == given.end()) {
+        sources_of_[source] = id;
+        if (readers_of_[source] != id) {
           report(id, "does not read " + text(source) + ", of which " + label(writer) +
                          " makes no copy");
         }
@@ -175,8 +177,7 @@ class MessageCheck {
     }
     for (const std::uint32_t buffer : given) {
       const Buffer& read = buffers_.buffer(buffer);
-      if (!is_message(read) && read.place != task(id).place &&
-          std::ranges::find(sources_, buffer) == sources_.end()) {
+      if (!is_message(read) && read.place != task(id).place && sources_of_[buffer] != id) {
         report(id, "reads " + text(buffer) + ", which nobody lets it read");
       }
     }
@@ -194,10 +195,8 @@ class MessageCheck {
         continue;
       }
       const auto sent = buffers_.writes(static_cast<std::size_t>(earlier));
-      const auto given = buffers_.reads(index);
       const bool carried = std::ranges::any_of(sent, [&](std::uint32_t buffer) {
-        return is_message(buffers_.buffer(buffer)) &&
-               std::ranges::find(given, buffer) != given.end();
+        return is_message(buffers_.buffer(buffer)) && readers_of_[buffer] == id;
       });
       if (!carried) {
         report(id, "waits for " + label(earlier) +
@@ -209,9 +208,10 @@ class MessageCheck {
   const Schedule& schedule_;
   PlaceFacts facts_;
   const BufferUses& buffers_;
-  std::vector<TaskId> writers_;  ///< by buffer, of messages
-  std::vector<TaskId> read_;     ///< the last one that read a message
-  std::vector<std::uint32_t> sources_;
+  std::vector<TaskId> writers_;     ///< by buffer, of messages
+  std::vector<TaskId> read_;        ///< the last one that read a message
+  std::vector<TaskId> readers_of_;  ///< by buffer, the task looked at last that reads it
+  std::vector<TaskId> sources_of_;  ///< and that may read it where it lies
   std::set<std::pair<std::uint32_t, Place>> readers_;  ///< of messages
   std::set<std::pair<Stage, Stage>> activations_;
   std::set<std::pair<Stage, Stage>> gradients_;

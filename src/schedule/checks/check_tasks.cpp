@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace zygos::schedule {
@@ -17,7 +19,13 @@ namespace {
 class FieldCheck {
  public:
   FieldCheck(const Schedule& schedule, const PlaceFacts& facts)
-      : schedule_(schedule), facts_(facts) {}
+      : schedule_(schedule), facts_(facts) {
+    for (std::size_t part = 0; part < schedule.parts.size(); ++part) {
+      const ElementRange& elements = schedule.parts[part];
+      parts_.insert({elements.begin, elements.end,
+                     schedule.part_owners.empty() ? Place{-1} : schedule.part_owners[part]});
+    }
+  }
 
   void visit(std::size_t id) {
     id_ = id;
@@ -59,7 +67,9 @@ class FieldCheck {
 
   void samples(const Task& task) {
     const SampleRange& range = schedule_.micro_batches[static_cast<std::size_t>(task.micro_batch)];
-    require(task.samples == range, [&] {
+    const bool part = traits_of(task.payload).of_samples && range.begin <= task.samples.begin &&
+                      task.samples.end <= range.end;
+    require(task.samples == range || part, [&] {
       return "works on samples " + text_of(task.samples) + "; micro-batch " +
              std::to_string(task.micro_batch) + " has " + text_of(range);
     });
@@ -140,15 +150,19 @@ class FieldCheck {
     }
   }
 
+  bool is_part(const ElementRange& elements) const {
+    const auto found = parts_.lower_bound({elements.begin, elements.end, Place{-1}});
+    return found != parts_.end() && std::get<0>(*found) == elements.begin &&
+           std::get<1>(*found) == elements.end;
+  }
+
   void whole_part(const Task& task) {
-    require(std::ranges::find(schedule_.parts, task.elements) != schedule_.parts.end(),
+    require(is_part(task.elements),
             [&] { return "works on elements " + text_of(task.elements) + ", which are no part"; });
   }
 
   void own_part(const Task& task) {
-    const auto part = std::ranges::find(schedule_.parts, task.elements);
-    const auto index = static_cast<std::size_t>(part - schedule_.parts.begin());
-    require(part != schedule_.parts.end() && schedule_.part_owners[index] == task.place, [&] {
+    require(parts_.contains({task.elements.begin, task.elements.end, task.place}), [&] {
       return "takes elements " + text_of(task.elements) + ", which are no part of its own";
     });
   }
@@ -162,6 +176,7 @@ class FieldCheck {
 
   const Schedule& schedule_;
   const PlaceFacts& facts_;
+  std::set<std::tuple<std::int64_t, std::int64_t, Place>> parts_;  ///< begin, end, owner or -1
   std::size_t id_ = 0;
   Findings findings_;
 };

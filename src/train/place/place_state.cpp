@@ -80,31 +80,29 @@ void bind_parameters(PlaceState& state) {
   state.gradient_gaps = gaps_of_gradients(state);
 }
 
-void bind_constants(PlaceState& state) {
-  const schedule::NodeRange& nodes = state.plan().stage.nodes;
-  for (auto id = nodes.begin; id < nodes.end; ++id) {
-    const graph::Node& node = state.setup.graph.nodes()[static_cast<std::size_t>(id)];
-    auto& of_node = state.constants.emplace_back();
-    for (const auto& spec : node.layer->constants(node.input_shapes, state.setup.parameters())) {
-      of_node.push_back(state.buffers.whole(BufferKind::constants, spec.dtype, spec.shape,
-                                            static_cast<std::int32_t>(of_node.size()), id));
+/// None of a loss that the place does not compute.
+std::vector<Tensor> constants_of(const PlaceState& state, std::int32_t id,
+                                 const std::vector<nn::ConstantSpec>& specs) {
+  std::vector<Tensor> found;
+  for (const auto& spec : specs) {
+    if (Tensor tensor = state.buffers.whole(BufferKind::constants, spec.dtype, spec.shape,
+                                            static_cast<std::int32_t>(found.size()), id)) {
+      found.push_back(std::move(tensor));
     }
   }
+  return found;
 }
 
-/// Of a place that computes no loss there are none.
-void bind_loss_constants(PlaceState& state) {
+void bind_constants(PlaceState& state) {
+  const schedule::NodeRange& nodes = state.plan().stage.nodes;
   const graph::Graph& graph = state.setup.graph;
-  const graph::Node& last = graph.nodes().back();
-  auto slot = static_cast<std::int32_t>(
-      last.layer->constants(last.input_shapes, state.setup.parameters()).size());
-  const auto id = static_cast<std::int32_t>(graph.nodes().size()) - 1;
-  for (const auto& spec : graph.loss().constants(graph.output_shape())) {
-    if (Tensor found =
-            state.buffers.whole(BufferKind::constants, spec.dtype, spec.shape, slot++, id)) {
-      state.loss_constants.push_back(std::move(found));
-    }
+  for (auto id = nodes.begin; id < nodes.end; ++id) {
+    const graph::Node& node = graph.nodes()[static_cast<std::size_t>(id)];
+    state.constants.push_back(constants_of(
+        state, id, node.layer->constants(node.input_shapes, state.setup.parameters())));
   }
+  state.loss_constants = constants_of(state, static_cast<std::int32_t>(graph.nodes().size()),
+                                      graph.loss().constants(graph.output_shape()));
 }
 
 void bind_samples(PlaceState& state, std::int64_t given) {
@@ -147,7 +145,6 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
   norm = bind_norm(*this);
   gathers = bind_gathers(*this);
   bind_constants(*this);
-  bind_loss_constants(*this);
   bind_samples(*this, setup.schedule.batch);
   transfers = bind_transfers(*this);
   spills = bind_spills(*this);
@@ -160,6 +157,11 @@ nn::Context PlaceState::context(graph::NodeId node, const Tensor& ids) const {
           inputs.step,
           setup.graph.nodes()[static_cast<std::size_t>(node)].stream,
           ids};
+}
+
+schedule::SampleRange PlaceState::carried(const schedule::Task& task) const {
+  const std::int64_t first = tensors_of(task).samples.begin;
+  return {std::min(task.samples.begin, given) - first, std::min(task.samples.end, given) - first};
 }
 
 std::int64_t PlaceState::averaged_samples(std::int32_t update) const {

@@ -82,6 +82,8 @@ struct PlaceState {
   const MicroBatchTensors& tensors_of(const schedule::Task& task) const {
     return micro_batches[static_cast<std::size_t>(task.micro_batch)];
   }
+  /// Samples of this call that a message brings, counted from the first of its micro-batch.
+  schedule::SampleRange carried(const schedule::Task& task) const;
   /// In the step of this call.
   schedule::Codec codec_of(const schedule::Task& task) const {
     return codec_in(setup.schedule, task, inputs.step);

@@ -82,7 +82,7 @@ std::byte* message_memory(const PlaceState& state, TaskId sender) {
 
 namespace {
 
-const Tensor& travelling(const PlaceState& state, const Task& one, graph::NodeId node) {
+const Tensor& of_micro_batch(const PlaceState& state, const Task& one, graph::NodeId node) {
   const auto in = [&](const std::vector<Tensor>& list,
                       const std::vector<graph::NodeId>& nodes) -> const Tensor& {
     return list[static_cast<std::size_t>(plan::position(nodes, node))];
@@ -95,6 +95,11 @@ const Tensor& travelling(const PlaceState& state, const Task& one, graph::NodeId
   }
   return stage.nodes.contains(node) ? in(tensors.output_gradients, stage.output_gradients)
                                     : in(tensors.input_gradients, stage.input_gradients);
+}
+
+Tensor travelling(const PlaceState& state, const Task& one, graph::NodeId node) {
+  const schedule::SampleRange samples = state.carried(one);
+  return of_micro_batch(state, one, node).samples(samples.begin, samples.count());
 }
 
 /// Encodes or decodes a message tensor by tensor.
@@ -115,7 +120,7 @@ std::span<const lane::CopyPiece> transfer_pieces(PlaceState& state, TaskId id, s
   Transfer& transfer = state.transfers.at(id);
   const Task& one = state.task(id);
   for (std::size_t i = 0; i < transfer.nodes.size(); ++i) {
-    const Tensor& tensor = travelling(state, one, transfer.nodes[i]);
+    const Tensor tensor = travelling(state, one, transfer.nodes[i]);
     state.use.note(one, tensor);
     transfer.pieces[i] = to_message ? lane::CopyPiece{message, tensor.raw(), tensor.bytes()}
                                     : lane::CopyPiece{tensor.raw(), message, tensor.bytes()};
@@ -131,10 +136,10 @@ void run_send(PlaceState& state, TaskId id, const MessageBoard& board) {
   std::byte* message = board.at(MessageBoard::in(one.writes));
   state.use.note_bytes(one, message, static_cast<std::size_t>(max_bytes(one)));
   if (carries_samples(one)) {
-    if (state.tensors_of(one).samples.count() > 0 &&
-        state.codec_of(one) != schedule::Codec::exact) {
+    const bool empty = state.carried(one).count() == 0;
+    if (!empty && state.codec_of(one) != schedule::Codec::exact) {
       run_coded_samples(state, id, message);
-    } else if (state.tensors_of(one).samples.count() > 0) {
+    } else if (!empty) {
       const auto pieces = transfer_pieces(state, id, message, true);
       one.local ? state.lane().copy_on_lane(pieces, "zygos::train::send")
                 : state.lane().copy_to_host(pieces, "zygos::train::send");
@@ -164,10 +169,10 @@ void run_receive(PlaceState& state, TaskId id, const MessageBoard& board) {
   const Task& one = state.task(id);
   std::byte* message = board.at(MessageBoard::in(one.reads));
   if (carries_samples(one)) {
-    if (state.tensors_of(one).samples.count() > 0 &&
-        state.codec_of(one) != schedule::Codec::exact) {
+    const bool empty = state.carried(one).count() == 0;
+    if (!empty && state.codec_of(one) != schedule::Codec::exact) {
       run_coded_samples(state, id, message);
-    } else if (state.tensors_of(one).samples.count() > 0) {
+    } else if (!empty) {
       const auto pieces = transfer_pieces(state, id, message, false);
       one.local ? state.lane().copy_on_lane(pieces, "zygos::train::receive")
                 : state.lane().copy_to_lane(pieces, "zygos::train::receive");
