@@ -26,7 +26,7 @@ struct Invocation {
   bool best = false;                    ///< eval, predict, export, inspect
   bool fresh_profile = false;           ///< train, resume, plan, compare, simulate,
                                         ///< schedule
-  bool unmeasured = false;              ///< train, resume
+  bool unmeasured = false;              ///< train, resume, sweep
   std::string assume;                   ///< plan: keyword of a card
   bool measured = false;                ///< schedule
   std::string policies;                 ///< compare
@@ -35,6 +35,9 @@ struct Invocation {
   bool forward = false;                 ///< bench
   bool ops = false;                     ///< bench
   std::int64_t workers = 8;             ///< simulate
+  std::int64_t seeds = 1;               ///< sweep
+  std::int64_t jobs = 1;                ///< sweep
+  std::string runs_dir;                 ///< sweep; empty: runs/<deck name>_sweep
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
