@@ -156,8 +156,16 @@ void add_sweep(CLI::App& command, Invocation& to) {
       ->type_name("N");
 }
 
+void add_find_rate(CLI::App& command, Invocation& to) {
+  command.add_option("--from", to.from, "Rate of the first step (1e-6)")->type_name("RATE");
+  command.add_option("--to", to.to, "Rate of the last step (10)")->type_name("RATE");
+  command.add_option("--steps", to.steps, "Steps of the test (100)")
+      ->check(CLI::Range(std::int64_t{20}, std::int64_t{1'000'000}).description(""))
+      ->type_name("N");
+}
+
 bool takes_deck(const std::string& name) {
-  return name == "train" || name == "sweep" || name == "check" ||
+  return name == "train" || name == "sweep" || name == "find-rate" || name == "check" ||
          name == "plan" || name == "compare" || name == "simulate" || name == "schedule" ||
          name == "bench";
 }
@@ -243,6 +251,18 @@ void add_command_options(CLI::App& command, Invocation& to) {
   }
   if (name == "sweep") {
     add_sweep(command, to);
+  }
+  if (name == "find-rate") {
+    add_find_rate(command, to);
+  }
+  if (name == "compare") {
+    add_compare(command, to);
+  }
+  if (name == "simulate") {
+    add_simulate(command, to);
+  }
+  if (name == "schedule") {
+    add_schedule(command, to);
   }
 }
 

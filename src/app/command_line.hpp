@@ -30,7 +30,7 @@ struct Invocation {
   std::string assume;                   ///< plan: keyword of a card
   bool measured = false;                ///< schedule
   std::string policies;                 ///< compare
-  std::optional<std::int64_t> steps{};  ///< bench, compare
+  std::optional<std::int64_t> steps{};  ///< bench, compare, find-rate
   std::int64_t warmup = 10;             ///< bench
   bool forward = false;                 ///< bench
   bool ops = false;                     ///< bench
@@ -38,6 +38,8 @@ struct Invocation {
   std::int64_t seeds = 1;               ///< sweep
   std::int64_t jobs = 1;                ///< sweep
   std::string runs_dir;                 ///< sweep; empty: runs/<deck name>_sweep
+  double from = 1e-6;                   ///< find-rate
+  double to = 10.0;                     ///< find-rate
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema
