@@ -50,7 +50,10 @@ void add_target(CLI::App& command, Invocation& to, const std::string& name,
 void add_overrides(CLI::App& command, Invocation& to) {
   command
       .add_option("OVERRIDES", to.overrides,
-                  "Deck values to replace, such as train.epochs=20 or optimizer.learning_rate=3e-4")
+                  command.get_name() == "sweep"
+                      ? "Values to train with, such as optimizer.learning_rate=1e-3,1e-2"
+                      : "Deck values to replace, such as train.epochs=20 or "
+                        "optimizer.learning_rate=3e-4")
       ->check([](const std::string& text) {
         const auto equals = text.find('=');
         const bool good = equals != std::string::npos && equals > 0;
@@ -140,9 +143,31 @@ void add_schedule(CLI::App& command, Invocation& to) {
                    "Times predicted from a profile of the lanes, not units of a forward pass");
 }
 
+void add_sweep(CLI::App& command, Invocation& to) {
+  command.add_option("--seeds", to.seeds, "Runs of each combination, from the deck's seed on (1)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}).description(""))
+      ->type_name("N");
+  command
+      .add_option("--runs-dir", to.runs_dir, "Folder of the runs' folders (runs/<deck name>_sweep)")
+      ->type_name("DIR");
+  command
+      .add_option("--jobs", to.jobs, "Runs at a time, which share the cores of the host lane (1)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{256}).description(""))
+      ->type_name("N");
+}
+
+void add_find_rate(CLI::App& command, Invocation& to) {
+  command.add_option("--from", to.from, "Rate of the first step (1e-6)")->type_name("RATE");
+  command.add_option("--to", to.to, "Rate of the last step (10)")->type_name("RATE");
+  command.add_option("--steps", to.steps, "Steps of the test (100)")
+      ->check(CLI::Range(std::int64_t{20}, std::int64_t{1'000'000}).description(""))
+      ->type_name("N");
+}
+
 bool takes_deck(const std::string& name) {
-  return name == "train" || name == "check" || name == "plan" || name == "compare" ||
-         name == "simulate" || name == "schedule" || name == "bench";
+  return name == "train" || name == "sweep" || name == "find-rate" || name == "check" ||
+         name == "plan" || name == "compare" || name == "simulate" || name == "schedule" ||
+         name == "bench";
 }
 
 /// What the command is about: its positional arguments.
@@ -224,6 +249,12 @@ void add_command_options(CLI::App& command, Invocation& to) {
   if (name == "bench") {
     add_bench(command, to);
   }
+  if (name == "sweep") {
+    add_sweep(command, to);
+  }
+  if (name == "find-rate") {
+    add_find_rate(command, to);
+  }
   if (name == "compare") {
     add_compare(command, to);
   }
@@ -270,6 +301,9 @@ void add_own_options(CLI::App& command, Invocation& to) {
       name == "simulate" || name == "schedule") {
     command.add_flag("--fresh-profile", to.fresh_profile,
                      "Measure the lanes anew instead of using the profile kept from before");
+  }
+  if (name == "sweep") {
+    command.add_flag("--unmeasured", to.unmeasured, "As of zygos train, for every run");
   }
   if (name == "train" || name == "resume") {
     command

@@ -26,15 +26,20 @@ struct Invocation {
   bool best = false;                    ///< eval, predict, export, inspect
   bool fresh_profile = false;           ///< train, resume, plan, compare, simulate,
                                         ///< schedule
-  bool unmeasured = false;              ///< train, resume
+  bool unmeasured = false;              ///< train, resume, sweep
   std::string assume;                   ///< plan: keyword of a card
   bool measured = false;                ///< schedule
   std::string policies;                 ///< compare
-  std::optional<std::int64_t> steps{};  ///< bench, compare
+  std::optional<std::int64_t> steps{};  ///< bench, compare, find-rate
   std::int64_t warmup = 10;             ///< bench
   bool forward = false;                 ///< bench
   bool ops = false;                     ///< bench
   std::int64_t workers = 8;             ///< simulate
+  std::int64_t seeds = 1;               ///< sweep
+  std::int64_t jobs = 1;                ///< sweep
+  std::string runs_dir;                 ///< sweep; empty: runs/<deck name>_sweep
+  double from = 1e-6;                   ///< find-rate
+  double to = 10.0;                     ///< find-rate
   std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";             ///< init
   bool markdown = false;                ///< schema

@@ -67,6 +67,25 @@ std::string text_of_speedup(double ratio) {
   return std::isfinite(ratio) ? fmt::format("{:.2f}x", ratio) : "-";
 }
 
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> pieces{""};
+  int depth = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (quote != 0 || c == '"' || c == '\'') {
+      quote = quote == 0 ? c : quote == c ? '\0' : quote;
+    } else {
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    }
+    if (c == ',' && depth == 0 && quote == 0) {
+      pieces.emplace_back();
+    } else if (c != ' ' || !pieces.back().empty()) {
+      pieces.back() += c;
+    }
+  }
+  return pieces;
+}
+
 std::string escaped_markup(std::string_view text) {
   static const std::map<char, std::string> entities{
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace zygos::app {
 
@@ -20,6 +21,9 @@ std::string text_of_rate(double per_second);
 std::string text_of_percent(double fraction);
 /// "1.43x"
 std::string text_of_speedup(double ratio);
+/// What stands between commas outside brackets, braces and quotes, without leading blanks; at least
+/// one piece.
+std::vector<std::string> split_at_commas(std::string_view text);
 /// As text or attribute of HTML or SVG.
 std::string escaped_markup(std::string_view text);
 /// One line of at most `columns` characters, the rest cut off.

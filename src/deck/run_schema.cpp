@@ -245,6 +245,22 @@ Schema link_precision_schema() {
   return schema;
 }
 
+void add_reading_keys(Schema& schema) {
+  schema
+      .texts("include",
+             "Other decks, or parts of one, that this deck is laid over: their paths, from this "
+             "file's folder.")
+      .or_single()
+      .read_first()
+      .example("common/base.yaml");
+  schema
+      .scalars("variables",
+               "Values with names: ${width} in any value stands for that of width. All of this "
+               "file's must be used.")
+      .read_first()
+      .example("{width: 128, data: ../mnist}");
+}
+
 void add_run_keys(Schema& schema) {
   schema.integer("deck_version", "Version of the deck's format.")
       .required()
@@ -268,6 +284,7 @@ void add_run_keys(Schema& schema) {
 Schema run_schema(const RunTables& tables) {
   Schema schema("deck", "What `zygos train` runs.");
   add_run_keys(schema);
+  add_reading_keys(schema);
   schema
       .variant("data", "format", data_schemas(),
                "Samples and their targets. Relative paths start at the deck's folder.")

@@ -82,6 +82,11 @@ Key& Key::excludes(std::string other) {
   facts_.excludes = std::move(other);
   return *this;
 }
+Key& Key::read_first() {
+  facts_.optional = true;
+  facts_.read_first = true;
+  return *this;
+}
 Key& Key::advice(std::string text) {
   facts_.advice = std::move(text);
   return *this;
@@ -137,6 +142,9 @@ Key& Schema::reals(std::string name, std::string doc) {
 }
 Key& Schema::texts(std::string name, std::string doc) {
   return add(std::move(name), Type::texts, std::move(doc));
+}
+Key& Schema::scalars(std::string name, std::string doc) {
+  return add(std::move(name), Type::scalars, std::move(doc));
 }
 Key& Schema::section(std::string name, Schema schema) {
   std::string doc = schema.doc();

@@ -35,6 +35,8 @@ TEST_CASE("every bad deck ends with 2 and exactly the findings it should have") 
   const bool accept = std::getenv("ZYGOS_ACCEPT_GOLDEN") != nullptr;
   const auto decks = bad_decks();
   CHECK(decks.size() >= 60);
+  fs::copy(source_folder() / "tests/decks/bad/parts", scratch.path() / "parts",
+           fs::copy_options::recursive);
 
   for (const fs::path& deck : decks) {
     const fs::path golden = fs::path(deck).replace_extension(".txt");

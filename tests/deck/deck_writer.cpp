@@ -55,7 +55,9 @@ const Schema& DeckWriter::chosen(const KeyFacts& facts) const {
 
 void DeckWriter::write_keys(const Schema& schema, std::size_t indent, std::size_t parent) {
   for (const deck::Key& key : schema.keys()) {
-    write_key(key.facts(), indent, parent, false);
+    if (!key.facts().read_first) {  // other files, and values that must be used
+      write_key(key.facts(), indent, parent, false);
+    }
   }
 }
 

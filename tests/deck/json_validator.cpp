@@ -108,11 +108,16 @@ bool keyword_accepts(const std::string& keyword, const json& rule, const json& s
   const auto is_any_of = [&](std::initializer_list<const char*> words) {
     return std::find(words.begin(), words.end(), keyword) != words.end();
   };
-  if (is_any_of({"$schema", "title", "description", "default", "examples"})) {
+  if (is_any_of({"$schema", "title", "description", "default", "examples", "then", "else"})) {
     return true;
   }
   if (keyword == "type") {
-    return has_type(value, rule.get<std::string>());
+    const json types = rule.is_array() ? rule : json::array({rule});
+    return std::any_of(types.begin(), types.end(),
+                       [&](const json& type) { return has_type(value, type.get<std::string>()); });
+  }
+  if (keyword == "if") {
+    return accepts(schema.at(accepts(rule, value) ? "then" : "else"), value);
   }
   if (keyword == "const") {
     return value == rule;

@@ -43,7 +43,7 @@ class Mutator {
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : random_() % limit; }
 
   void mutate(std::string& text, const std::string& other) {
-    static const std::string marks = "{}[],:-?!&*#|>'\"%@`~<= \t\n\r\\0e.x";
+    static const std::string marks = "{}[],:-?!&*#|>'\"%@`~<= \t\n\r\\0e.x$";
     const std::size_t at = below(text.size() + 1);
     const std::size_t length = std::min(below(12), text.size() - at);
     switch (below(6)) {

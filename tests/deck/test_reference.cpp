@@ -72,22 +72,27 @@ TEST_CASE("an unknown key is answered with the nearest ones", "[deck]") {
 }
 
 TEST_CASE("the JSON Schema describes what the checker checks", "[deck]") {
-  const json schema = json::parse(deck::json_schema(test::sample_schema()));
+  const json whole = json::parse(deck::json_schema(test::sample_schema()));
+  const json& schema = whole["else"];
 
-  CHECK(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema");
+  CHECK(whole["$schema"] == "https://json-schema.org/draft/2020-12/schema");
+  CHECK(whole["if"] == json({{"required", json::array({"include"})}}));
+  CHECK(whole["then"]["required"] == json::array());
   CHECK(schema["additionalProperties"] == false);
   CHECK(schema["required"] == json({"deck_version", "data", "model", "optimizer", "train"}));
   CHECK(schema["properties"]["train"]["properties"]["batch"]["minimum"] == 1);
   CHECK(schema["properties"]["seed"]["default"] == 1);
   const json& optimizer = schema["properties"]["optimizer"]["anyOf"];
-  REQUIRE(optimizer.size() == 4);
+  REQUIRE(optimizer.size() == 5);
   CHECK(optimizer[0]["properties"]["type"]["const"] == "sgd");
   CHECK(optimizer[0]["properties"]["learning_rate"]["exclusiveMinimum"] == 0);
   CHECK(optimizer[3]["enum"] == json({"sgd", "adam", "adamw"}));
+  CHECK(optimizer[4]["pattern"] == "[$][{]");
   const json& layers = schema["properties"]["model"]["properties"]["layers"];
   CHECK(layers["type"] == "array");
   CHECK(layers["minItems"] == 1);
-  CHECK(layers["items"]["anyOf"].back()["enum"] == json({"relu", "tanh", "sigmoid", "gelu"}));
+  const json& ways = layers["items"]["anyOf"];
+  CHECK(ways[ways.size() - 2]["enum"] == json({"relu", "tanh", "sigmoid", "gelu"}));
   CHECK(layers["items"]["anyOf"][0]["required"] == json({"type", "units"}));
   const json& threads =
       schema["properties"]["lanes"]["additionalProperties"]["properties"]["threads"];

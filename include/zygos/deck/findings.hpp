@@ -29,11 +29,12 @@ struct Position {
   std::size_t line = 1;       ///< counted from 1
   std::size_t column = 1;     ///< counted from 1, in characters
   std::size_t length = 1;     ///< characters the caret line underlines
+  std::size_t file = 0;       ///< 0: the deck itself; others: files that it includes
 };
 
 /// One thing that is wrong.
 struct Finding {
-  std::string file;  ///< name of the deck as it was given, or "<command line>"
+  std::string file;  ///< of the deck as it was given, or included; or "<command line>"
   Position position;
   std::string message;
   std::string hint;  ///< what to do, e.g. "did you mean 'units'?"; may be empty
@@ -60,23 +61,32 @@ class Findings {
   /// `file` is the name to print for `text`, `overrides` the arguments of the command line.
   Findings(std::string file, std::string_view text, const std::vector<std::string>& overrides = {});
 
+  /// Takes a file that the deck includes; the number is what Position::file says of its lines.
+  std::size_t add_file(std::string name, std::string_view text);
+
   void error(const Position& position, std::string message, std::string hint = {});
 
   bool empty() const noexcept { return findings_.empty(); }
   std::size_t size() const noexcept { return findings_.size(); }
-  /// By position, the deck before the command line, without repetitions.
+  /// By position, the deck before what it includes and the command line, without repetitions.
   std::vector<Finding> sorted() const;
   /// "file:line:column: error: message; hint", the line and a caret for each, then the count.
   std::string text() const;
   /// Throws DeckError if anything was found.
   void throw_if_any() const;
+  /// "base.yaml:12" or "command line".
+  std::string place_of(const Position& position) const;
 
  private:
+  struct File {
+    std::string name;
+    std::vector<std::string> lines;
+  };
+
   std::string_view line_of(const Position& position) const;
   std::string render(const Finding& finding) const;
 
-  std::string file_ = "deck";
-  std::vector<std::string> lines_;
+  std::vector<File> files_{File{"deck", {}}};
   std::string command_line_;
   std::vector<Finding> findings_;
 };

@@ -39,6 +39,7 @@ enum class Type {
   integers,  ///< list of integers
   reals,     ///< list of numbers
   texts,     ///< list of texts
+  scalars,   ///< a map from names the user chooses to numbers, texts and truth values
   section,
   named_sections,  ///< a map from names the user chooses to sections
   sections,        ///< list of sections
@@ -76,6 +77,7 @@ struct KeyFacts {
   std::string advice;           ///< added when a value is refused
   std::string excludes;         ///< key of the same section that may not be given, too
   bool falls_back_to_stem = false;
+  bool read_first = false;  ///< done by the time a deck is checked
 };
 
 /// One key while it is declared; every call returns the key again.
@@ -116,6 +118,8 @@ class Key {
   /// Only one of this key and `other` may be given: one on the command line replaces the other in
   /// the deck.
   Key& excludes(std::string other);
+  /// Directs the reading of a deck and has no value afterwards: `include`, `variables`.
+  Key& read_first();
   /// Shown by `explain` and in the reference.
   Key& example(std::string yaml);
   /// What to do when the value is refused, beside what the check itself says.
@@ -144,6 +148,7 @@ class Schema {
   Key& integers(std::string name, std::string doc);
   Key& reals(std::string name, std::string doc);
   Key& texts(std::string name, std::string doc);
+  Key& scalars(std::string name, std::string doc);
   /// The section's doc is the key's.
   Key& section(std::string name, Schema schema);
   Key& sections(std::string name, Schema element, std::string doc);

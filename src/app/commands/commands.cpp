@@ -7,7 +7,7 @@
 namespace zygos::app {
 
 std::span<const Command> commands() {
-  static constexpr std::array<Command, 20> table{{
+  static constexpr std::array<Command, 22> table{{
       {"train", "Train a deck; continues by itself where an unfinished run left off",
        "zygos train inputs/mnist_mlp.yaml train.epochs=10", nullptr, run_train},
       {"resume", "Continue the run in a folder from its newest checkpoint",
@@ -20,6 +20,10 @@ std::span<const Command> commands() {
        "zygos export runs/mnist_mlp --output mnist.safetensors", run_export},
       {"import", "Write a deck from an .onnx of another program, which begins with its weights",
        "zygos import resnet.onnx --output resnet.yaml", run_import},
+      {"sweep", "Train a deck with every combination of values, a run each, and compare them",
+       "zygos sweep inputs/wide_mnist.yaml variables.width=32,64,128 --seeds 3", run_sweep},
+      {"find-rate", "Find a learning rate: train while it grows, and see when the loss falls",
+       "zygos find-rate inputs/mnist_mlp.yaml --from 1e-5 --to 1", run_find_rate},
       {"check", "Check a deck, its shapes and its memory without training",
        "zygos check inputs/mnist_mlp.yaml", run_check},
       {"plan", "Predict every policy from a profile of the lanes and recommend one",

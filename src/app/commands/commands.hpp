@@ -24,6 +24,8 @@ ExitCode run_import(const Invocation& invocation, Console& console);
 ExitCode run_check(const Invocation& invocation, Console& console);
 ExitCode run_plan(const Invocation& invocation, Console& console);
 ExitCode run_compare(const Invocation& invocation, Console& console);
+ExitCode run_sweep(const Invocation& invocation, Console& console);
+ExitCode run_find_rate(const Invocation& invocation, Console& console);
 ExitCode run_schedule(const Invocation& invocation, Console& console);
 ExitCode run_simulate(const Invocation& invocation, Console& console);
 ExitCode run_bench(const Invocation& invocation, Console& console);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/policy_choice.hpp"
 
+#include "app/text.hpp"
 #include "load/from_registry.hpp"
 
 #include "zygos/core/error.hpp"
@@ -16,21 +17,6 @@
 namespace zygos::app {
 
 namespace {
-
-/// Pieces between commas that are not inside brackets.
-std::vector<std::string> pieces_of(const std::string& text) {
-  std::vector<std::string> pieces{""};
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
-    if (c == ',' && depth == 0) {
-      pieces.emplace_back();
-    } else if (c != ' ' || !pieces.back().empty()) {
-      pieces.back() += c;
-    }
-  }
-  return pieces;
-}
 
 [[noreturn]] void refuse(const std::string& piece) {
   throw UsageError(
@@ -51,7 +37,7 @@ std::pair<std::string, std::string> option_from(const std::string& text, const s
 
 std::vector<PolicyChoice> policy_choices_from(const std::string& text) {
   std::vector<PolicyChoice> choices;
-  for (const std::string& piece : pieces_of(text)) {
+  for (const std::string& piece : split_at_commas(text)) {
     const auto mark = piece.find_first_of(":=");
     const bool further_option = mark != std::string::npos && piece[mark] == '=';
     if (piece.empty() || mark == 0 || (further_option && choices.empty())) {

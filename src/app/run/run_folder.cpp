@@ -37,35 +37,34 @@ bool still_names(const fs::path& file, int descriptor) {
          by_name.st_ino == by_descriptor.st_ino && by_name.st_dev == by_descriptor.st_dev;
 }
 
-int open_lock_file(const fs::path& folder, const fs::path& file) {
+int open_lock_file(const fs::path& folder, const fs::path& file, std::string_view option) {
   try {
     io::make_directories_durably(folder);
   } catch (const IoError& error) {
-    throw IoError(fmt::format("{}; choose another run folder with --run-dir", error.what()));
+    throw IoError(fmt::format("{}; choose another run folder with {}", error.what(), option));
   }
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
   if (descriptor < 0) {
-    throw IoError(
-        fmt::format("cannot write to the run folder {}: {}; choose another with --run-dir",
-                    folder.string(), reason()));
+    throw IoError(fmt::format("cannot write to the run folder {}: {}; choose another with {}",
+                              folder.string(), reason(), option));
   }
   return descriptor;
 }
 
 }  // namespace
 
-FolderLock::FolderLock(const fs::path& folder) {
+FolderLock::FolderLock(const fs::path& folder, std::string_view option) {
   const fs::path file = folder / ".lock";
   while (true) {
-    descriptor_ = open_lock_file(folder, file);
+    descriptor_ = open_lock_file(folder, file, option);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       const bool taken = errno == EWOULDBLOCK;
       const std::string cause = reason();
       ::close(std::exchange(descriptor_, -1));
       if (taken) {
         throw UsageError(fmt::format(
-            "another zygos is at work in {}; wait for it, or choose another folder with --run-dir",
-            folder.string()));
+            "another zygos is at work in {}; wait for it, or choose another folder with {}",
+            folder.string(), option));
       }
       throw IoError(fmt::format("cannot lock {}: {}", file.string(), cause));
     }
@@ -96,8 +95,7 @@ bool RunFolder::used() const { return fs::exists(deck()) || fs::exists(checkpoin
 
 bool RunFolder::finished() const {
   const auto said = read_summary(summary());
-  const auto flag = said ? said->find("finished") : nlohmann::json::const_iterator{};
-  return said && flag != said->end() && flag->is_boolean() && flag->get<bool>();
+  return said && says_finished(*said);
 }
 
 fs::path RunFolder::set_aside() {
@@ -111,6 +109,11 @@ fs::path RunFolder::set_aside() {
   io::rename_durably(plain, other);
   lock_ = FolderLock(path_);
   return other;
+}
+
+bool says_finished(const nlohmann::json& summary) {
+  const auto flag = summary.find("finished");
+  return flag != summary.end() && flag->is_boolean() && flag->get<bool>();
 }
 
 std::optional<nlohmann::json> read_summary(const fs::path& file) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace zygos::app {
 
@@ -18,8 +19,8 @@ namespace zygos::app {
 class FolderLock {
  public:
   /// Makes the folder if need be. Throws UsageError if another process holds it, IoError if the
-  /// system refuses.
-  explicit FolderLock(const std::filesystem::path& folder);
+  /// system refuses; they name the `option` that chooses another folder.
+  explicit FolderLock(const std::filesystem::path& folder, std::string_view option = "--run-dir");
   ~FolderLock();
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
@@ -54,6 +55,8 @@ class RunFolder {
   FolderLock lock_;
 };
 
+/// Whether a summary is that of a run that has finished.
+bool says_finished(const nlohmann::json& summary);
 /// What summary.json of a folder says; nothing if there is none or it can't be read.
 std::optional<nlohmann::json> read_summary(const std::filesystem::path& file);
 

@@ -29,9 +29,9 @@ Type element_type(Type list) {
 
 }  // namespace
 
-Checker::Checker(const Schema& root, std::filesystem::path folder, std::string stem,
+Checker::Checker(const Schema& root, std::vector<std::filesystem::path> folders, std::string stem,
                  Findings& findings)
-    : root_(root), folder_(std::move(folder)), stem_(std::move(stem)), findings_(findings) {}
+    : root_(root), folders_(std::move(folders)), stem_(std::move(stem)), findings_(findings) {}
 
 ValuePtr Checker::check(const Node& root) {
   Position begin = root.position;
@@ -65,9 +65,10 @@ void Checker::report(const Position& position, const std::string& message,
   findings_.error(position, message, advice);
 }
 
-void Checker::complain(const Position& position, const Place& place, const std::string& problem,
+void Checker::complain(const Node& node, const Place& place, const std::string& problem,
                        const std::string& advice) {
-  report(position, in_quotes(place.path) + " " + problem, advice);
+  const std::string joint = advice.empty() || node.via.empty() ? "" : "; ";
+  report(node.position, in_quotes(place.path) + " " + problem, advice + joint + node.via);
 }
 
 bool Checker::require_kind(Node::Kind kind, const KeyFacts& facts, const Node& node,
@@ -80,7 +81,7 @@ bool Checker::require_kind(Node::Kind kind, const KeyFacts& facts, const Node& n
         facts.type == Type::integers || facts.type == Type::reals || facts.type == Type::texts;
     const bool forgot_brackets = list_of_scalars && node.is(Node::Kind::scalar);
     const std::string found = node.is(Node::Kind::null) ? "nothing" : found_text(node);
-    complain(node.position, place, "must be " + wanted_text(facts) + ", found " + found,
+    complain(node, place, "must be " + wanted_text(facts) + ", found " + found,
              forgot_brackets ? "write [" + shown(node.text) + "]" : facts.advice);
   }
   return false;
@@ -116,10 +117,12 @@ ValuePtr Checker::check_scalar(const KeyFacts& facts, const Node& node, const Pl
   value->name = place.name;
   value->type = facts.type;
   value->position = node.position;
-  const Complaint complaint = read_scalar(facts, facts.type, node, folder_, *value);
+  value->via = node.via;
+  const Complaint complaint = read_scalar(
+      facts, facts.type, node, folders_.at(node.home.value_or(node.position.file)), *value);
   if (!complaint.empty()) {
     const std::string advice = complaint.advice.empty() ? facts.advice : complaint.advice;
-    complain(node.position, place, complaint.problem, choice_advice(facts, node).value_or(advice));
+    complain(node, place, complaint.problem, choice_advice(facts, node).value_or(advice));
     return nullptr;
   }
   return value;
@@ -148,7 +151,7 @@ void Checker::check_length(const KeyFacts& facts, const Node& node, const Place&
       endless ? "at least " + std::to_string(facts.shortest)
               : std::to_string(facts.shortest) +
                     (facts.shortest == facts.longest ? "" : " to " + std::to_string(facts.longest));
-  complain(node.position, place,
+  complain(node, place,
            "must have " + wanted + (wanted.ends_with(" 1") ? " element" : " elements") +
                ", found " + std::to_string(size),
            facts.advice);

@@ -22,8 +22,10 @@ using ValuePtr = std::shared_ptr<const detail::Value>;
 
 class Checker {
  public:
-  /// `folder` is where relative paths start, `stem` the deck's file name without its ending.
-  Checker(const Schema& root, std::filesystem::path folder, std::string stem, Findings& findings);
+  /// `folders` are where relative paths start, by Position::file, `stem` the deck's file name
+  /// without its ending.
+  Checker(const Schema& root, std::vector<std::filesystem::path> folders, std::string stem,
+          Findings& findings);
 
   /// The checked deck; incomplete if there were findings.
   ValuePtr check(const Node& root);
@@ -44,7 +46,7 @@ class Checker {
   static Place below(const Place& place, const std::string& name, const Position& position);
   static std::string title(const Place& place);
   void report(const Position& position, const std::string& message, const std::string& advice);
-  void complain(const Position& position, const Place& place, const std::string& problem,
+  void complain(const Node& node, const Place& place, const std::string& problem,
                 const std::string& advice);
 
   ValuePtr check_value(const KeyFacts& facts, const Node& node, const Place& place);
@@ -79,7 +81,7 @@ class Checker {
                    const Place& place);
 
   const Schema& root_;
-  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> folders_;
   std::string stem_;
   Findings& findings_;
 };

@@ -169,6 +169,9 @@ void Checker::fill(detail::Value& value, const Schema& schema, const Node& node,
   const std::vector<std::string> meant = refuse_unknown(schema, node, place, variant);
   for (const Key& key : schema.keys()) {
     const KeyFacts& facts = key.facts();
+    if (facts.read_first) {
+      continue;
+    }
     const auto entry =
         std::find_if(node.entries.begin(), node.entries.end(),
                      [&](const NodeEntry& candidate) { return candidate.key == facts.name; });

@@ -47,23 +47,30 @@ Excerpt excerpt_of(std::string_view line, std::size_t column) {
 
 auto order_of(const Finding& finding) {
   const Position& at = finding.position;
-  return std::tuple(at.in_overrides, at.line, at.column);
+  return std::tuple(at.in_overrides, at.file, at.line, at.column);
 }
 
 }  // namespace
 
 Findings::Findings(std::string file, std::string_view text,
                    const std::vector<std::string>& overrides)
-    : file_(std::move(file)), command_line_(join(overrides, " ")) {
+    : files_(), command_line_(join(overrides, " ")) {
+  add_file(std::move(file), text);
+}
+
+std::size_t Findings::add_file(std::string name, std::string_view text) {
+  File file{std::move(name), {}};
   for (const std::string_view line : split_lines(text)) {
-    lines_.emplace_back(line.substr(0, line.find('\r')));
+    file.lines.emplace_back(line.substr(0, line.find('\r')));
   }
+  files_.push_back(std::move(file));
+  return files_.size() - 1;
 }
 
 void Findings::error(const Position& position, std::string message, std::string hint) {
   const bool overridden = position.origin == Origin::command_line;
-  findings_.push_back(
-      {overridden ? "<command line>" : file_, position, std::move(message), std::move(hint)});
+  findings_.push_back({overridden ? "<command line>" : files_.at(position.file).name, position,
+                       std::move(message), std::move(hint)});
 }
 
 std::vector<Finding> Findings::sorted() const {
@@ -81,8 +88,15 @@ std::string_view Findings::line_of(const Position& position) const {
   if (position.in_overrides) {
     return command_line_;
   }
-  return position.line >= 1 && position.line <= lines_.size() ? lines_[position.line - 1]
-                                                              : std::string_view();
+  const std::vector<std::string>& lines = files_.at(position.file).lines;
+  return position.line >= 1 && position.line <= lines.size() ? lines[position.line - 1]
+                                                             : std::string_view();
+}
+
+std::string Findings::place_of(const Position& position) const {
+  return position.origin == Origin::command_line
+             ? "command line"
+             : files_.at(position.file).name + ":" + std::to_string(position.line);
 }
 
 std::string Findings::render(const Finding& finding) const {

@@ -43,6 +43,8 @@ std::string type_text(const KeyFacts& facts) {
                          facts.range);
     case Type::texts:
       return facts.or_single ? "a text or a list of texts" : "a list of texts";
+    case Type::scalars:
+      return "a section of names and values";
     case Type::section:
       return "a section";
     case Type::named_sections:

@@ -12,7 +12,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json section_json(const Schema& schema, const KeyFacts* variant);
+constexpr const char* name_pattern = "^[A-Za-z][A-Za-z0-9_-]*$";
+
+/// A text with ${name} may stand for a value of any type.
+constexpr const char* variable_pattern = "[$][{]";
+
+/// `json` of a scalar, or a text with variables: a pattern says nothing of values that are no text.
+Json or_variable(Json json) {
+  json["type"] = {json["type"], "string"};
+  json["pattern"] = variable_pattern;
+  return json;
+}
+
+Json one_of(const std::vector<std::string>& words) { return {{"enum", words}}; }
+
+Json variable_json() { return {{"type", "string"}, {"pattern", variable_pattern}}; }
 
 Json number_json(const char* type, const Range& range) {
   Json json = {{"type", type}};
@@ -22,7 +36,7 @@ Json number_json(const char* type, const Range& range) {
   if (range.most) {
     json[range.open_above ? "exclusiveMaximum" : "maximum"] = *range.most;
   }
-  return json;
+  return or_variable(std::move(json));
 }
 
 Json quantity_json(const std::vector<Unit>& units) {
@@ -33,8 +47,8 @@ Json quantity_json(const std::vector<Unit>& units) {
     }
   }
   return {{"type", "string"},
-          {"pattern",
-           "^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *(" + join(words, "|") + ")$"}};
+          {"pattern", "^[+]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][-+]?[0-9]+)? *(" +
+                          join(words, "|") + ")$|" + variable_pattern}};
 }
 
 Json list_json(const KeyFacts& facts, Json element) {
@@ -51,60 +65,6 @@ Json list_json(const KeyFacts& facts, Json element) {
   return json;
 }
 
-/// Written out, or bare where the keyword needs no further key.
-Json variant_json(const KeyFacts& facts) {
-  Json bare = Json::array();
-  Json ways = Json::array();
-  for (const Schema& schema : facts.schemas) {
-    const Json section = section_json(schema, &facts);
-    if (section["required"].size() == 1) {
-      bare.push_back(schema.name());
-    }
-    ways.push_back(section);
-  }
-  if (!bare.empty()) {
-    ways.push_back({{"enum", bare}});
-  }
-  return {{"anyOf", ways}};
-}
-
-Json type_json(const KeyFacts& facts) {
-  switch (facts.type) {
-    case Type::integer:
-      return number_json("integer", facts.range);
-    case Type::real:
-      return number_json("number", facts.range);
-    case Type::boolean:
-      return {{"type", "boolean"}};
-    case Type::text:
-    case Type::path:
-      return {{"type", "string"}};
-    case Type::choice:
-      return {{"enum", facts.choices}};
-    case Type::quantity:
-      return quantity_json(facts.units);
-    case Type::integers:
-      return list_json(facts, number_json("integer", facts.range));
-    case Type::reals:
-      return list_json(facts, number_json("number", facts.range));
-    case Type::texts:
-      return list_json(facts, {{"type", "string"}});
-    case Type::section:
-      return section_json(facts.schemas.front(), nullptr);
-    case Type::named_sections:
-      return {{"type", "object"},
-              {"propertyNames", {{"pattern", "^[A-Za-z][A-Za-z0-9_-]*$"}}},
-              {"additionalProperties", section_json(facts.schemas.front(), nullptr)}};
-    case Type::sections:
-      return list_json(facts, section_json(facts.schemas.front(), nullptr));
-    case Type::variant:
-      return variant_json(facts);
-    case Type::variants:
-      return list_json(facts, variant_json(facts));
-  }
-  return {};
-}
-
 /// The default as JSON where it is a plain number or truth value, else as it is written.
 Json default_json(const KeyFacts& facts) {
   const bool literal =
@@ -113,44 +73,123 @@ Json default_json(const KeyFacts& facts) {
   return literal && !parsed.is_discarded() ? parsed : Json(*facts.fallback);
 }
 
-Json key_json(const KeyFacts& facts) {
-  Json json = type_json(facts);
-  if (!facts.words.empty()) {
-    json = {{"anyOf", {json, {{"enum", facts.words}}}}};
-  }
-  json["description"] = facts.doc;
-  if (facts.fallback) {
-    json["default"] = default_json(facts);
-  }
-  return json;
-}
+/// Writes sections of whole decks, or of decks that include others: these may lack any key.
+class SectionWriter {
+ public:
+  explicit SectionWriter(bool whole) : whole_(whole) {}
 
-Json section_json(const Schema& schema, const KeyFacts* variant) {
-  Json required = Json::array();
-  Json properties = Json::object();
-  if (variant != nullptr) {
-    required.push_back(variant->discriminator);
-    properties[variant->discriminator] = {{"const", schema.name()}, {"description", schema.doc()}};
-  }
-  for (const Key& key : schema.keys()) {
-    properties[key.facts().name] = key_json(key.facts());
-    if (is_required(key.facts())) {
-      required.push_back(key.facts().name);
+  Json section_json(const Schema& schema, const KeyFacts* variant) const {
+    Json required = Json::array();
+    Json properties = Json::object();
+    if (variant != nullptr) {
+      required.push_back(variant->discriminator);
+      properties[variant->discriminator] = {{"const", schema.name()},
+                                            {"description", schema.doc()}};
     }
+    for (const Key& key : schema.keys()) {
+      properties[key.facts().name] = key_json(key.facts());
+      if (is_required(key.facts())) {
+        required.push_back(key.facts().name);
+      }
+    }
+    return {{"type", "object"},
+            {"description", schema.doc()},
+            {"properties", properties},
+            {"required", whole_ ? required : Json::array()},
+            {"additionalProperties", false}};
   }
-  return {{"type", "object"},
-          {"description", schema.doc()},
-          {"properties", properties},
-          {"required", required},
-          {"additionalProperties", false}};
-}
+
+ private:
+  /// Written out, or bare where the keyword needs no further key.
+  Json variant_json(const KeyFacts& facts) const {
+    std::vector<std::string> bare;
+    Json ways = Json::array();
+    for (const Schema& schema : facts.schemas) {
+      const Json section = section_json(schema, &facts);
+      if (SectionWriter(true).section_json(schema, &facts)["required"].size() == 1) {
+        bare.push_back(schema.name());
+      }
+      ways.push_back(section);
+    }
+    if (!bare.empty()) {
+      ways.push_back(one_of(bare));
+    }
+    ways.push_back({{"type", {"object", "string"}},
+                    {"pattern", variable_pattern},
+                    {"properties", {{facts.discriminator, variable_json()}}},
+                    {"required", {facts.discriminator}}});
+    return {{"anyOf", ways}};
+  }
+
+  Json type_json(const KeyFacts& facts) const {
+    switch (facts.type) {
+      case Type::integer:
+        return number_json("integer", facts.range);
+      case Type::real:
+        return number_json("number", facts.range);
+      case Type::boolean:
+        return or_variable({{"type", "boolean"}});
+      case Type::text:
+      case Type::path:
+        return {{"type", "string"}};
+      case Type::choice:
+        return {{"anyOf", {one_of(facts.choices), variable_json()}}};
+      case Type::quantity:
+        return quantity_json(facts.units);
+      case Type::integers:
+        return list_json(facts, number_json("integer", facts.range));
+      case Type::reals:
+        return list_json(facts, number_json("number", facts.range));
+      case Type::texts:
+        return list_json(facts, {{"type", "string"}});
+      case Type::scalars:
+        return {{"type", "object"},
+                {"propertyNames", {{"pattern", name_pattern}}},
+                {"additionalProperties", {{"type", {"number", "string", "boolean"}}}}};
+      case Type::section:
+        return section_json(facts.schemas.front(), nullptr);
+      case Type::named_sections:
+        return {{"type", "object"},
+                {"propertyNames", {{"pattern", name_pattern}}},
+                {"additionalProperties", section_json(facts.schemas.front(), nullptr)}};
+      case Type::sections:
+        return list_json(facts, section_json(facts.schemas.front(), nullptr));
+      case Type::variant:
+        return variant_json(facts);
+      case Type::variants:
+        return list_json(facts, variant_json(facts));
+    }
+    return {};
+  }
+
+  Json key_json(const KeyFacts& facts) const {
+    Json json = type_json(facts);
+    if (!facts.words.empty()) {
+      json = {{"anyOf", {json, one_of(facts.words)}}};
+    }
+    json["description"] = facts.doc;
+    if (facts.fallback) {
+      json["default"] = default_json(facts);
+    }
+    return json;
+  }
+
+  bool whole_;
+};
 
 }  // namespace
 
 std::string json_schema(const Schema& schema) {
   Json json = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                {"title", "Zygos " + schema.name()}};
-  json.update(section_json(schema, nullptr));
+  const Json whole = SectionWriter(true).section_json(schema, nullptr);
+  if (schema.find("include") == nullptr) {
+    json.update(whole);
+  } else {
+    json["if"] = {{"required", {"include"}}};
+    json["then"] = SectionWriter(false).section_json(schema, nullptr);
+    json["else"] = whole;
+  }
   return json.dump(2) + "\n";
 }
 

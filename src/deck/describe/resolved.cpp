@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/describe/resolved.hpp"
 
+#include "deck/compose/variables.hpp"
 #include "deck/read/quantities.hpp"
 #include "deck/read/text.hpp"
 
@@ -13,12 +14,19 @@ namespace {
 
 using detail::Value;
 
-std::string origin_text(const Position& position) {
+constexpr std::size_t longest_name = 200;
+
+/// "deck:12", "common/base.yaml:3, ${width} is '8' (command line)", "default"
+std::string origin_text(const Value& value, const Findings& files) {
+  const Position& position = value.position;
+  const std::string via = value.via.empty() ? "" : ", " + value.via;
   switch (position.origin) {
     case Origin::deck:
-      return "deck:" + std::to_string(position.line);
+      return (position.file == 0 ? "deck:" + std::to_string(position.line)
+                                 : shown(files.place_of(position), longest_name)) +
+             via;
     case Origin::command_line:
-      return "command line";
+      return "command line" + via;
     case Origin::fallback:
       break;
   }
@@ -39,9 +47,10 @@ std::string scalar_text(const Value& value) {
     case Type::quantity:
       return text_of(value.quantity);
     case Type::path:
-      return yaml_scalar(std::filesystem::absolute(value.path).lexically_normal().string());
+      return yaml_scalar(
+          without_variables(std::filesystem::absolute(value.path).lexically_normal().string()));
     default:
-      return yaml_scalar(value.text);
+      return yaml_scalar(without_variables(value.text));
   }
 }
 
@@ -63,13 +72,13 @@ bool is_block(const Value& value) {
          value.type == Type::variants;
 }
 
-void write_keys(const Value& section, std::size_t indent, std::string& text);
+void write_keys(const Value& section, const Findings& files, std::size_t indent, std::string& text);
 
-void write_value(const Value& value, std::size_t indent, std::string& text) {
+void write_value(const Value& value, const Findings& files, std::size_t indent, std::string& text) {
   if (!is_block(value)) {
     const bool list = is_flow_list(value) && !value.is_word;
     text += " " + (list ? list_text(value) : scalar_text(value)) + "  # " +
-            origin_text(value.position) + "\n";
+            origin_text(value, files) + "\n";
     return;
   }
   const bool elements = value.type == Type::sections || value.type == Type::variants;
@@ -79,20 +88,21 @@ void write_value(const Value& value, std::size_t indent, std::string& text) {
   }
   text += "\n";
   if (!elements) {
-    write_keys(value, indent + 2, text);
+    write_keys(value, files, indent + 2, text);
     return;
   }
   for (const auto& element : value.children) {
     const std::size_t begin = text.size();
-    write_keys(*element, indent + 4, text);
+    write_keys(*element, files, indent + 4, text);
     text.replace(begin + indent + 2, 1, "-");
   }
 }
 
-void write_keys(const Value& section, std::size_t indent, std::string& text) {
+void write_keys(const Value& section, const Findings& files, std::size_t indent,
+                std::string& text) {
   for (const auto& child : section.children) {
     text += std::string(indent, ' ') + child->name + ":";
-    write_value(*child, indent, text);
+    write_value(*child, files, indent, text);
   }
 }
 
@@ -141,9 +151,9 @@ std::string yaml_scalar(std::string_view text) {
   return result + "\"";
 }
 
-std::string resolved_text(const Value& root) {
+std::string resolved_text(const Value& root, const Findings& files) {
   std::string text = "# Written by zygos: every value, and where it came from.\n";
-  write_keys(root, 0, text);
+  write_keys(root, files, 0, text);
   return text;
 }
 

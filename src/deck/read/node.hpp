@@ -6,6 +6,8 @@
 
 #include "zygos/deck/findings.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +16,8 @@
 namespace zygos::deck {
 
 struct NodeEntry;
+
+inline constexpr const char* written_null = "null";
 
 struct Node {
   enum class Kind {
@@ -26,8 +30,11 @@ struct Node {
 
   Kind kind = Kind::null;
   Position position;
-  std::string text;     ///< scalar
+  std::string text;     ///< scalar; of a null that is written out: written_null
   bool quoted = false;  ///< scalar in quotes or a block scalar
+  std::string via;      ///< where the scalar's variables come from: "${width} is '8' (deck.yaml:3)"
+  std::optional<std::size_t>
+      home;  ///< file whose folder a path starts from; none: that of position
   std::vector<Node> items;
   std::vector<NodeEntry> entries;
 

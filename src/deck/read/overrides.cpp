@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/read/overrides.hpp"
 
-#include "deck/describe/describe.hpp"
 #include "deck/read/element_names.hpp"
 #include "deck/read/fallback_node.hpp"
+#include "deck/read/guide.hpp"
 #include "deck/read/reader.hpp"
 #include "deck/read/text.hpp"
 
@@ -14,13 +14,6 @@
 namespace zygos::deck {
 namespace {
 
-/// What the schema says of the node the walk stands at; null where it says nothing.
-struct Guide {
-  const KeyFacts* key = nullptr;    ///< the key whose value the node is, or whose element
-  const Schema* section = nullptr;  ///< the node's keys, if it is a plain section
-  bool element = false;             ///< of the key's list
-};
-
 class Walk {
  public:
   Walk(Node& root, const Schema& schema, const Position& position, Findings& findings)
@@ -28,7 +21,7 @@ class Walk {
 
   /// Goes to a key or an element, making what is not there yet; false after a finding.
   bool step(std::string_view part) {
-    unfold();
+    guide_.unfold(*node_);
     if (node_->is(Node::Kind::sequence)) {
       return to_element(part);
     }
@@ -52,34 +45,8 @@ class Walk {
     return false;
   }
 
-  /// A bare variant becomes a section that can take keys.
-  void unfold() {
-    const bool variant = guide_.key != nullptr && !guide_.key->discriminator.empty() &&
-                         (guide_.element || guide_.key->type == Type::variant);
-    if (variant && node_->is(Node::Kind::scalar)) {
-      wrap_in_map(*node_, guide_.key->discriminator);
-    }
-  }
-
-  const Schema* keys_here() const {
-    if (guide_.section != nullptr || guide_.key == nullptr) {
-      return guide_.section;
-    }
-    const KeyFacts& facts = *guide_.key;
-    const bool variant = facts.type == Type::variant || facts.type == Type::variants;
-    return variant ? find_schema(facts.schemas, keyword_of(facts, *node_)) : nullptr;
-  }
-
   void to_key(std::string_view part) {
-    Guide next;
-    if (guide_.key != nullptr && guide_.key->type == Type::named_sections && !guide_.element) {
-      next = {guide_.key, &guide_.key->schemas.front(), true};
-    } else if (const Schema* schema = keys_here()) {
-      if (const Key* key = schema->find(part)) {
-        const bool section = key->facts().type == Type::section;
-        next = {&key->facts(), section ? &key->facts().schemas.front() : nullptr, false};
-      }
-    }
+    const Guide next = guide_.below(part, *node_);
     if (next.key != nullptr && !next.key->excludes.empty()) {
       drop_from_deck(next.key->excludes);
     }

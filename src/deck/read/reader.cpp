@@ -44,6 +44,21 @@ constexpr std::array explanations = {
                 "write '\\\\' for a backslash, or use single quotes"},
 };
 
+/// The braces of every ${name} as characters that have no meaning in YAML, as many bytes.
+std::string with_hidden_braces(std::string text) {
+  constexpr std::string_view begin = "${";
+  constexpr std::string_view inside =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-. ";
+  for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
+    const std::size_t end = text.find_first_not_of(inside, at + begin.size());
+    if (end != std::string::npos && text[end] == '}') {
+      text[at + 1] = hidden_open;
+      text[end] = hidden_close;
+    }
+  }
+  return text;
+}
+
 constexpr std::string_view bracket_message = "this bracket is never closed";
 
 /// A line that is no key goes on in the next one as far as YAML is concerned, so the parser
@@ -103,17 +118,18 @@ void report(const YAML::Exception& error, std::string_view text, Locator& locato
   }
 }
 
-Position position_of(std::string_view text, std::size_t offset) {
+Position position_of(std::string_view text, std::size_t offset, std::size_t file) {
   const std::string_view before = text.substr(0, offset);
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
   Position position;
+  position.file = file;
   position.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
   position.column = 1 + count_characters(before.substr(line_start));
   return position;
 }
 
 /// Tabs before the first word of a line, each reported once.
-bool refuse_tabs(std::string_view text, Findings& findings) {
+bool refuse_tabs(std::string_view text, Findings& findings, std::size_t file) {
   const std::vector<std::string_view> lines = split_lines(text);
   bool found = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -122,6 +138,7 @@ bool refuse_tabs(std::string_view text, Findings& findings) {
     const bool content = word != std::string_view::npos && lines[i][word] != '#';
     if (content && tab < word) {
       Position position;
+      position.file = file;
       position.line = i + 1;
       position.column = tab + 1;
       position.length = word - tab;
@@ -134,12 +151,13 @@ bool refuse_tabs(std::string_view text, Findings& findings) {
 }
 
 /// Lines that begin with '%', which YAML would pass over in silence.
-bool refuse_directives(std::string_view text, Findings& findings) {
+bool refuse_directives(std::string_view text, Findings& findings, std::size_t file) {
   const std::vector<std::string_view> lines = split_lines(text);
   bool found = false;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].starts_with('%')) {
       Position position;
+      position.file = file;
       position.line = i + 1;
       findings.error(position, "a line that begins with '%' is a YAML directive; a deck has none",
                      "remove it, or begin a comment with '#'");
@@ -164,24 +182,26 @@ std::optional<std::size_t> first_control(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> clean_text(std::string_view text, Findings& findings) {
+std::optional<std::string> clean_text(std::string_view text, Findings& findings, std::size_t file) {
   if (text.size() > max_deck_bytes) {
-    findings.error({}, "the deck is larger than 4 MiB",
+    findings.error(position_of(text, 0, file), "the deck is larger than 4 MiB",
                    "data belongs into files of its own, whose paths the deck names");
     return std::nullopt;
   }
   if (const auto offset = first_invalid_utf8(text)) {
-    findings.error(position_of(text, *offset), "the deck is not UTF-8 text", "save it as UTF-8");
+    findings.error(position_of(text, *offset, file), "the deck is not UTF-8 text",
+                   "save it as UTF-8");
     return std::nullopt;
   }
   if (const auto offset = first_control(text)) {
-    findings.error(position_of(text, *offset), "a control character stands here", "remove it");
+    findings.error(position_of(text, *offset, file), "a control character stands here",
+                   "remove it");
     return std::nullopt;
   }
   std::string result(text);
   result.erase(std::remove(result.begin(), result.end(), '\r'), result.end());
-  const bool tabs = refuse_tabs(result, findings);
-  if (refuse_directives(result, findings) || tabs) {
+  const bool tabs = refuse_tabs(result, findings, file);
+  if (refuse_directives(result, findings, file) || tabs) {
     return std::nullopt;
   }
   return result;
@@ -190,7 +210,7 @@ std::optional<std::string> clean_text(std::string_view text, Findings& findings)
 std::optional<Node> read_yaml(const std::string& text, Findings& findings, TextPlace place) {
   Locator locator(text, place);
   TreeBuilder builder(locator, findings);
-  std::istringstream stream(text);
+  std::istringstream stream(with_hidden_braces(text));
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {

@@ -23,14 +23,16 @@ inline constexpr std::size_t max_nodes = 200'000;
 struct TextPlace {
   Origin origin = Origin::deck;
   std::size_t column = 1;
+  std::size_t file = 0;  ///< see Position
 };
 
 /// The text without carriage returns; nothing, and a finding, if it is too
 /// large or is no UTF-8 text.
-std::optional<std::string> clean_text(std::string_view text, Findings& findings);
+std::optional<std::string> clean_text(std::string_view text, Findings& findings,
+                                      std::size_t file = 0);
 
 /// The root of a cleaned text, null for an empty one; nothing after a syntax error. What was found
-/// goes to `findings`.
+/// goes to `findings`. ${name} is text, also where YAML would take the braces for a section.
 std::optional<Node> read_yaml(const std::string& text, Findings& findings, TextPlace place = {});
 
 }  // namespace zygos::deck

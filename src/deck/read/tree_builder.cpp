@@ -25,6 +25,12 @@ std::size_t scalar_bytes(std::string_view line, const std::string& value) {
   return 0;
 }
 
+std::string with_braces(std::string text) {
+  std::replace(text.begin(), text.end(), hidden_open, '{');
+  std::replace(text.begin(), text.end(), hidden_close, '}');
+  return text;
+}
+
 }  // namespace
 
 Locator::Locator(std::string_view text, TextPlace place)
@@ -33,6 +39,7 @@ Locator::Locator(std::string_view text, TextPlace place)
 Position Locator::at(const YAML::Mark& mark, std::size_t bytes) {
   Position position;
   position.origin = place_.origin;
+  position.file = place_.file;
   position.in_overrides = place_.origin == Origin::command_line;
   const std::size_t last = lines_.size() - 1;
   const std::size_t line = mark.is_null() ? last : static_cast<std::size_t>(mark.line);
@@ -102,7 +109,9 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const bool written = line.starts_with('~') || line.starts_with("null") ||
                        line.starts_with("Null") || line.starts_with("NULL");
   // The parser puts a value that is not there at the next thing it finds.
-  if (!written && !frames_.empty()) {
+  if (written) {
+    node.text = written_null;
+  } else if (!frames_.empty()) {
     const Frame& frame = frames_.back();
     node.position = frame.has_key ? frame.key_position : frame.node.position;
   }
@@ -122,13 +131,14 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
                            const std::string& value) {
   refuse_extras(mark, tag, anchor);
   const bool quotes = tag == "!";
-  const std::size_t bytes = scalar_bytes(locator_.rest_of_line(mark), value);
+  const std::string text = with_braces(value);
+  const std::size_t bytes = scalar_bytes(locator_.rest_of_line(mark), text);
   if (bytes == 0) {
     findings_.error(locator_.at(mark), "this quote is not closed on its line",
                     "put the other quote where the text ends; a text has one line");
     throw ReadingStopped();
   }
-  Node node = scalar_node(value, locator_.at(mark, bytes));
+  Node node = scalar_node(text, locator_.at(mark, bytes));
   node.quoted = quotes;
   deliver(std::move(node));
 }

@@ -16,6 +16,10 @@
 
 namespace zygos::deck {
 
+/// What stands for the braces of ${name} while YAML is parsed; a deck has no such characters.
+inline constexpr char hidden_open = '\x01';
+inline constexpr char hidden_close = '\x02';
+
 /// Thrown to leave the parser after a finding that makes the rest pointless.
 struct ReadingStopped {};
 

@@ -19,6 +19,7 @@ struct Value {
   std::string name;  ///< key, or name of an element
   Type type = Type::section;
   Position position;
+  std::string via;       ///< where the value's variables come from; see Node
   bool is_word = false;  ///< `text` holds a word instead of a value of the type
   std::string text;      ///< texts, choices, words, paths as written
   std::int64_t integer = 0;
