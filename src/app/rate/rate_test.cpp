@@ -12,6 +12,9 @@ namespace {
 
 using Values = std::vector<double>;
 
+/// In standard errors: extremes of noise alone lie up to about six apart.
+constexpr double min_fall = 8.0;
+
 /// Each with as many on either side as there are on both, at most `width`.
 Values centred_means(const std::vector<RatePoint>& points, std::size_t width) {
   Values means;
@@ -67,20 +70,23 @@ std::size_t smoothing_width(std::int64_t steps) {
 
 RateSuggestion suggested_rate(const std::vector<RatePoint>& points, std::size_t width) {
   RateSuggestion result;
-  if (points.empty()) {
-    return result;
-  }
   result.smoothed = centred_means(points, width);
   result.slopes = slopes_of(points, result.smoothed, width);
-  const auto& smoothed = result.smoothed;
-  result.lowest = static_cast<std::size_t>(std::ranges::min_element(smoothed) - smoothed.begin());
-  const std::size_t first = points.size() / 10;
+  if (points.size() <= 2 * width) {
+    return result;
+  }
+  // Means of fewer losses, at either end, are noisier than the others.
+  const auto whole = result.smoothed.begin() + static_cast<std::ptrdiff_t>(width);
+  const auto lowest =
+      std::min_element(whole, result.smoothed.end() - static_cast<std::ptrdiff_t>(width));
+  result.lowest = static_cast<std::size_t>(lowest - result.smoothed.begin());
+  const std::size_t first = std::max(width, points.size() / 10);
   if (first >= result.lowest) {
     return result;
   }
-  const double start = *std::max_element(smoothed.begin(),
-                                         smoothed.begin() + static_cast<std::ptrdiff_t>(first) + 1);
-  if (start - smoothed[result.lowest] <= 3.0 * noise_of(points, smoothed, width)) {
+  const double start =
+      *std::max_element(whole, result.smoothed.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+  if (start - *lowest <= min_fall * noise_of(points, result.smoothed, width)) {
     return result;
   }
   const auto begin = result.slopes.begin();

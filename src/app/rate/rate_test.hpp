@@ -48,8 +48,8 @@ struct RateSuggestion {
 std::size_t smoothing_width(std::int64_t steps);
 
 /// The rate at which the smoothed loss falls fastest per decade. Steps of the first tenth, which
-/// still learn what any rate learns, and those behind the smallest loss don't count; a fall that is
-/// no larger than the noise of the losses is none.
+/// still learn what any rate learns, and those behind the smallest loss don't count; a fall of
+/// less than eight standard errors of the mean is none.
 RateSuggestion suggested_rate(const std::vector<RatePoint>& points, std::size_t width);
 
 }  // namespace zygos::app
