@@ -12,8 +12,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// In standard errors: of a hundred means of noise, the extremes lie hardly further apart.
-constexpr double min_fall = 6.0;
+/// In standard errors: extremes of noise alone lie up to about six apart.
+constexpr double min_fall = 8.0;
 
 /// Each with as many on either side as there are on both, at most `width`.
 Values centred_means(const std::vector<RatePoint>& points, std::size_t width) {

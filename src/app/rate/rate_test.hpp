@@ -49,7 +49,7 @@ std::size_t smoothing_width(std::int64_t steps);
 
 /// The rate at which the smoothed loss falls fastest per decade. Steps of the first tenth, which
 /// still learn what any rate learns, and those behind the smallest loss don't count; a fall of
-/// less than six standard errors of the mean is none.
+/// less than eight standard errors of the mean is none.
 RateSuggestion suggested_rate(const std::vector<RatePoint>& points, std::size_t width);
 
 }  // namespace zygos::app
