@@ -54,13 +54,12 @@ void add_overrides(CLI::App& command, Invocation& to) {
                       ? "Values to train with, such as optimizer.learning_rate=1e-3,1e-2"
                       : "Deck values to replace, such as train.epochs=20 or "
                         "optimizer.learning_rate=3e-4")
-      ->check([](const std::string& text) {
-        const auto equals = text.find('=');
-        const bool good = equals != std::string::npos && equals > 0;
-        return good ? std::string()
-                    : "'" + text +
-                          "' is an unexpected argument; overrides are written key.path=value, e.g. "
-                          "train.epochs=20";
+      ->check([takes_decks = command.get_name() == "compare"](const std::string& text) {
+        return takes_decks || is_override(text)
+                   ? std::string()
+                   : "'" + text +
+                         "' is an unexpected argument; overrides are written key.path=value, e.g. "
+                         "train.epochs=20";
       })
       ->type_name("key.path=value ...");
 }
@@ -117,8 +116,8 @@ void add_compare(CLI::App& command, Invocation& to) {
   command
       .add_option(
           "--policies", to.policies,
-          "Policies with their options, such as single,gpipe:micro_batches=4,recompute=always")
-      ->required()
+          "Policies with their options, such as single,gpipe:micro_batches=4,recompute=always; "
+          "none: give several decks")
       ->type_name("a,b,c");
   const auto count = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description("");
   command.add_option("--steps", to.steps, "Steps of each (60)")->check(count)->type_name("N");
@@ -417,6 +416,11 @@ std::vector<CommandFacts> described_commands() {
   CLI::App app;
   describe(app, unused);
   return command_facts(app);
+}
+
+bool is_override(const std::string& word) {
+  const auto equals = word.find('=');
+  return equals != std::string::npos && equals > 0;
 }
 
 std::string_view exit_codes_text() { return exit_codes; }

@@ -19,7 +19,7 @@ namespace zygos::app {
 struct Invocation {
   std::string command;
   std::string target;                  ///< deck, run folder, checkpoint, key or name
-  std::vector<std::string> overrides;  ///< "key.path=value"
+  std::vector<std::string> overrides;  ///< "key.path=value"; compare: other decks, too
   std::optional<int> threads;          ///< of the host lane
   std::string run_dir;
   bool fresh = false;
@@ -53,6 +53,8 @@ struct Invocation {
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };
 
+/// "key.path=value"
+bool is_override(const std::string& word);
 /// What every command takes.
 std::vector<CommandFacts> described_commands();
 /// The table below every help.

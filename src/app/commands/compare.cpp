@@ -10,6 +10,7 @@
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
 #include "app/run/pretrained.hpp"
+#include "app/sweep/deck_comparison.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -19,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace zygos::app {
@@ -93,6 +95,17 @@ std::vector<Contender> contenders_of(const RunSetup& setup, const std::string& p
 }  // namespace
 
 ExitCode run_compare(const Invocation& invocation, Console& console) {
+  std::vector<std::string> decks{invocation.target};
+  std::ranges::copy_if(invocation.overrides, std::back_inserter(decks),
+                       [](const std::string& word) { return !is_override(word); });
+  if (decks.size() > 1 ? !invocation.policies.empty() : invocation.policies.empty()) {
+    throw UsageError(
+        "compare either policies of one deck, zygos compare DECK --policies a,b,c, or several "
+        "decks, zygos compare A.yaml B.yaml");
+  }
+  if (decks.size() > 1) {
+    return compare_decks(decks, invocation, console);
+  }
   const auto choices = policy_choices_from(invocation.policies);
   const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
   RunSetup setup = build_run(deck, build_options(invocation));
