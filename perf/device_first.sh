@@ -7,18 +7,22 @@
 #   perf/device_first.sh pack [FOLDER]         build for CUDA and pack it (default folder: build/device)
 #   perf/device_first.sh run [FOLDER] [ARGS]   try it, write FOLDER/device.md; see perf/device_steps.py --help
 #
-# A packed folder needs only a driver and the CUDA toolkit's cuBLAS on the other machine. `run` without a packed
-# folder takes build/host, and without a card every step runs on the emulated device.
+# `pack` makes FOLDER and FOLDER.tar.xz, and `run` unpacks the archive where there is no folder: the archive is what to
+# take to the other machine, which needs only a driver and the CUDA toolkit's cuBLAS. `run` without either takes
+# build/host, and without a card every step runs on the emulated device.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 limit_mib=50
 
 pack() {
-  local folder=$1 build=build/cuda
-  ZYGOS_HOST_ARCH=${ZYGOS_HOST_ARCH:-x86-64-v3} ZYGOS_CUDA_ARCH=${ZYGOS_CUDA_ARCH:-90} \
-    ZYGOS_CMAKE_ARGS="-DZYGOS_ENABLE_MPI=OFF -DZYGOS_ENABLE_NCCL=OFF ${ZYGOS_CMAKE_ARGS:-}" ./bootstrap build cuda
-  rm -rf "$folder"
+  local folder=$1 build=build/cuda target
+  for target in zygos_app zygos_device_tests; do
+    ZYGOS_HOST_ARCH=${ZYGOS_HOST_ARCH:-x86-64-v3} ZYGOS_CUDA_ARCH=${ZYGOS_CUDA_ARCH:-90} \
+      ZYGOS_CMAKE_ARGS="-DZYGOS_ENABLE_MPI=OFF -DZYGOS_ENABLE_NCCL=OFF -DZYGOS_ENABLE_EXAMPLES=OFF ${ZYGOS_CMAKE_ARGS:-}" \
+      ./bootstrap build cuda "$target"
+  done
+  rm -rf "$folder" "$folder.tar.xz"
   mkdir -p "$folder/bin" "$folder/lib"
   cp "$build/bin/zygos" "$build/tests/zygos_device_tests" "$folder/bin/"
   # The machine's own: the C library, which belongs to its loader, and the toolkit, which belongs to its driver.
@@ -27,9 +31,10 @@ pack() {
     [[ $(basename "$library") =~ $own ]] || cp -L "$library" "$folder/lib/"
   done
   strip "$folder"/bin/* "$folder"/lib/*
+  XZ_OPT=-T0 tar -C "$(dirname "$folder")" -cJf "$folder.tar.xz" "$(basename "$folder")"
   local mib
-  mib=$(du -sm "$folder" | cut -f 1)
-  echo "packed $folder: $mib MiB, at most $limit_mib"
+  mib=$(du -m "$folder.tar.xz" | cut -f 1)
+  echo "packed $folder.tar.xz: $mib MiB, at most $limit_mib"
   ((mib <= limit_mib))
 }
 
@@ -39,6 +44,7 @@ case ${1:-} in
     shift
     folder=build/device
     [[ ${1:--} == -* ]] || { folder=$1 && shift; }
+    [[ -d $folder/bin || ! -e $folder.tar.xz ]] || tar -C "$(dirname "$folder")" -xf "$folder.tar.xz"
     exec python3 perf/device_steps.py --folder "$folder" "$@"
     ;;
   *)

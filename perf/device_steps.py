@@ -4,12 +4,14 @@
 """Tries a build on a machine that has just got a card, and writes what was found as one table.
 
 Usage: perf/device_steps.py [--folder FOLDER] [--zygos PROGRAM] [--output FILE] [--quick]
+                            [--only STEP...] [--limit SECONDS]
 
 Each step has a time limit and a log (FOLDER/logs/STEP.log); one that fails does not stop the next.
-Steps: the binary links and starts; device tests; compute-sanitizer over the kernels with scratch
-memory; bench of seven models in float32 and bf16; an epoch on the host, and two on the device, whose
-bits must be equal; what `plan` recommends and what a split of host and device takes; the same models
-in PyTorch on the card; ncu of the slowest kernels. Tools that this machine lacks are rows that say so.
+Steps: starts, the binary links and starts; tests, the device tests, in several processes; epochs, an
+epoch on the host, and two on the device, whose bits must be equal; bench, seven models in float32 and
+bf16; torch, the same models in PyTorch on the card in float32, tf32 and bf16; split, what `plan`
+recommends and what a split of host and device takes; sanitize, compute-sanitizer over the kernels with
+scratch memory; ncu, the slowest kernels. Tools that this machine lacks are rows that say so.
 
 Without a card every step runs on the emulated device: the table then shows that the steps work and
 nothing else. --quick: few steps of small models, for a test. Ends with 1 if a step failed.
@@ -20,6 +22,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -29,8 +32,19 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = {"mnist_mlp": 200, "mlp_big": 20, "lenet5": 100, "cifar10_quick": 50, "unet": 10, "gpt": 10,
           "gcn": 50}
-TORCH_MODELS = {"lenet5": 64, "cifar10_quick": 100, "unet": 8}
+# Decks whose data files need not be on this machine.
+DATA = {"cifar10_quick": ["data={format: glyphs, size: 32}"]}
+TORCH_MODELS = {"mnist_mlp": ["--model", "mlp", "--widths", "784,128,10", "--batch", 100],
+                "mlp_big": ["--model", "mlp", "--widths", "784,2048,2048,2048,10", "--batch", 256],
+                "lenet5": ["--model", "lenet5", "--batch", 64],
+                "cifar10_quick": ["--model", "cifar10_quick", "--batch", 100],
+                "unet": ["--model", "unet", "--batch", 8], "gpt": ["--model", "gpt", "--batch", 1],
+                "gcn": ["--model", "gcn", "--batch", 1]}
 PRECISIONS = ["float32", "bf16"]
+TORCH_PRECISIONS = ["float32", "tf32", "bf16"]
+# Processes that share the device tests: one that dies takes only its own share along.
+SHARDS = 8
+STEPS = ["tests", "epochs", "bench", "torch", "split", "sanitize", "ncu"]
 SANITIZED = "*onvolution*,*ttention*,*ool*,*sums over rows*,*product*"
 # The card, or what stands in for it.
 DEVICE_ALONE = "lanes={device: {kind: auto}}"
@@ -49,7 +63,8 @@ class NotHere(Exception):
 
 
 class Steps:
-    def __init__(self, folder, zygos, quick):
+    def __init__(self, folder, zygos, quick, limit):
+        self.limit = limit
         packed = folder / "bin/zygos"
         self.zygos = packed if packed.exists() else zygos
         self.tests = folder / "bin/zygos_device_tests"
@@ -59,8 +74,9 @@ class Steps:
         self.quick = quick
         self.environment = dict(os.environ)
         if packed.exists():
+            toolkit = os.environ.get("CUDA_HOME", "/usr/local/cuda")
             found = self.environment.get("LD_LIBRARY_PATH", "")
-            self.environment["LD_LIBRARY_PATH"] = f"{folder / 'lib'}:{found}"
+            self.environment["LD_LIBRARY_PATH"] = f"{folder / 'lib'}:{toolkit}/lib64:{found}"
         self.rows = []
         self.has_card = False
 
@@ -69,8 +85,8 @@ class Steps:
         with open(self.logs / f"{log}.log", "a") as file:
             file.write(f"$ {' '.join(map(str, words))}\n")
             file.flush()
-            done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=file,
-                                  text=True, timeout=limit, env=self.environment, cwd=ROOT)
+            done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=file, text=True,
+                                  timeout=min(limit, self.limit), env=self.environment, cwd=ROOT)
             file.write(done.stdout)
         if done.returncode != 0:
             raise RuntimeError(f"ended with {done.returncode}, see {log}.log")
@@ -107,10 +123,34 @@ class Steps:
     def device_tests(self):
         if not self.tests.exists():
             raise NotHere("no packed zygos_device_tests")
-        words = [self.tests, "--colour-mode", "none"]
+        words = [self.tests, "--colour-mode", "none", "--durations", "yes", "--shard-count", SHARDS]
         if self.quick:
             words.append("*team*")
-        return self.call("device_tests", words, 240).strip().splitlines()[-1]
+        shards = []
+        for shard in range(SHARDS):
+            file = open(self.logs / f"tests_{shard}.log", "w")
+            shards.append(subprocess.Popen([str(word) for word in [*words, "--shard-index", shard]], stdout=file,
+                                           stderr=subprocess.STDOUT, env=self.environment, cwd=ROOT))
+        until = time.monotonic() + min(240, self.limit)
+        late = []
+        for shard, process in enumerate(shards):
+            try:
+                process.wait(max(0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                late.append(shard)
+        passed, failed = 0, [f"shard {shard} not done in time" for shard in late]
+        for shard, process in enumerate(shards):
+            text = (self.logs / f"tests_{shard}.log").read_text(errors="replace")
+            total = re.search(r"^test cases: *(\d+) \| *(\d+) passed", text, re.M)
+            whole = re.search(r"^All tests passed \(.* in (\d+) test case", text, re.M)
+            passed += int(whole[1]) if whole else int(total[2]) if total else 0
+            if process.returncode != 0 and shard not in late:
+                failed.append(f"shard {shard} ended with {process.returncode}")
+        if failed:
+            raise RuntimeError(f"{passed} cases passed; " + ", ".join(failed) + ", see tests_*.log")
+        return f"all {passed} cases passed"
 
     def sanitized(self, tool):
         if shutil.which("compute-sanitizer") is None or not self.has_card:
@@ -122,7 +162,7 @@ class Steps:
         steps = 2 if self.quick else MODELS[model]
         found = self.json("bench", ["bench", f"inputs/{model}.yaml", "--steps", steps, "--warmup", 2, "--ops",
                                     "policy={type: single, lane: device}", DEVICE_ALONE,
-                                    f"precision={precision}"], 120)
+                                    f"precision={precision}", *DATA.get(model, [])], 120)
         return f"{1e3 * found['median_step_s']:.3f} ms a step"
 
     def epoch(self, name, lane):
@@ -148,21 +188,17 @@ class Steps:
                               "--steps", 20 if self.quick else 200], 240)
         return f"recommended: {found['recommended']}; measured: compare.log"
 
-    def torch(self):
+    def torch(self, model, precision):
         if not self.has_card:
             raise NotHere("needs a card")
-        check = "import torch; assert torch.cuda.is_available(); print(torch.__version__)"
         try:
-            version = self.call("torch", [sys.executable, "-c", check], 60).strip()
+            self.call("torch", [sys.executable, "-c", "import torch; assert torch.cuda.is_available()"], 60)
         except RuntimeError as absent:
             raise NotHere("needs PyTorch with CUDA") from absent
-        steps = []
-        for model, batch in TORCH_MODELS.items():
-            words = [sys.executable, ROOT / "perf/peers/step_torch.py", "--device", "cuda", "--model", model,
-                     "--batch", batch, "--steps", 100]
-            found = json.loads(self.call("torch", words, 120).strip().splitlines()[-1])
-            steps.append(f"{model} {1e3 * found['median_step_s']:.3f} ms")
-        return f"PyTorch {version}: " + ", ".join(steps)
+        words = [sys.executable, ROOT / "perf/peers/step_torch.py", "--device", "cuda", "--precision", precision,
+                 *TORCH_MODELS[model], "--steps", MODELS[model]]
+        found = json.loads(self.call("torch", words, 120).strip().splitlines()[-1])
+        return f"{1e3 * found['median_step_s']:.3f} ms a step, PyTorch {found['version']}"
 
     def slowest_kernels(self):
         if shutil.which("ncu") is None or not self.has_card:
@@ -171,18 +207,27 @@ class Steps:
                                  "inputs/lenet5.yaml", "--steps", 2, "--warmup", 0, DEVICE_ALONE,
                                  "policy={type: single, lane: device}"], 240).strip().splitlines()[-1]
 
-    def run(self):
-        self.step("links and starts", self.starts)
-        self.step("device tests", self.device_tests)
-        for tool in ["memcheck", "racecheck", "initcheck"]:
-            self.step(f"compute-sanitizer {tool}", lambda tool=tool: self.sanitized(tool))
-        for model in ["mnist_mlp"] if self.quick else MODELS:
+    def plan(self):
+        """(name for --only, title, function) of every step."""
+        models = ["mnist_mlp"] if self.quick else MODELS
+        yield "tests", "device tests", self.device_tests
+        yield "epochs", "an epoch on host and device", self.epochs
+        for model in models:
             for precision in PRECISIONS:
-                self.step(f"bench {model} {precision}", lambda m=model, p=precision: self.benched(m, p))
-        self.step("an epoch on host and device", self.epochs)
-        self.step("plan and split", self.split)
-        self.step("PyTorch on the card", self.torch)
-        self.step("ncu", self.slowest_kernels)
+                yield "bench", f"bench {model} {precision}", lambda m=model, p=precision: self.benched(m, p)
+        for model in models:
+            for precision in TORCH_PRECISIONS:
+                yield "torch", f"PyTorch {model} {precision}", lambda m=model, p=precision: self.torch(m, p)
+        yield "split", "plan and split", self.split
+        for tool in ["memcheck", "racecheck", "initcheck"]:
+            yield "sanitize", f"compute-sanitizer {tool}", lambda tool=tool: self.sanitized(tool)
+        yield "ncu", "ncu", self.slowest_kernels
+
+    def run(self, only):
+        self.step("links and starts", self.starts)
+        for name, title, function in self.plan():
+            if not only or name in only:
+                self.step(title, function)
 
 
 def table(steps):
@@ -201,9 +246,11 @@ def main():
                         help="where nothing is packed (build/host/bin/zygos)")
     parser.add_argument("--output", type=pathlib.Path, help="the table (FOLDER/device.md)")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=STEPS, help="these steps and `starts`, which comes always")
+    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="no call takes longer")
     given = parser.parse_args()
-    steps = Steps(given.folder.resolve(), given.zygos.resolve(), given.quick)
-    steps.run()
+    steps = Steps(given.folder.resolve(), given.zygos.resolve(), given.quick, given.limit)
+    steps.run(given.only)
     output = given.output or given.folder / "device.md"
     output.write_text(table(steps))
     print(f"wrote {output}")

@@ -158,7 +158,7 @@ class Gpt(nn.Module):
         self.scores = nn.Linear(width, vocabulary)
 
     def forward(self, tokens):
-        places = torch.arange(tokens.shape[1])
+        places = torch.arange(tokens.shape[1], device=tokens.device)
         x = self.drop(self.tokens(tokens) + self.positions(places))
         return self.scores(self.norm(self.blocks(x)))
 
@@ -211,7 +211,7 @@ class SymmetricProduct(torch.autograd.Function):
 class Gcn(nn.Module):
     def __init__(self, matrix, features, units, classes):
         super().__init__()
-        self.matrix = matrix
+        self.register_buffer("matrix", matrix)
         self.linear = nn.ModuleList([nn.Linear(features, units), nn.Linear(units, units)])
         self.last = nn.Linear(units, classes)
 

@@ -26,18 +26,27 @@ def arguments():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--forward", action="store_true")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--precision", choices=["float32", "tf32", "bf16"], default="float32",
+                        help="of products on a card: float32 (default), tf32, or bf16 by autocast")
     parser.add_argument("--compile", action="store_true",
                         help="model with loss, and optimizer, by torch.compile")
     return parser.parse_args()
 
 
-def training_step(work, compiled):
+def set_precision(name):
+    """PyTorch lets cuDNN round to tf32 unless told otherwise, but not cuBLAS."""
+    torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
+    torch.backends.cudnn.allow_tf32 = name == "tf32"
+
+
+def training_step(work, options):
     """A function that trains on inputs and targets."""
     def loss_of(inputs, targets):
-        return work.loss(work.model(inputs), targets)
+        with torch.autocast(options.device, torch.bfloat16, enabled=options.precision == "bf16"):
+            return work.loss(work.model(inputs), targets)
 
     update = work.optimizer.step
-    if compiled:
+    if options.compile:
         loss_of = torch.compile(loss_of)
         update = torch.compile(work.optimizer.step)
 
@@ -49,9 +58,9 @@ def training_step(work, compiled):
     return step
 
 
-def forward_pass(work, compiled):
+def forward_pass(work, options):
     work.model.eval()
-    model = torch.compile(work.model) if compiled else work.model
+    model = torch.compile(work.model) if options.compile else work.model
 
     def step(inputs, targets):
         with torch.inference_mode():
@@ -64,13 +73,14 @@ def main():
     options = arguments()
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
+    set_precision(options.precision)
     widths = {"widths": [int(w) for w in options.widths.split(",")]} if options.widths else {}
     work = MODELS[options.model](options.batch, **widths)
     work.model.to(options.device)  # in place: the optimizer's parameters stay the same
     # A few batches in turn, as a data set in memory would give them.
     batches = [tuple(part.to(options.device) for part in work.batch()) for _ in range(8)]
     wait = torch.cuda.synchronize if options.device == "cuda" else (lambda: None)
-    run = (forward_pass if options.forward else training_step)(work, options.compile)
+    run = (forward_pass if options.forward else training_step)(work, options)
     seconds = []
     for step in range(options.warmup + options.steps):
         inputs, targets = batches[step % len(batches)]
