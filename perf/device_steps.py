@@ -7,8 +7,8 @@ Usage: perf/device_steps.py [--folder FOLDER] [--zygos PROGRAM] [--output FILE] 
                             [--only STEP...] [--limit SECONDS]
 
 Each step has a time limit and a log (FOLDER/logs/STEP.log); one that fails does not stop the next.
-Steps: starts, the binary links and starts; tests, the device tests, in several processes; epochs, an
-epoch on the host, and two on the device, whose bits must be equal; bench, seven models in float32 and
+Steps: starts, the binary links and starts; tests, the device tests, whose failures are listed below the
+table with what each one said (perf/device_tests.py); epochs, an epoch on the host, and two on the device, whose bits must be equal; bench, seven models in float32 and
 bf16; torch, the same models in PyTorch on the card in float32, tf32 and bf16; split, what `plan`
 recommends and what a split of host and device takes; sanitize, compute-sanitizer over the kernels with
 scratch memory; ncu, the slowest kernels. Tools that this machine lacks are rows that say so.
@@ -29,6 +29,8 @@ import sys
 import time
 from typing import NamedTuple
 
+import device_tests
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = {"mnist_mlp": 200, "mlp_big": 20, "lenet5": 100, "cifar10_quick": 50, "unet": 10, "gpt": 10,
           "gcn": 50}
@@ -42,8 +44,6 @@ TORCH_MODELS = {"mnist_mlp": ["--model", "mlp", "--widths", "784,128,10", "--bat
                 "gcn": ["--model", "gcn", "--batch", 1]}
 PRECISIONS = ["float32", "bf16"]
 TORCH_PRECISIONS = ["float32", "tf32", "bf16"]
-# Processes that share the device tests: one that dies takes only its own share along.
-SHARDS = 8
 STEPS = ["tests", "epochs", "bench", "torch", "split", "sanitize", "ncu"]
 SANITIZED = "*onvolution*,*ttention*,*ool*,*sums over rows*,*product*"
 # The card, or what stands in for it.
@@ -78,6 +78,7 @@ class Steps:
             found = self.environment.get("LD_LIBRARY_PATH", "")
             self.environment["LD_LIBRARY_PATH"] = f"{folder / 'lib'}:{toolkit}/lib64:{found}"
         self.rows = []
+        self.failures = []
         self.has_card = False
 
     def call(self, log, words, limit):
@@ -123,34 +124,12 @@ class Steps:
     def device_tests(self):
         if not self.tests.exists():
             raise NotHere("no packed zygos_device_tests")
-        words = [self.tests, "--colour-mode", "none", "--durations", "yes", "--shard-count", SHARDS]
-        if self.quick:
-            words.append("*team*")
-        shards = []
-        for shard in range(SHARDS):
-            file = open(self.logs / f"tests_{shard}.log", "w")
-            shards.append(subprocess.Popen([str(word) for word in [*words, "--shard-index", shard]], stdout=file,
-                                           stderr=subprocess.STDOUT, env=self.environment, cwd=ROOT))
-        until = time.monotonic() + min(240, self.limit)
-        late = []
-        for shard, process in enumerate(shards):
-            try:
-                process.wait(max(0, until - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-                late.append(shard)
-        passed, failed = 0, [f"shard {shard} not done in time" for shard in late]
-        for shard, process in enumerate(shards):
-            text = (self.logs / f"tests_{shard}.log").read_text(errors="replace")
-            total = re.search(r"^test cases: *(\d+) \| *(\d+) passed", text, re.M)
-            whole = re.search(r"^All tests passed \(.* in (\d+) test case", text, re.M)
-            passed += int(whole[1]) if whole else int(total[2]) if total else 0
-            if process.returncode != 0 and shard not in late:
-                failed.append(f"shard {shard} ended with {process.returncode}")
-        if failed:
-            raise RuntimeError(f"{passed} cases passed; " + ", ".join(failed) + ", see tests_*.log")
-        return f"all {passed} cases passed"
+        runs = device_tests.DeviceTests(self.tests, self.logs, self.environment, min(240, self.limit))
+        outcome = runs.run("*team*" if self.quick else "")
+        self.failures = outcome.failures
+        if outcome.failures or outcome.unreached:
+            raise RuntimeError(outcome.text())
+        return outcome.text()
 
     def sanitized(self, tool):
         if shutil.which("compute-sanitizer") is None or not self.has_card:
@@ -236,6 +215,8 @@ def table(steps):
              "| --- | --- | --- | --- |"]
     for row in steps.rows:
         lines.append(f"| {row.step} | {row.result} | {row.seconds:.1f} | {row.found.replace('|', '/')} |")
+    for failure in steps.failures:
+        lines += ["", f"`{failure.name}` {failure.how}:", "", "```", failure.said, "```"]
     return "\n".join(lines) + "\n"
 
 
