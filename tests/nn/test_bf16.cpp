@@ -245,7 +245,7 @@ Results run(const Case& one, DType type, const Exec& exec) {
   for (const ConstantSpec& spec : one.layer->constants(samples, wide(type))) {
     scratch.emplace_back(static_cast<std::size_t>(spec.shape.size()));
     constants.emplace_back(scratch.back().data(), spec.dtype, spec.shape);
-    spec.fill(constants.back().raw());
+    testing::fill_constant<Exec>(constants.back(), spec);
   }
   const Shape shape = one.layer->infer(samples).with_leading(batch);
   const AnyTensor<Exec> output(type, shape), d_output(type, shape, one.d_output);

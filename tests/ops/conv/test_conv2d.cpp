@@ -187,7 +187,7 @@ TEMPLATE_LIST_TEST_CASE("Sums of channels go over samples and pixels", "", testi
 
 namespace {
 
-template <class Exec, class T>
+template <class Exec, class T, TiledBy by>
 void compare_with_device() {
   const Exec exec = make_exec<Exec>();
   for (const Conv2d& c : conv_shapes()) {
@@ -211,9 +211,10 @@ void compare_with_device() {
     conv2d_backward_filter<Exec, T>(exec, c, x.const_vector(), d_y.const_vector(), scratch.vector(),
                                     d_w.vector(), Into::replaced);
     ImplicitGemm<T> product = forward_gemm<T>(c, w.data(), x.data(), y_tiled.data());
-    tiled_windows("zygos::test::conv2d", exec, product, epilogue);
+    tiled_windows<Exec, T, by>("zygos::test::conv2d", exec, product, epilogue);
     product.to = d_y.data();
-    tiled_gradient(exec, product, scratch_tiled.vector(), d_w_tiled.vector(), Into::replaced);
+    tiled_gradient<Exec, T, by>(exec, product, scratch_tiled.vector(), d_w_tiled.vector(),
+                                Into::replaced);
     exec.fence("zygos::test");
 
     const double k = static_cast<double>(c.weights() / c.filters);
@@ -232,12 +233,13 @@ void compare_with_device() {
 
 TEMPLATE_LIST_TEST_CASE("What a device computes equals what a host does", "",
                         testing::KernelCases) {
-  compare_with_device<typename TestType::Exec, typename TestType::T>();
+  compare_with_device<typename TestType::Exec, typename TestType::T, TiledBy::threads>();
 }
 
 TEMPLATE_LIST_TEST_CASE("What a device computes of bf16 equals what a host does", "",
                         testing::AllSpaces) {
-  compare_with_device<TestType, bf16>();
+  compare_with_device<TestType, bf16, TiledBy::threads>();
+  compare_with_device<TestType, bf16, TiledBy::matrix_unit>();
 }
 
 TEST_CASE("A convolution's bits depend neither on threads nor on how a batch is cut") {

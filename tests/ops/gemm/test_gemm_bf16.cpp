@@ -76,9 +76,10 @@ struct Operands {
   std::vector<double> expected;
 };
 
-/// A product is computed as its lane does, or as a device does, on a host, too.
-enum class Way { own, tiled };
-const std::vector<Way> ways{Way::own, Way::tiled};
+/// A product is computed as its lane does, or as a device does, on a host, too: by the arithmetic
+/// of threads or by matrix units.
+enum class Way { own, by_threads, by_matrix_unit };
+const std::vector<Way> ways{Way::own, Way::by_threads, Way::by_matrix_unit};
 const std::vector<Activation> activations{Activation::none, Activation::relu, Activation::tanh};
 const std::vector<Into> intos{Into::replaced, Into::added};
 
@@ -126,8 +127,10 @@ TEMPLATE_LIST_TEST_CASE("Products of bf16 with bias and activation equal the ref
         const Epilogue<Exec, bf16> epilogue{data.bias.const_vector(), which};
         if (way == Way::own) {
           gemm<Exec, bf16>(exec, a, b, c, epilogue);
+        } else if (way == Way::by_threads) {
+          team_bf16_gemm<Exec, TiledBy::threads>(exec, a, b, c, epilogue);
         } else {
-          team_bf16_gemm<Exec>(exec, a, b, c, epilogue);
+          team_bf16_gemm<Exec, TiledBy::matrix_unit>(exec, a, b, c, epilogue);
         }
         exec.fence("zygos::test");
 
@@ -161,8 +164,10 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, wit
         };
         if (way == Way::own) {
           views([](const auto&... all) { gemm_tn<Exec, bf16>(all...); });
+        } else if (way == Way::by_threads) {
+          views([](const auto&... all) { team_bf16_gemm_tn<Exec, TiledBy::threads>(all...); });
         } else {
-          views([](const auto&... all) { team_bf16_gemm_tn<Exec>(all...); });
+          views([](const auto&... all) { team_bf16_gemm_tn<Exec, TiledBy::matrix_unit>(all...); });
         }
         exec.fence("zygos::test");
 
@@ -191,12 +196,14 @@ TEMPLATE_LIST_TEST_CASE("Gradients of inputs are products of bf16 with transpose
       const Operands<Exec> data(shape);
       const Buffer<Exec, float> b(reference::transposed(shape.k, shape.n, data.b_values));
       const auto a = data.a.const_matrix(shape.m, shape.k);
+      const auto transposed = b.const_matrix(shape.n, shape.k);
+      const auto c = data.c.matrix(shape.m, shape.n);
       if (way == Way::own) {
-        gemm_nt<Exec, bf16>(exec, a, b.const_matrix(shape.n, shape.k),
-                            data.c.matrix(shape.m, shape.n));
+        gemm_nt<Exec, bf16>(exec, a, transposed, c);
+      } else if (way == Way::by_threads) {
+        team_bf16_gemm_nt<Exec, TiledBy::threads>(exec, a, transposed, c);
       } else {
-        team_bf16_gemm_nt<Exec>(exec, a, b.const_matrix(shape.n, shape.k),
-                                data.c.matrix(shape.m, shape.n));
+        team_bf16_gemm_nt<Exec, TiledBy::matrix_unit>(exec, a, transposed, c);
       }
       exec.fence("zygos::test");
 

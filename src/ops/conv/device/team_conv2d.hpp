@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions of a device: implicit GEMM by teams, whose second operand is the im2col matrix,
-// found from a table of taps and one of pixels. For any space, so that tests can run it where there
-// is no device.
+// found from a table of taps and one of pixels. Matrix units round weights to bf16. For any space,
+// so that tests can run it where there is no device.
 #pragma once
 
 #include "ops/common/launch.hpp"
 #include "ops/conv/conv2d.hpp"
 #include "ops/conv/device/transposed_filters.hpp"
 #include "ops/elementwise/activation_math.hpp"
-#include "ops/gemm/device/team_gemm.hpp"
+#include "ops/gemm/device/matrix_gemm.hpp"
 
 #include <algorithm>
 
@@ -176,15 +176,15 @@ struct GradientTiles {
   }
 };
 
-template <class Exec, class T>
+template <class Exec, class T, TiledBy by = tiled_by<T, Exec>>
 void tiled_windows(const char* label, const Exec& exec, const ImplicitGemm<T>& product,
                    const Epilogue<Exec, T>& epilogue) {
-  team_gemm<Wide<T>>(label, exec,
-                     WindowTiles<T>(product, epilogue.bias.data(), epilogue.activation));
+  tiled_gemm<T, by>(label, exec,
+                    WindowTiles<T>(product, epilogue.bias.data(), epilogue.activation));
 }
 
 /// `partial_sums`: as many elements as there are weights, or several times that.
-template <class Exec, class T>
+template <class Exec, class T, TiledBy by = tiled_by<T, Exec>>
 void tiled_gradient(const Exec& exec, const ImplicitGemm<T>& product,
                     VectorView<Exec, Wide<T>> sums, VectorView<Exec, Wide<T>> d_w, Into into) {
   const auto weights = static_cast<std::int64_t>(d_w.size());
@@ -192,8 +192,8 @@ void tiled_gradient(const Exec& exec, const ImplicitGemm<T>& product,
       static_cast<std::int64_t>(sums.size()) / std::max<std::int64_t>(weights, 1);
   const std::int64_t chunks =
       std::clamp<std::int64_t>(room, 1, std::max<std::int64_t>(product.samples, 1));
-  team_gemm<Wide<T>>("zygos::ops::conv2d_backward_filter", exec,
-                     GradientTiles<T>(product, chunks, sums.data()));
+  tiled_gemm<T, by>("zygos::ops::conv2d_backward_filter", exec,
+                    GradientTiles<T>(product, chunks, sums.data()));
   const Wide<T>* const from = sums.data();
   Wide<T>* const to = d_w.data();
   const bool adds = into == Into::added;

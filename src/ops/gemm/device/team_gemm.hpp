@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace zygos::ops {
 
@@ -29,6 +30,21 @@ template <class Exec>
 inline constexpr std::size_t team_side = HostSpace<Exec> ? 1 : 16;
 
 namespace detail {
+
+/// f(slow, fast, of_fast(fast)) for the elements of a block that one of a team's threads loads:
+/// neighbouring threads have neighbours along `fast`, and what is known of such an index is looked
+/// up once, where a thread meets it again.
+template <std::size_t threads, std::size_t slows, std::size_t fasts, class OfFast, class F>
+KOKKOS_FUNCTION void for_each_loaded(std::size_t rank, const OfFast& of_fast, const F& f) {
+  constexpr std::size_t beside = threads < fasts ? threads : fasts;
+  static_assert(threads % beside == 0);
+  for (std::size_t fast = rank % beside; fast < fasts; fast += beside) {
+    const auto known = of_fast(fast);
+    for (std::size_t slow = rank / beside; slow < slows; slow += threads / beside) {
+      f(slow, fast, known);
+    }
+  }
+}
 
 /// `down`, `across`: elements of the result that a thread sums in each direction.
 template <class T, class Exec, class Product, std::size_t down, std::size_t across>
@@ -105,21 +121,35 @@ struct TeamGemmKernel {
   /// A block of an operand, `count` deep, with zeros beyond its ends; each thread loads its part.
   KOKKOS_FUNCTION void load_left(const Tile& tile, std::size_t count, std::size_t rank,
                                  const Depths& depths, const Left& a) const {
-    for (std::size_t i = rank; i < block * tile_rows; i += threads) {
-      const std::size_t k = Product::a_along_depth ? i % block : i / tile_rows;
-      const std::size_t m = Product::a_along_depth ? i / block : i % tile_rows;
+    const auto load = [&](std::size_t m, std::size_t k, const typename Product::Depth& depth) {
       const bool inside = k < count && row_of(tile, m) < product.rows;
-      a(k, m) = inside ? product.a(tile.index, row_of(tile, m), depths(k)) : T(0);
+      a(k, m) = inside ? product.a(tile.index, row_of(tile, m), depth) : T(0);
+    };
+    if constexpr (Product::a_along_depth) {
+      for_each_loaded<threads, tile_rows, block>(
+          rank, [&](std::size_t k) { return depths(k); }, load);
+    } else {
+      for_each_loaded<threads, block, tile_rows>(
+          rank, [](std::size_t m) { return m; },
+          [&](std::size_t k, std::size_t m, std::size_t) { load(m, k, depths(k)); });
     }
   }
   KOKKOS_FUNCTION void load_right(const Tile& tile, std::size_t count, std::size_t rank,
                                   const Columns& columns, const Depths& depths,
                                   const Right& b) const {
-    for (std::size_t i = rank; i < block * tile_columns; i += threads) {
-      const std::size_t k = Product::b_along_depth ? i % block : i / tile_columns;
-      const std::size_t n = Product::b_along_depth ? i / block : i % tile_columns;
+    const auto load = [&](std::size_t n, std::size_t k, const typename Product::Column& column,
+                          const typename Product::Depth& depth) {
       const bool inside = k < count && column_of(tile, n) < product.columns;
-      b(k, n) = inside ? product.b(columns(n), depths(k)) : T(0);
+      b(k, n) = inside ? product.b(column, depth) : T(0);
+    };
+    if constexpr (Product::b_along_depth) {
+      for_each_loaded<threads, tile_columns, block>(
+          rank, [&](std::size_t k) { return depths(k); },
+          [&](std::size_t n, std::size_t k, const auto& depth) { load(n, k, columns(n), depth); });
+    } else {
+      for_each_loaded<threads, block, tile_columns>(
+          rank, [&](std::size_t n) { return columns(n); },
+          [&](std::size_t k, std::size_t n, const auto& column) { load(n, k, column, depths(k)); });
     }
   }
 
@@ -175,17 +205,30 @@ void launch_team_gemm(const char* label, const Exec& exec, const Product& produc
 
 }  // namespace detail
 
+/// Tiles from which on a device's processors all have one: larger ones load less for a product.
+inline constexpr std::int64_t enough_tiles = 128;
+
 /// Sums are in the order of k, whatever the tile. Its shape follows the rows of the result, often
-/// the few filters of a convolution: 16 x 128, 32 x 128 or 64 x 64 elements.
+/// the few filters of a convolution: 16 x 128, 32 x 128 or 64 x 64 elements; of floats, where there
+/// are many, 64 x 128 or 128 x 128.
 template <class T, class Exec, class Product>
 void team_gemm(const char* label, const Exec& exec, const Product& product) {
   if (product.rows <= 16) {
-    detail::launch_team_gemm<1, 8, T>(label, exec, product);
-  } else if (product.rows <= 32) {
-    detail::launch_team_gemm<2, 8, T>(label, exec, product);
-  } else {
-    detail::launch_team_gemm<4, 4, T>(label, exec, product);
+    return detail::launch_team_gemm<1, 8, T>(label, exec, product);
   }
+  if (product.rows <= 32) {
+    return detail::launch_team_gemm<2, 8, T>(label, exec, product);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    const std::int64_t wide = product.batch * ceil_div(product.columns, 128);
+    if (product.rows > 64 && wide * ceil_div(product.rows, 128) >= enough_tiles) {
+      return detail::launch_team_gemm<8, 8, T>(label, exec, product);
+    }
+    if (wide * ceil_div(product.rows, 64) >= enough_tiles) {
+      return detail::launch_team_gemm<4, 8, T>(label, exec, product);
+    }
+  }
+  detail::launch_team_gemm<4, 4, T>(label, exec, product);
 }
 
 }  // namespace zygos::ops

@@ -6,7 +6,7 @@
 
 #include "ops/common/sum_over_rows.hpp"
 #include "ops/elementwise/activation_math.hpp"
-#include "ops/gemm/device/team_gemm.hpp"
+#include "ops/gemm/device/matrix_gemm.hpp"
 #include "ops/gemm/gemm.hpp"
 
 #include "zygos/core/error.hpp"
@@ -89,7 +89,7 @@ std::int64_t extent_of(const View& view, std::size_t axis) {
 
 }  // namespace detail
 
-template <class Exec>
+template <class Exec, TiledBy by = tiled_by<bf16, Exec>>
 void team_bf16_gemm(const Exec& exec, MatrixView<Exec, const bf16> a,
                     MatrixView<Exec, const float> b, MatrixView<Exec, bf16> c,
                     const Epilogue<Exec, bf16>& epilogue) {
@@ -98,16 +98,16 @@ void team_bf16_gemm(const Exec& exec, MatrixView<Exec, const bf16> a,
       "ops::gemm: dimensions do not fit");
   const std::int64_t depth = detail::extent_of(a, 1);
   const std::int64_t columns = detail::extent_of(c, 1);
-  team_gemm<float>("zygos::ops::gemm", exec,
-                   detail::TeamActivations<false>{{1, detail::extent_of(c, 0), columns, depth},
-                                                  {a.data(), depth, 1},
-                                                  {b.data(), columns, 1},
-                                                  epilogue.bias.data(),
-                                                  epilogue.activation,
-                                                  c.data()});
+  tiled_gemm<bf16, by>("zygos::ops::gemm", exec,
+                       detail::TeamActivations<false>{{1, detail::extent_of(c, 0), columns, depth},
+                                                      {a.data(), depth, 1},
+                                                      {b.data(), columns, 1},
+                                                      epilogue.bias.data(),
+                                                      epilogue.activation,
+                                                      c.data()});
 }
 
-template <class Exec>
+template <class Exec, TiledBy by = tiled_by<bf16, Exec>>
 void team_bf16_gemm_tn(const Exec& exec, MatrixView<Exec, const bf16> a,
                        MatrixView<Exec, const bf16> b, MatrixView<Exec, float> c,
                        VectorView<Exec, float> sums, Into into) {
@@ -117,26 +117,26 @@ void team_bf16_gemm_tn(const Exec& exec, MatrixView<Exec, const bf16> a,
   const std::int64_t rows = detail::extent_of(c, 0);
   const std::int64_t columns = detail::extent_of(c, 1);
   const bool added = into == Into::added;
-  team_gemm<float>("zygos::ops::gemm_tn", exec,
-                   detail::TeamGradient{{1, rows, columns, detail::extent_of(a, 0)},
-                                        {a.data(), 1, rows},
-                                        {b.data(), columns, 1},
-                                        c.data(),
-                                        added});
+  tiled_gemm<bf16, by>("zygos::ops::gemm_tn", exec,
+                       detail::TeamGradient{{1, rows, columns, detail::extent_of(a, 0)},
+                                            {a.data(), 1, rows},
+                                            {b.data(), columns, 1},
+                                            c.data(),
+                                            added});
   if (sums.size() != 0) {
     sum_over_rows_by_teams("zygos::ops::column_sums", exec,
                            RowSums<bf16>{a.extent(0), sums.size(), b.data(), sums.data(), added});
   }
 }
 
-template <class Exec>
+template <class Exec, TiledBy by = tiled_by<bf16, Exec>>
 void team_bf16_gemm_nt(const Exec& exec, MatrixView<Exec, const bf16> a,
                        MatrixView<Exec, const float> b, MatrixView<Exec, bf16> c) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: dimensions do not fit");
   const std::int64_t depth = detail::extent_of(a, 1);
-  team_gemm<float>(
+  tiled_gemm<bf16, by>(
       "zygos::ops::gemm_nt", exec,
       detail::TeamActivations<true>{{1, detail::extent_of(c, 0), detail::extent_of(c, 1), depth},
                                     {a.data(), depth, 1},
