@@ -23,22 +23,10 @@
 
 namespace zygos::test {
 
-/// Space of a lane with so many threads: Serial under ThreadSanitizer if that will do, since it
-/// does not see how those of OpenMP wait for each other (tests/support/tsan.txt).
-inline lane::HostSpace space_for([[maybe_unused]] int threads) {
-#ifdef __SANITIZE_THREAD__
-  if (threads == 1) {
-    return lane::HostSpace::serial;
-  }
-#endif
-  return lane::HostSpace::openmp;
-}
-
 inline lane::LaneSpec host_lane(int threads = 1) {
   lane::LaneSpec spec;
   spec.name = "host";
   spec.threads = threads;
-  spec.space = space_for(threads);
   return spec;
 }
 
@@ -46,7 +34,6 @@ inline lane::LaneSpec emulated_lane() {
   lane::LaneSpec spec;
   spec.name = "device";
   spec.kind = lane::Kind::emulated;
-  spec.space = space_for(1);
   return spec;
 }
 

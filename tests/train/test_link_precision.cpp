@@ -33,7 +33,6 @@ std::vector<lane::LaneSpec> workers(int count, int threads = 1) {
     spec.name = "worker" + std::to_string(i);
     spec.unified = i == 2;
     spec.threads = threads;
-    spec.space = test::space_for(threads);
     specs.push_back(spec);
   }
   return specs;

@@ -28,7 +28,6 @@ lane::LaneSpec worker(const std::string& name, double latency_s = 0.0) {
   lane::LaneSpec spec;
   spec.name = name;
   spec.kind = lane::Kind::emulated;
-  spec.space = test::space_for(1);
   spec.link.latency_s = latency_s;
   return spec;
 }

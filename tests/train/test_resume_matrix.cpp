@@ -98,7 +98,6 @@ std::vector<lane::LaneSpec> lanes_of(int count, int threads) {
     specs.push_back(test::emulated_lane());
     specs.back().name = "device" + std::to_string(i);
     specs.back().threads = threads;
-    specs.back().space = test::space_for(threads);
   }
   return specs;
 }

@@ -33,7 +33,6 @@ std::vector<lane::LaneSpec> lanes_of(std::size_t count, int threads) {
     lane::LaneSpec spec = test::emulated_lane();
     spec.name = "lane" + std::to_string(specs.size());
     spec.threads = threads;
-    spec.space = test::space_for(threads);
     spec.unified = specs.size() % 2 == 0;
     specs.push_back(spec);
   }
