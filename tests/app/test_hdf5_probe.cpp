@@ -39,6 +39,17 @@ TEST_CASE("An HDF5 file that ends the HDF5 library ends a command with a data er
   }
 }
 
+TEST_CASE("A graph in such a file is a data error, too") {
+  const Scratch scratch;
+  write_text(scratch.path() / "deck.yaml",
+             "deck_version: 1\ndata: {format: graph, file: " + damaged("heap").string() +
+                 "}\nmodel: {layers: [{type: graph_conv, units: 3}], loss: cross_entropy}\n"
+                 "optimizer: sgd\ntrain: {epochs: 1, batch: 1}\n");
+  const Outcome outcome = zygos_run({"check", "deck.yaml"}, scratch.path());
+  CAPTURE(outcome.err);
+  CHECK(outcome.code == 3);
+}
+
 TEST_CASE("Predictions from such a file end with a data error, too") {
   const Scratch scratch;
   write_text(scratch.path() / "deck.yaml",

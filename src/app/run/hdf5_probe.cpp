@@ -65,6 +65,9 @@ void probe_hdf5(const io::Hdf5Location& location) {
 }
 
 void probe_hdf5(const deck::DataSpec& data) {
+  if (data.format == deck::DataFormat::graph) {
+    probe_hdf5({data.graph.file, "features"});
+  }
   if (data.format != deck::DataFormat::hdf5) {
     return;
   }
