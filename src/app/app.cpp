@@ -6,7 +6,6 @@
 #include "app/commands/commands.hpp"
 #include "app/console.hpp"
 #include "app/failure.hpp"
-#include "app/run/hdf5_probe.hpp"
 #include "app/run/ranks.hpp"
 
 #include "zygos/comm/mpi_session.hpp"
@@ -127,9 +126,6 @@ ExitCode run_as_rank(const Parsed& parsed, const Ranks& ranks) {
 
 int run(int argc, const char* const* argv) noexcept {
   try {
-    if (const auto code = run_as_probe(argc, argv)) {
-      return *code;
-    }
     const Parsed parsed = parse_command_line(argc, argv);
     try {
       const comm::MpiSession session;

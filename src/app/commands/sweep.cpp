@@ -4,7 +4,7 @@
 #include "app/report/run_report.hpp"
 #include "app/run/run_folder.hpp"
 #include "app/signals.hpp"
-#include "app/child_process.hpp"
+#include "app/sweep/child_process.hpp"
 #include "app/sweep/sweep_plan.hpp"
 #include "app/sweep/sweep_report.hpp"
 #include "app/text.hpp"

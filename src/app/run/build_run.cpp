@@ -5,7 +5,6 @@
 #include "app/plan/activation_choice.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/run_plan.hpp"
-#include "app/run/hdf5_probe.hpp"
 #include "app/run/lane_choice.hpp"
 #include "app/run/rank_lanes.hpp"
 #include "app/run/training_run.hpp"
@@ -286,7 +285,6 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   setup.host_budget_bytes = spec.memory_plan.host_memory_bytes;
   setup.disk_bytes_per_second = spec.memory_plan.disk_bytes_per_second;
   setup.spill_folder = spec.memory_plan.folder;
-  probe_hdf5(spec.data);
   load::RunData data =
       load::load_data(spec, checked.deck.findings(), max_batches * spec.train.batch);
   setup.graph = std::make_unique<graph::Graph>(

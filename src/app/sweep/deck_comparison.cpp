@@ -3,7 +3,7 @@
 #include "app/sweep/deck_comparison.hpp"
 
 #include "app/report/run_report.hpp"
-#include "app/child_process.hpp"
+#include "app/sweep/child_process.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 #include "core/median.hpp"

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/trained/prediction_source.hpp"
 
-#include "app/run/hdf5_probe.hpp"
-
 #include "zygos/core/error.hpp"
 #include "zygos/io/sample_reader.hpp"
 #include "zygos/io/sample_source.hpp"
@@ -96,14 +94,9 @@ std::unique_ptr<PredictionSource> prediction_source(
     const deck::RunSpec& spec, deck::Findings findings, const graph::Graph& graph,
     const std::string& file, const std::string& dataset, const std::vector<std::string>& columns) {
   if (!file.empty()) {
-    const std::string array = dataset.empty() ? dataset_of(spec.data) : dataset;
-    const auto ending = std::filesystem::path(file).extension();
-    if (ending == ".h5" || ending == ".hdf5") {
-      probe_hdf5({file, array});
-    }
-    return std::make_unique<FileSource>(file, array, columns, spec.data, graph);
+    return std::make_unique<FileSource>(file, dataset.empty() ? dataset_of(spec.data) : dataset,
+                                        columns, spec.data, graph);
   }
-  probe_hdf5(spec.data);
   load::RunData data = load::load_data(spec, std::move(findings));
   if (!data.test) {
     data.test = std::move(data.validation);

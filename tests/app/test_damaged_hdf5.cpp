@@ -8,8 +8,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <array>
-
 namespace zygos::test {
 namespace {
 
@@ -65,17 +63,6 @@ TEST_CASE("Predictions from such a file end with a data error, too") {
   CAPTURE(outcome.err);
   CHECK(outcome.code == 3);
   CHECK_THAT(outcome.err, ContainsSubstring("heap.h5"));
-}
-
-TEST_CASE("The probe tells a sound data set from a damaged one, and other words are no probe") {
-  const Scratch scratch;
-  const std::string file = damaged("absent").string();
-  const std::array words{"zygos", "probe-hdf5", file.c_str(), "x"};
-  CHECK(app::run_as_probe(3, words.data()) == std::nullopt);
-  const std::array train{"zygos", "train", "deck.yaml", "x"};
-  CHECK(app::run_as_probe(4, train.data()) == std::nullopt);
-  const Outcome outcome = zygos_run({"probe-hdf5", file, "x"}, scratch.path());
-  CHECK(outcome.code == 3);
 }
 
 }  // namespace zygos::test

@@ -42,16 +42,12 @@ class ChildProcess {
 
   /// Whether it has ended; does not wait.
   bool ended();
-  /// Returns once it has ended.
-  void wait();
   /// Of a child that has ended: its exit code, or 128 + n if signal n has ended it.
   int code() const noexcept { return code_; }
   /// SIGTERM: training saves its state and ends.
   void ask_to_stop() const;
 
  private:
-  void note_end(int status);
-
   pid_t pid_ = -1;
   bool ended_ = false;
   int code_ = -1;

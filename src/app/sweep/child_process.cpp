@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/child_process.hpp"
+#include "app/sweep/child_process.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -97,31 +97,17 @@ ChildProcess::~ChildProcess() {
     return;
   }
   ask_to_stop();
-  wait();
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 bool ChildProcess::ended() {
   int status = 0;
   if (!ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
-    note_end(status);
+    ended_ = true;
+    code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   return ended_;
-}
-
-void ChildProcess::wait() {
-  int status = 0;
-  while (!ended_) {
-    if (::waitpid(pid_, &status, 0) == pid_) {
-      note_end(status);
-    } else if (errno != EINTR) {
-      return;
-    }
-  }
-}
-
-void ChildProcess::note_end(int status) {
-  ended_ = true;
-  code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void ChildProcess::ask_to_stop() const { ::kill(pid_, SIGTERM); }
