@@ -83,10 +83,24 @@ onnx::ModelProto convolution() {
   return model;
 }
 
+/// Its kernel is in `location`.
+onnx::ModelProto with_weights_beside(const char* location) {
+  onnx::ModelProto model = dense_layer();
+  onnx::TensorProto& kernel = *model.mutable_graph()->mutable_initializer(0);
+  kernel.clear_float_data();
+  kernel.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *kernel.add_external_data();
+  entry.set_key("location");
+  entry.set_value(location);
+  return model;
+}
+
 }  // namespace
 
 std::vector<std::string> onnx_seeds() {
-  return {dense_layer().SerializeAsString(), convolution().SerializeAsString()};
+  return {dense_layer().SerializeAsString(), convolution().SerializeAsString(),
+          with_weights_beside("input.onnx").SerializeAsString(),
+          with_weights_beside(".").SerializeAsString()};
 }
 
 }  // namespace zygos::fuzz

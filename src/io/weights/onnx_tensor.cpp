@@ -24,7 +24,9 @@ namespace fs = std::filesystem;
 template <class Field>
 std::vector<std::byte> bytes_of(const Field& field) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(field.size()) * sizeof(*field.data()));
-  std::memcpy(bytes.data(), field.data(), bytes.size());
+  if (!bytes.empty()) {
+    std::memcpy(bytes.data(), field.data(), bytes.size());
+  }
   return bytes;
 }
 
