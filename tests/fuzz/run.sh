@@ -25,7 +25,7 @@ if ((${#targets[@]} == 0)); then
   mapfile -t targets < <(cd build/fuzz/bin && ls -d fuzz_* | sed 's/^fuzz_//')
 fi
 
-symbolizer=$(ls -d "$(dirname "$(readlink -f "$compiler")")"/llvm-symbolizer /usr/lib/llvm-*/bin/llvm-symbolizer 2>/dev/null | head -n 1)
+symbolizer=$(ls -d "$(dirname "$(readlink -f "$compiler")")"/llvm-symbolizer /usr/lib/llvm-*/bin/llvm-symbolizer 2>/dev/null | head -n 1 || true)
 status=0
 printf '| target | executions | seconds | result |\n| --- | --- | --- | --- |\n'
 for target in "${targets[@]}"; do
