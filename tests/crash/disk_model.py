@@ -171,6 +171,10 @@ class Disk:
 
     on_fdatasync = on_fsync
 
+    def on_mmap(self, call, _address, _length, protection, flags, descriptor, *_):
+        if "PROT_WRITE" in protection and "MAP_SHARED" in flags and descriptor in self.opened:
+            raise NotImplementedError("a file that is written through memory")
+
     def on_renameat2(self, call, folder, old, other_folder, new, flags="0"):
         source, target = self.place(folder, old), self.place(other_folder, new)
         if not source and not target:

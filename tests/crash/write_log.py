@@ -7,7 +7,7 @@ import re
 import subprocess
 
 CALLS = ["open", "openat", "creat", "close", "dup", "dup2", "dup3", "write", "pwrite64", "writev", "pwritev", "pwritev2", "truncate", "ftruncate",
-         "fallocate", "copy_file_range", "sendfile", "splice", "fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "rename", "renameat",
+         "fallocate", "copy_file_range", "sendfile", "splice", "fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync", "mmap", "rename", "renameat",
          "renameat2", "link", "linkat", "symlink", "symlinkat", "unlink", "unlinkat", "mkdir", "mkdirat", "rmdir"]
 BEGINNING = re.compile(r"(\d+) +(\w+)\((.*)")
 RESUMED = re.compile(r"(\d+) +<\.\.\. (\w+) resumed>(.*)")
