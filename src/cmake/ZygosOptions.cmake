@@ -20,6 +20,7 @@ option(ZYGOS_ENABLE_HOST_TESTS
        "In a build for a device, build all tests: a program each, not only the one of what runs on the device" OFF)
 option(ZYGOS_ENABLE_EXAMPLES "Build the examples" ${zygos_programs})
 option(ZYGOS_ENABLE_PERF "Build the benchmarks" OFF)
+option(ZYGOS_ENABLE_FUZZERS "Build a program of libFuzzer for every reader of files (tests/fuzz); needs Clang" OFF)
 foreach(kind IN ITEMS MPI NCCL)
   set(ZYGOS_ENABLE_${kind} auto CACHE STRING "Communicators over ${kind}: auto (if it is found), ON or OFF")
   set_property(CACHE ZYGOS_ENABLE_${kind} PROPERTY STRINGS auto ON OFF)
@@ -36,6 +37,20 @@ set(ZYGOS_HOST_ARCH "" CACHE STRING
 set(ZYGOS_COMPILER_LAUNCHER "" CACHE STRING
     "What runs the compiler, ccache for example, except where Kokkos replaces it by nvcc")
 set(ZYGOS_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: 'address,undefined' or 'thread'")
+
+if(ZYGOS_ENABLE_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
+    message(FATAL_ERROR
+      "ZYGOS_ENABLE_FUZZERS=ON needs Clang 15 or later with libFuzzer (Debian: clang-16 and libclang-rt-16-dev), and the "
+      "compiler is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}. Use tests/fuzz/run.sh, or give "
+      "-DCMAKE_CXX_COMPILER=clang++-16.")
+  endif()
+  if(NOT ZYGOS_SANITIZE MATCHES fuzzer)
+    message(FATAL_ERROR
+      "ZYGOS_ENABLE_FUZZERS=ON needs ZYGOS_SANITIZE with fuzzer-no-link, for example fuzzer-no-link,address,undefined, "
+      "or no reader is observed; it is '${ZYGOS_SANITIZE}'.")
+  endif()
+endif()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)

@@ -108,10 +108,10 @@ class Sweep:
         for number in range(1, total + 1, self.every):
             store = self.fresh()
             outcome = self.run(command, store, step, ZYGOS_FAIL_ALLOCATION=str(number))
-            # Functions of nlohmann-json and libstdc++ that may not throw allocate: as good as a kill, which must lose nothing.
+            # Functions of nlohmann-json and libstdc++ that may not throw allocate, and abort: as good as a kill, which must lose nothing.
             if outcome.returncode < 0:
                 self.tried[f"allocation, after which the process ended by {signal.Signals(-outcome.returncode).name}"] += 1
-            if problem := self.look("allocation", command, step, store, outcome, {0, 5, 6, -signal.SIGABRT, -signal.SIGSEGV}):
+            if problem := self.look("allocation", command, step, store, outcome, {0, 5, 6, -signal.SIGABRT}):
                 self.bad.append(f"allocation {number} of {total}, {command}: {problem}")
 
     def kills(self, number, seed):

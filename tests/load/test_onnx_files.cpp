@@ -169,6 +169,15 @@ TEST_CASE("Weights in another file beside the model are read, and no file elsewh
   }
 }
 
+TEST_CASE(
+    "Weights in a folder, to the end of which some file systems say there are 2^63 - 1 bytes") {
+  onnx::ModelProto model = product_of({-1, 2});
+  set_external(model, ".", "0");
+  model.mutable_graph()->mutable_initializer(0)->mutable_external_data()->RemoveLast();
+
+  check_refused<DataError>(model, "is not there or too short");
+}
+
 TEST_CASE("Only a model says what its layers are") {
   const test::TemporaryFolder folder("onnx-none");
   CHECK_THROWS_MATCHES(load::import_onnx(folder.path() / "a.npz"), UsageError,

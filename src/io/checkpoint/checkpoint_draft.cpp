@@ -118,6 +118,9 @@ DraftTexts texts_of(const Draft& draft, const std::string& state_sha256) {
 
 fs::path commit_draft(const fs::path& directory, const Draft& draft) {
   make_directories_durably(directory);
+  // What is seen now may be the work of a process that was killed before it could fsync: it has to
+  // be on the disk before anything is removed because of it, or nothing is written.
+  sync_directory(directory);
   remove_stale(directory);
   restore_set_aside(directory);
   const fs::path final = directory / checkpoint_name(draft.manifest.step);

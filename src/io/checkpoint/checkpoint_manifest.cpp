@@ -11,6 +11,8 @@
 #include <array>
 #include <limits>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace zygos::io {
 
@@ -171,6 +173,66 @@ std::vector<TensorEntry> parse_tensors(const Json& json, const std::vector<FileE
   return tensors;
 }
 
+// Texts as Json::dump(1) has them. Not made by it: values of that class allocate when they are
+// destroyed, and a process ends if there is no memory for that.
+
+using Texts = std::vector<std::string>;
+
+/// Throws Json::type_error for text that is not UTF-8.
+std::string quoted(const std::string& text) { return Json(text).dump(); }
+
+std::string member_text(const std::string& name, const std::string& value) {
+  return quoted(name) + ": " + value;
+}
+
+/// Elements of an object or a list, each on its own line; `depth` is that of its first line.
+std::string enclosed(std::string_view brackets, const Texts& elements, std::size_t depth) {
+  if (elements.empty()) {
+    return std::string(brackets);
+  }
+  std::string text(1, brackets[0]);
+  for (const std::string& element : elements) {
+    text += (text.size() > 1 ? ",\n" : "\n") + std::string(depth + 1, ' ') + element;
+  }
+  return text + "\n" + std::string(depth, ' ') + brackets[1];
+}
+
+std::string facts_text(const Facts& facts) {
+  Texts members;
+  for (const auto& [key, value] : facts) {
+    members.push_back(member_text(key, quoted(value)));
+  }
+  return enclosed("{}", members, 1);
+}
+
+std::string files_text(const std::vector<FileEntry>& files) {
+  Texts entries;
+  for (const FileEntry& file : files) {
+    const Texts members{member_text("name", quoted(file.name)),
+                        member_text("bytes", std::to_string(file.bytes)),
+                        member_text("sha256", quoted(file.sha256))};
+    entries.push_back(enclosed("{}", members, 2));
+  }
+  return enclosed("[]", entries, 1);
+}
+
+std::string tensors_text(const std::vector<TensorEntry>& tensors) {
+  Texts entries;
+  for (const TensorEntry& tensor : tensors) {
+    Texts shape;
+    for (const std::int64_t extent : tensor.shape.dimensions()) {
+      shape.push_back(std::to_string(extent));
+    }
+    const Texts members{member_text("name", quoted(tensor.name)),
+                        member_text("dtype", quoted(std::string(name_of(tensor.dtype)))),
+                        member_text("shape", enclosed("[]", shape, 3)),
+                        member_text("file", quoted(tensor.file)),
+                        member_text("xxh3_64", quoted(tensor.xxh3_64))};
+    entries.push_back(enclosed("{}", members, 2));
+  }
+  return enclosed("[]", entries, 1);
+}
+
 }  // namespace
 
 std::size_t byte_count(DType dtype, const Shape& shape) {
@@ -205,30 +267,15 @@ void require_tensor_name(const std::string& name) {
 }
 
 std::string manifest_text(const Manifest& manifest) {
-  Json json;
-  json["format"] = checkpoint_format;
-  json["format_version"] = checkpoint_format_version;
-  json["library_version"] = manifest.library_version;
-  json["step"] = manifest.step;
-  json["facts"] = Json::object();
-  for (const auto& [key, value] : manifest.facts) {
-    json["facts"][key] = value;
-  }
-  json["files"] = Json::array();
-  for (const FileEntry& file : manifest.files) {
-    json["files"].push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
-  }
-  json["tensors"] = Json::array();
-  for (const TensorEntry& tensor : manifest.tensors) {
-    const auto dimensions = tensor.shape.dimensions();
-    json["tensors"].push_back({{"name", tensor.name},
-                               {"dtype", name_of(tensor.dtype)},
-                               {"shape", std::vector(dimensions.begin(), dimensions.end())},
-                               {"file", tensor.file},
-                               {"xxh3_64", tensor.xxh3_64}});
-  }
   try {
-    return json.dump(1) + "\n";
+    const Texts members{member_text("format", quoted(std::string(checkpoint_format))),
+                        member_text("format_version", std::to_string(checkpoint_format_version)),
+                        member_text("library_version", quoted(manifest.library_version)),
+                        member_text("step", std::to_string(manifest.step)),
+                        member_text("facts", facts_text(manifest.facts)),
+                        member_text("files", files_text(manifest.files)),
+                        member_text("tensors", tensors_text(manifest.tensors))};
+    return enclosed("{}", members, 0) + "\n";
   } catch (const Json::type_error&) {
     throw UsageError("a fact or a tensor's name for a checkpoint is not valid UTF-8");
   }

@@ -3,6 +3,7 @@
 #include "io/hdf5/hdf5_array.hpp"
 
 #include "io/byte_source.hpp"
+#include "io/hdf5/child_process.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -117,6 +118,26 @@ std::optional<DType> dtype_in_memory(hid_t type) {
 Hdf5Array::Hdf5Array(const Hdf5Location& location)
     : location_(location),
       where_(location.file.string() + ": data set '" + location.dataset + "'") {
+  require_readable_file(location_.file);
+  const std::string fault = fault_in_child([this] { try_opening(); });
+  if (!fault.empty()) {
+    throw DataError(location_.file.string() + ": found a damaged HDF5 file, on which HDF5 itself " +
+                    fault + "; fetch it again");
+  }
+  open();
+}
+
+void Hdf5Array::try_opening() noexcept {
+  try {
+    open();
+  } catch (const std::exception&) {
+    // Closing what has been opened by then is a part of it.
+  }
+  object_ = hdf5::Object();
+  file_ = hdf5::File();
+}
+
+void Hdf5Array::open() {
   open_file();
   open_object();
   check_type();
@@ -130,7 +151,6 @@ void Hdf5Array::fail(const std::string& message) const {
 
 void Hdf5Array::open_file() {
   const std::string name = location_.file.string();
-  require_readable_file(location_.file);
   file_bytes_ = std::filesystem::file_size(location_.file);
   if (H5Fis_hdf5(name.c_str()) <= 0) {
     throw DataError(name + ": found " + (file_bytes_ == 0 ? "an empty file" : "no HDF5 signature") +

@@ -19,7 +19,7 @@ namespace zygos::io {
 /// Needs a live hdf5::Session around its whole life.
 class Hdf5Array {
  public:
-  /// Opens and checks; throws DataError or IoError.
+  /// Opens and checks, in a child process first; throws DataError or IoError.
   explicit Hdf5Array(const Hdf5Location& location);
 
   DType dtype() const noexcept { return dtype_; }
@@ -38,6 +38,8 @@ class Hdf5Array {
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
+  void open();
+  void try_opening() noexcept;
   void open_file();
   void open_object();
   void require_hard_link(hid_t parent, const std::string& name) const;

@@ -24,7 +24,9 @@ namespace fs = std::filesystem;
 template <class Field>
 std::vector<std::byte> bytes_of(const Field& field) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(field.size()) * sizeof(*field.data()));
-  std::memcpy(bytes.data(), field.data(), bytes.size());
+  if (!bytes.empty()) {
+    std::memcpy(bytes.data(), field.data(), bytes.size());
+  }
   return bytes;
 }
 
@@ -87,16 +89,19 @@ std::vector<std::byte> elements_beside(const onnx::TensorProto& tensor, const fs
                     where.location + "'; allowed is a file in the folder of the model, or below");
   }
   const fs::path beside = file.parent_path() / location;
-  std::ifstream in(beside, std::ios::binary | std::ios::ate);
-  const std::int64_t size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
-  const std::int64_t length = where.length < 0 ? size - where.offset : where.length;
-  if (!in || where.offset < 0 || length < 0 || where.offset > size - length) {
+  std::ifstream in(beside, std::ios::binary);
+  std::error_code unknown;
+  const bool is_file = in && fs::is_regular_file(beside, unknown);
+  const std::int64_t size = is_file ? static_cast<std::int64_t>(fs::file_size(beside, unknown)) : 0;
+  const std::int64_t offset = std::max<std::int64_t>(where.offset, 0);
+  const std::int64_t length = where.length < 0 ? size - offset : where.length;
+  if (!is_file || where.offset < 0 || length < 0 || length > size || offset > size - length) {
     throw DataError(file.string() + ": the elements of '" + tensor.name() + "' should be in " +
                     beside.string() +
                     ", which is not there or too short; keep both files together");
   }
   std::vector<std::byte> bytes(static_cast<std::size_t>(length));
-  in.seekg(where.offset);
+  in.seekg(offset);
   in.read(reinterpret_cast<char*>(bytes.data()), length);
   if (!in) {
     throw DataError(beside.string() + ": cannot read the elements of '" + tensor.name() + "'");

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/hdf5/child_process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <fstream>
+
+namespace zygos::io {
+namespace {
+
+/// Bytes of address space that this process has; 0 if the system does not say.
+std::size_t address_space() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void limit(int resource, rlim_t value) {
+  const rlimit both{value, value};
+  ::setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
+}
+
+[[noreturn]] void run_as_child(const std::function<void()>& work, const ChildLimits& limits,
+                               std::size_t memory) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGALRM}) {
+    ::signal(signal, SIG_DFL);
+  }
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu_s));
+  if (memory > 0) {
+    limit(RLIMIT_AS, memory + limits.memory);
+  }
+  ::alarm(static_cast<unsigned int>(limits.wall_s));
+  try {
+    work();
+  } catch (const std::exception&) {
+    ::_exit(0);
+  }
+  ::_exit(0);
+}
+
+/// RLIMIT_CPU ends a process by SIGXCPU, or by SIGKILL where the two limits are equal.
+std::string fault_of(int status, const ChildLimits& limits) {
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (signal == SIGALRM || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) {
+    return "";
+  }
+  if (signal == SIGXCPU || signal == SIGKILL) {
+    return "does not end within " + std::to_string(limits.cpu_s) + " s of processor time";
+  }
+  // A sanitizer ends the process with a code.
+  return signal == 0 ? "crashes" : std::string("crashes (") + ::strsignal(signal) + ")";
+}
+
+}  // namespace
+
+std::string fault_in_child(const std::function<void()>& work, const ChildLimits& limits) {
+  const std::size_t memory = address_space();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    run_as_child(work, limits, memory);
+  }
+  int status = 0;
+  pid_t ended = -1;
+  do {
+    ended = child < 0 ? -1 : ::waitpid(child, &status, 0);
+  } while (ended < 0 && child > 0 && errno == EINTR);
+  return ended < 0 ? "" : fault_of(status, limits);
+}
+
+}  // namespace zygos::io

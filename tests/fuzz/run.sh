@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the fuzz targets under libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer, each for some seconds, and
+# prints what was tried. Needs Clang 15 or later (CXX, or the newest that is found), and a finished `./bootstrap build host fuzz_corpus`, which writes the seeds. What
+# was found lies in build/fuzz/corpus/TARGET, an input with which a target fails in build/fuzz/failing-TARGET-*.
+#
+#   tests/fuzz/run.sh [SECONDS [TARGET...]]
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+seconds=${1:-60}
+targets=("${@:2}")
+compiler=${CXX:-$(for name in clang++-{21..15} clang++; do command -v "$name" || true; done | head -n 1)}
+[[ -n $compiler ]] || { echo "no Clang was found; Debian has it in clang-16 and libclang-rt-16-dev" >&2; exit 1; }
+kokkos=$(sed -n 's/^Kokkos_ROOT:[A-Z]*=//p' build/host/CMakeCache.txt)
+mkdir -p build/fuzz
+# No target links Kokkos, whose configuration asks for an OpenMP, which this Clang may lack.
+cmake --preset fuzz "-DCMAKE_CXX_COMPILER=$compiler" "-DKokkos_ROOT=$kokkos" -DOpenMP_CXX_FLAGS=-pthread \
+  -DOpenMP_CXX_LIB_NAMES=pthread -DOpenMP_pthread_LIBRARY=pthread >build/fuzz.log
+cmake --build build/fuzz -j "${ZYGOS_JOBS:-$(nproc)}" >>build/fuzz.log
+build/host/tests/fuzz_corpus --write-seeds build/fuzz/corpus
+if ((${#targets[@]} == 0)); then
+  mapfile -t targets < <(cd build/fuzz/bin && ls -d fuzz_* | sed 's/^fuzz_//')
+fi
+
+symbolizer=$(ls -d "$(dirname "$(readlink -f "$compiler")")"/llvm-symbolizer /usr/lib/llvm-*/bin/llvm-symbolizer 2>/dev/null | head -n 1 || true)
+status=0
+printf '| target | executions | seconds | result |\n| --- | --- | --- | --- |\n'
+for target in "${targets[@]}"; do
+  log=build/fuzz/$target.log
+  result=good
+  leaks=1
+  # HDF5 1.10 itself leaves memory behind where it refuses a damaged file.
+  [[ ! $target =~ ^(hdf5|graph|checkpoint_image)$ ]] || leaks=0
+  ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=$leaks ASAN_SYMBOLIZER_PATH=$symbolizer UBSAN_OPTIONS=print_stacktrace=1 \
+    build/fuzz/bin/fuzz_"$target" -max_total_time="$seconds" -max_len=32768 -timeout=10 -rss_limit_mb=2048 \
+    -malloc_limit_mb=1024 -detect_leaks="$leaks" -print_final_stats=1 -artifact_prefix="build/fuzz/failing-$target-" "build/fuzz/corpus/$target" \
+    >"$log" 2>&1 || { result="failed, see $log"; status=1; }
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
+  printf '| %s | %s | %s | %s |\n' "$target" "${executions:-?}" "$seconds" "$result"
+done
+exit "$status"
