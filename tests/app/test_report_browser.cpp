@@ -242,6 +242,22 @@ TEST_CASE("a lane that a run does not use is not on its page") {
   }
 }
 
+TEST_CASE(
+    "the timeline opens on a step as long as most of the run's, though its last ones are not") {
+  json trace = sample_trace(30);
+  for (json& event : trace["traceEvents"]) {
+    if (event.value("pid", 0) == 1 && event["args"].value("step", 0) > 18) {
+      event["dur"] = 3.0 * event["dur"].get<double>();
+    }
+  }
+  const Scratch scratch;
+
+  const json found = selfcheck_of(made_up_page(scratch, {{"trace.json", trace.dump()}}));
+
+  CHECK(found["timeline"]["steps"] == 21);  // 1, and 11 to 30
+  CHECK(found["opens_on"] == 18);
+}
+
 TEST_CASE("figures say whether they are of the validation or of the test set") {
   const Scratch scratch;
   const fs::path page = made_up_page(
@@ -254,6 +270,16 @@ TEST_CASE("figures say whether they are of the validation or of the test set") {
   CHECK(found["curves"]["validation loss"]["value"] == 1.5);
   CHECK(found["tiles"].contains("validation loss"));
   CHECK(finished_check()["tiles"].contains("test accuracy"));
+}
+
+TEST_CASE("the address of a report may ask for one section, and its height is told") {
+  const std::string dom = dom_of(finished_run().page(), "#only=learning");
+
+  CHECK_THAT(dom, ContainsSubstring("data-height=\""));
+  CHECK_THAT(dom, ContainsSubstring("<section id=\"timeline\" aria-labelledby=\"timeline-title\" "
+                                    "hidden=\"\""));
+  CHECK_THAT(dom,
+             ContainsSubstring("<section id=\"learning\" aria-labelledby=\"learning-title\">"));
 }
 
 TEST_CASE("a report can be printed") {

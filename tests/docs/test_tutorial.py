@@ -101,7 +101,18 @@ class Reader:
         return None
 
 
+def faulty_pictures(page):
+    """Pictures of a page that are not there, or too large to be looked at in passing."""
+    for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text()):
+        picture = page.parent / name
+        if not picture.is_file() or picture.stat().st_size > 60_000:
+            yield name
+
+
 def main(zygos, source, page):
+    if faulty := list(faulty_pictures(Path(source, page))):
+        print("missing, or larger than 60 kB:", *faulty)
+        return 1
     with tempfile.TemporaryDirectory() as scratch:
         reader = Reader(scratch, Path(zygos).resolve(), source)
         commands = 0

@@ -27,7 +27,7 @@ class CurveChart {
       head.append(html("label", { class: "controls" }, box, " logarithmic"));
     }
     parent.append(html("figure", { class: "chart" }, head,
-      legend_of(this.series.map((one) => [one.name, one.colour])), this.place,
+      legend_of(this.series.map((one) => [one.name, one.colour, one.dashed])), this.place,
       as_details("Values as a table", () => this.table())));
     this.draw();
     addEventListener("resize", () => this.draw());
@@ -172,7 +172,7 @@ function draw_curves(data) {
     ...["accuracy", "dice"].map((score) => (
       { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", least: 0, most: 1,
         series: pairs_of(data, score, (line) => line[score], (line) => line[`test_${score}`]) })),
-    { title: "Samples per second", text: text_of_rate, from_zero: true, series: throughput_series(data) },
+    { title: "Samples per second", text: text_of_rate, tick: short_rate, from_zero: true, series: throughput_series(data) },
   ].filter((chart) => chart.series.some((one) => one.points.length > 0));
   if (charts.length === 0) {
     parent.append(html("p", { class: "quiet" }, "No values: metrics.jsonl holds none."));

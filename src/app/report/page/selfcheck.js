@@ -16,6 +16,7 @@ function check_page(data, curves, timeline) {
   };
   attempt("curves", () => last_points());
   if (timeline) {
+    attempt("opens_on", () => timeline.step.step);
     attempt("timeline", () => timeline_counts(timeline));
     attempt("tips", () => timeline_tips(timeline));
     attempt("zoom", () => timeline_zoom(timeline));
