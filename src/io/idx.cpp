@@ -267,8 +267,13 @@ Array IdxFile::read_elements(std::int64_t most) {
           std::move(memory)};
 }
 
-void require_label_header(const IdxFile& file) {
+void require_label_header(const IdxFile& file, const LoadOptions& options) {
   const Header& header = file.header();
+  if (!options.labels.value_or(true)) {
+    throw DataError(file.where(2) +
+                    ": found labels, but the loss takes numbers; store targets as floats in an "
+                    "HDF5, .npy or .npz file, or take a loss of labels such as cross_entropy");
+  }
   if (header.type.dtype == DType::f32 || header.type.dtype == DType::f64) {
     throw DataError(file.where(2) + ": found labels of type " +
                     std::string(name_of(header.type.dtype)) +
@@ -298,7 +303,7 @@ Dataset load_idx(const std::filesystem::path& images, const std::filesystem::pat
   require_options(options);
   // The small file first: a mistaken pair of files is found without unpacking the large one.
   IdxFile label_file(labels);
-  require_label_header(label_file);
+  require_label_header(label_file, options);
   const Array integers = label_file.read_elements();
   Labels checked = to_labels(integers, options.classes,
                              [&](std::int64_t index) { return label_file.where_element(index); });

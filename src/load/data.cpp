@@ -32,8 +32,9 @@ namespace {
 
 void require_file(const std::filesystem::path& file, const deck::Position& where,
                   deck::Findings& findings) {
-  std::error_code unreadable;
-  if (!std::filesystem::is_regular_file(file, unreadable)) {
+  // A folder or a pipe is no mistake of the deck's, but bad data: its reader says so.
+  std::error_code unknown;
+  if (std::filesystem::status(file, unknown).type() == std::filesystem::file_type::not_found) {
     findings.error(where, fmt::format("there is no file '{}'", file.string()),
                    "a relative path starts at the deck's folder");
   }

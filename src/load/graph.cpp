@@ -95,10 +95,13 @@ graph::Graph build_model(const deck::RunSpec& spec, const io::Dataset& data,
       spec, data.sample_shape(), data.name, data.graph, [&data] { return label_counts(data); },
       findings);
   if (graph.loss().wants_labels() != (data.classes > 0)) {
-    findings.error(loss.position(),
-                   fmt::format("loss '{}' wants {}, but '{}' has {}", graph.loss().type(),
-                               graph.loss().wants_labels() ? "labels" : "numbers as targets",
-                               data.name, data.classes > 0 ? "labels" : "numbers"));
+    const bool labels = graph.loss().wants_labels();
+    findings.error(
+        loss.position(),
+        fmt::format("loss '{}' takes {} as targets, but '{}' has {}", graph.loss().type(),
+                    labels ? "labels" : "numbers", data.name, labels ? "numbers" : "labels"),
+        labels ? "take a loss of numbers such as mse"
+               : "take a loss of labels such as cross_entropy");
     findings.throw_if_any();
   }
   try {

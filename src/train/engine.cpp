@@ -45,8 +45,19 @@ std::optional<nn::Plateau> Engine::plateau() const {
 
 void Engine::set_rate_reductions(std::int64_t count) { impl_->rate_reductions = count; }
 
-StepReport Engine::evaluate(const Batch& batch) {
-  return impl_->round(batch, {&batch, 0, nn::Mode::evaluate, 1.0});
+StepReport Engine::evaluate(const Batch& batch, std::span<double> predictions) {
+  const std::int64_t wanted = batch.samples() * impl_->model.graph.output_shape().size();
+  if (!predictions.empty() &&
+      (impl_->places.ranks != nullptr || std::ssize(predictions) != wanted)) {
+    throw UsageError("evaluate: found room for " + std::to_string(predictions.size()) +
+                     " elements of predictions; allowed are " + std::to_string(wanted) +
+                     " where all lanes are of this process, or none");
+  }
+  return impl_->round(batch, {.batch = &batch,
+                              .step = 0,
+                              .mode = nn::Mode::evaluate,
+                              .rate_factor = 1.0,
+                              .predictions = predictions});
 }
 
 void Engine::initialise(std::span<const io::TensorRef> weights) {
@@ -106,6 +117,8 @@ void Engine::agree(std::span<std::int64_t> values) const {
 }
 
 const schedule::Schedule& Engine::schedule() const noexcept { return impl_->schedule; }
+
+std::int64_t Engine::outputs() const noexcept { return impl_->model.graph.output_shape().size(); }
 
 bool Engine::one_driver(std::size_t place) const {
   return impl_->workers.one_driver(impl_->schedule.lane_of(static_cast<schedule::Place>(place)));

@@ -4,6 +4,8 @@
 
 #include "zygos/io/batching.hpp"
 
+#include <vector>
+
 namespace zygos::train {
 
 Batch batch_of(const io::FedBatch& fed) { return {fed.inputs, fed.targets, fed.ids, fed.rows}; }
@@ -12,10 +14,12 @@ double fraction(std::int64_t hits, std::int64_t best) {
   return best == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(best);
 }
 
-std::optional<Evaluation> evaluate_fed(Engine& engine, io::BatchFeed& feed, std::int64_t samples,
+std::optional<Evaluation> evaluate_fed(Engine& engine, const EvaluationInputs& inputs,
                                        const std::function<bool()>& stop) {
-  const std::int64_t batches = io::batches_per_epoch(samples, engine.schedule().batch, false);
-  feed.seek(1, batches);
+  const std::int64_t batches =
+      io::batches_per_epoch(inputs.samples, engine.schedule().batch, false);
+  inputs.feed.seek(1, batches);
+  std::vector<double> predictions;
   Evaluation out;
   std::int64_t hits = 0;
   std::int64_t best_hits = 0;
@@ -24,8 +28,14 @@ std::optional<Evaluation> evaluate_fed(Engine& engine, io::BatchFeed& feed, std:
     if (stop()) {
       return std::nullopt;
     }
-    const Batch batch = batch_of(feed.next());
-    const StepReport report = engine.evaluate(batch);
+    const Batch batch = batch_of(inputs.feed.next());
+    if (inputs.observe) {
+      predictions.resize(static_cast<std::size_t>(batch.samples() * inputs.outputs));
+    }
+    const StepReport report = engine.evaluate(batch, predictions);
+    if (inputs.observe) {
+      inputs.observe(out.samples, predictions);
+    }
     loss_sum += report.loss * static_cast<double>(report.samples);
     hits += report.hits;
     best_hits += report.best_hits;
@@ -41,7 +51,7 @@ std::optional<Evaluation> evaluate_fed(Engine& engine, io::BatchFeed& feed, std:
 
 Evaluation evaluate(Engine& engine, const io::Dataset& data) {
   io::BatchFeed feed(data, {.batch = engine.schedule().batch});
-  return *evaluate_fed(engine, feed, data.size(), [] { return false; });
+  return *evaluate_fed(engine, {.feed = feed, .samples = data.size()}, [] { return false; });
 }
 
 }  // namespace zygos::train

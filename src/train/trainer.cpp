@@ -293,8 +293,12 @@ void Trainer::push_evaluation() {
   if (test_ == nullptr || evaluated_step_ == step_) {
     return;
   }
-  const auto found =
-      evaluate_fed(engine_, *test_feed_, test_->size(), [this] { return agree_on_stop(); });
+  const auto found = evaluate_fed(engine_,
+                                  {.feed = *test_feed_,
+                                   .samples = test_->size(),
+                                   .outputs = engine_.outputs(),
+                                   .observe = options_.observe},
+                                  [this] { return agree_on_stop(); });
   if (!found) {
     return;  // whoever resumes the run makes it
   }

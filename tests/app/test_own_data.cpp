@@ -76,6 +76,7 @@ TEST_CASE("A table is learned in its own units, and predictions come back in the
   json_of({"train", "plane.yaml", "--json"}, folder);
   const auto evaluated = json_of({"eval", "runs/plane", "--json"}, folder);
   CHECK(evaluated["samples"] == 40);
+  CHECK(evaluated["evaluated_on"] == "validation");
   CHECK(evaluated["test_loss"] < 0.01);  // of standardised targets
   CHECK(evaluated["metrics"]["r2"] > 0.99);
   CHECK(evaluated["metrics"]["rmse"] < 15.0);  // of 138
@@ -129,7 +130,11 @@ TEST_CASE("Training evaluates the validation part, eval the test set") {
   const Outcome run = zygos_run({"train", "plane.yaml", test[0], "train.epochs=2"}, folder);
   CHECK(run.code == 0);
   CHECK_THAT(run.out + run.err, ContainsSubstring("validation loss"));
-  CHECK(json_of({"eval", "runs/plane", "--json"}, folder)["samples"] == 160);
+  const auto evaluated = json_of({"eval", "runs/plane", "--json"}, folder);
+  CHECK(evaluated["samples"] == 160);
+  CHECK(evaluated["evaluated_on"] == "test");
+  CHECK(nlohmann::json::parse(read_text(folder / "runs/plane/summary.json"))["evaluated_on"] ==
+        "validation");
 }
 
 TEST_CASE("Species have their names in predictions and in the table of eval") {

@@ -48,6 +48,19 @@ TEST_CASE("a narrow terminal shows step, epoch, loss, speed and time left before
   CHECK(status_line(some_event(), some_facts(), 400) == progress_line(some_event(), some_facts()));
 }
 
+TEST_CASE("a wide terminal shows every figure of the last evaluation beside the training loss") {
+  train::Event event = some_event();
+  event.evaluation = {
+      .samples = 10, .loss = 0.5, .score = 0.25, .figures = {{"macro_f1", 0.75}, {"top5", 0.875}}};
+
+  const std::string wide = status_line(event, some_facts(), 400);
+
+  CHECK(wide.find("accuracy  98.12 %  test loss 0.5  test accuracy 25.00 %  macro_f1 0.75  top5 "
+                  "0.875  54,321 samples/s") != std::string::npos);
+  CHECK(status_line(event, some_facts(), 79) == status_line(some_event(), some_facts(), 79));
+  CHECK(progress_line(event, some_facts()) == progress_line(some_event(), some_facts()));
+}
+
 TEST_CASE("the rates of a pipeline stand in the order of its stages and are no sum") {
   ProgressFacts facts = some_facts();
   facts.shown = {1, 0};
@@ -102,6 +115,7 @@ TEST_CASE("metrics name every kind of event") {
   event.kind = train::EventKind::evaluated;
   event.evaluation = {.samples = 10, .loss = 0.5, .score = 0.25};
   CHECK(metrics_of(event, some_facts())["test_accuracy"] == 0.25);
+  CHECK(metrics_of(event, some_facts())["set"] == "test");
 
   event.kind = train::EventKind::checkpointed;
   event.checkpoint = "step-000120";

@@ -198,6 +198,90 @@ TEST_CASE("a report fits a narrow window") {
   check_sound(selfcheck_of(finished_run().page(), "", {"--window-size=500,900"}));
 }
 
+TEST_CASE("no table of a report is cut off in a window of 800 pixels") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  train_unmeasured(scratch.path(), {"--run-dir", "other"});
+  const fs::path page = scratch.path() / "both.html";
+  const Outcome outcome = zygos_run(
+      {"report", finished_run().folder().string(), "--beside", "other", "--output", page.string()},
+      scratch.path());
+  REQUIRE(outcome.code == 0);
+
+  const json found = selfcheck_of(page, "", {"--window-size=800,900"});
+
+  CHECK(found["clipped"] == json::array());
+}
+
+TEST_CASE("a step has one time on the page, the median of the run, and the rate follows from it") {
+  const json& found = finished_check();
+  const json summary = json::parse(read_text(finished_run().folder() / "summary.json"));
+  std::string rate = found["tiles"]["samples a second at the median step"];
+  std::erase(rate, ',');
+
+  CHECK(found["comparison"]["time of a step, median of the run"][1] ==
+        found["tiles"]["a step, median of the run"]);
+  CHECK(std::stod(rate) ==
+        Approx(summary["batch"].get<double>() / summary["median_step_s"].get<double>())
+            .epsilon(0.01));
+}
+
+TEST_CASE("a lane that a run does not use is not on its page") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  train_unmeasured(scratch.path(), {"policy=single"});
+
+  const json found = selfcheck_of(scratch.path() / "runs/tiny/report.html");
+
+  check_sound(found);
+  CHECK(found["timeline"]["rows"] == json{"measured host"});
+  CHECK(found["idle_places"] == json{"host"});
+  CHECK_FALSE(found["curves"].contains("device"));
+  for (const auto& [name, cells] : found["comparison"].items()) {
+    CHECK_THAT(name, !ContainsSubstring("device"));
+  }
+}
+
+TEST_CASE(
+    "the timeline opens on a step as long as most of the run's, though its last ones are not") {
+  json trace = sample_trace(30);
+  for (json& event : trace["traceEvents"]) {
+    if (event.value("pid", 0) == 1 && event["args"].value("step", 0) > 18) {
+      event["dur"] = 3.0 * event["dur"].get<double>();
+    }
+  }
+  const Scratch scratch;
+
+  const json found = selfcheck_of(made_up_page(scratch, {{"trace.json", trace.dump()}}));
+
+  CHECK(found["timeline"]["steps"] == 21);  // 1, and 11 to 30
+  CHECK(found["opens_on"] == 18);
+}
+
+TEST_CASE("figures say whether they are of the validation or of the test set") {
+  const Scratch scratch;
+  const fs::path page = made_up_page(
+      scratch,
+      {{"metrics.jsonl",
+        "{\"kind\": \"test\", \"set\": \"validation\", \"step\": 3, \"test_loss\": 1.5}\n"}});
+
+  const json found = selfcheck_of(page);
+
+  CHECK(found["curves"]["validation loss"]["value"] == 1.5);
+  CHECK(found["tiles"].contains("validation loss"));
+  CHECK(finished_check()["tiles"].contains("test accuracy"));
+}
+
+TEST_CASE("the address of a report may ask for one section, and its height is told") {
+  const std::string dom = dom_of(finished_run().page(), "#only=learning");
+
+  CHECK_THAT(dom, ContainsSubstring("data-height=\""));
+  CHECK_THAT(dom, ContainsSubstring("<section id=\"timeline\" aria-labelledby=\"timeline-title\" "
+                                    "hidden=\"\""));
+  CHECK_THAT(dom,
+             ContainsSubstring("<section id=\"learning\" aria-labelledby=\"learning-title\">"));
+}
+
 TEST_CASE("a report can be printed") {
   const std::string pdf = pdf_of(finished_run().page(), "#theme=dark");
 

@@ -123,10 +123,41 @@ TEST_CASE("init writes a deck of every kind, and each is good") {
                    ContainsSubstring("zygos train " + kind + ".yaml"));
   }
 
-  REQUIRE(zygos_run({"init", "own", "hdf5"}, scratch.path()).code == 0);
-  const Outcome own = zygos_run({"check", "own.yaml"}, scratch.path());
-  CHECK(own.code == 2);
-  CHECK_THAT(own.err, ContainsSubstring("there is no file 'train.h5'"));
+  for (const auto& [kind, file] : {std::pair{"hdf5", "train.h5"}, std::pair{"csv", "own.csv"}}) {
+    CAPTURE(kind);
+    fs::remove(scratch.path() / "own.yaml");
+    REQUIRE(zygos_run({"init", "own", kind}, scratch.path()).code == 0);
+    const Outcome own = zygos_run({"check", "own.yaml"}, scratch.path());
+    CHECK(own.code == 2);
+    CHECK_THAT(own.err, ContainsSubstring(std::string("there is no file '") + file + "'"));
+  }
+}
+
+TEST_CASE("the deck of init csv learns the table that it is named after, numbers and classes") {
+  const Scratch scratch;
+  std::string numbers = "a,b,sum\n";
+  std::string classes = "a,b,which\n";
+  for (int i = 0; i < 120; ++i) {
+    const int a = i % 11;
+    const int b = 1000 * (i % 7);
+    const int sum = 500 * a + b;
+    const std::string inputs = std::to_string(a) + "," + std::to_string(b) + ",";
+    numbers += inputs + std::to_string(sum) + "\n";
+    classes += inputs + (sum < 5500 ? "low\n" : "high\n");
+  }
+  write_text(scratch.path() / "own.csv", numbers);
+  REQUIRE(zygos_run({"init", "own", "csv"}, scratch.path()).code == 0);
+
+  const auto trained =
+      json_of({"train", "own.yaml", "optimizer.learning_rate=0.01", "--json"}, scratch.path());
+
+  CHECK(trained["test_loss"] < 0.01);  // of a sum with variance 1
+  write_text(scratch.path() / "own.csv", classes);
+  const auto sorted =
+      json_of({"train", "own.yaml", "--run-dir", "sorted", "model.loss=cross_entropy",
+               "model.layers.dense2.units=2", "optimizer.learning_rate=0.01", "--json"},
+              scratch.path());
+  CHECK(sorted["test_accuracy"] > 0.8);
 }
 
 TEST_CASE("a key that excludes another replaces it on the command line") {

@@ -131,6 +131,9 @@ TEST_CASE("What is wrong is said with line and column") {
              ContainsSubstring("t.csv:2: column 2 'b': found no label"));
   CHECK_THAT(table.refusal("a,b\n1,red\n", numbers),
              ContainsSubstring("t.csv:2: column 2 'b': 'red' is not a number"));
+  CHECK_THAT(table.refusal("a,b\n1,0.5\n1,-1\n"),
+             ContainsSubstring("column 2: found the number 0.5 as a target"));
+  CHECK(table.refusal("a,b\n1,0.5\n1,red\n") == "accepted");
   CHECK_THAT(table.refusal("a,b\n1,nan\n", numbers), ContainsSubstring("'nan' is not finite"));
   CHECK_THAT(table.refusal("a,b\n1,2\n1,2,3\n"), ContainsSubstring("t.csv:3: found 3 values"));
   CHECK_THAT(table.refusal("a,b\n1,7\n", {}, classes(3)),

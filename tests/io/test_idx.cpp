@@ -136,6 +136,20 @@ TEST_CASE("Images and labels make a data set") {
   CHECK(data.input_scale == 1.0 / 255.0);
 }
 
+TEST_CASE("Labels are refused where the loss takes numbers") {
+  const Files files;
+  const auto images = files.write("i", idx_bytes(0x08, {2, 1, 2}, {0, 255, 51, 102}));
+  const auto labels = files.write("l", idx_bytes(0x08, {2}, {1, 0}));
+  zygos::io::LoadOptions options;
+  options.labels = false;
+
+  CHECK_THROWS_MATCHES(
+      zygos::io::load_idx(images, labels, options), zygos::DataError,
+      Message(labels.string() +
+              ": byte 2: found labels, but the loss takes numbers; store targets as floats in an "
+              "HDF5, .npy or .npz file, or take a loss of labels such as cross_entropy"));
+}
+
 TEST_CASE("Reading stops at as many samples as are wanted, with the classes of all labels") {
   const Files files;
   const auto images = files.write("images", idx_bytes(0x08, {3, 2}, {1, 2, 3, 4, 5, 6}));

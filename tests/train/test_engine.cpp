@@ -91,6 +91,29 @@ TEST_CASE("A schedule for evaluation gives the same loss in less memory, and tak
   CHECK_THROWS_AS(evaluating->gradient(0), UsageError);
 }
 
+TEST_CASE("An evaluation tells what the model predicts for every sample, whoever computed it",
+          "[train][engine]") {
+  for (const std::size_t samples : {std::size_t{40}, std::size_t{27}}) {
+    SmallRun run(test::host_and_device());
+    run.ids.resize(samples);
+    const auto predicted = [&](const train::PolicyPtr& policy) {
+      std::vector<double> predictions(samples * 3, -7.0);
+      run.engine(run.schedule_of(policy))->evaluate(run.batch(), predictions);
+      return predictions;
+    };
+    const std::vector<double> whole = predicted(policies::single({.place = "host"}));
+    for (const auto& policy : {policies::coarse_split({.share = {}, .samples = 13}),
+                               policies::gpipe({.micro_batches = 4, .stages = {}}),
+                               policies::one_f_one_b({.micro_batches = 5, .stages = {}}),
+                               policies::tensor_parallel({}), policies::zero_offload({})}) {
+      CAPTURE(samples, policy->keyword());
+      CHECK(distance(predicted(policy), whole) <= 1e-12 * norm(whole));
+    }
+    std::vector<double> short_room(samples * 3 - 1);
+    CHECK_THROWS_AS(run.engine(run.split(13))->evaluate(run.batch(), short_room), UsageError);
+  }
+}
+
 // What no later layer reads makes room.
 TEST_CASE(
     "Evaluation of a branching chain gives the loss of training's engine, also in strict mode",

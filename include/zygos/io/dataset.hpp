@@ -72,8 +72,10 @@ struct Dataset {
 
 /// What every reader of a data set lets its caller say.
 struct LoadOptions {
-  std::int64_t classes = 0;      ///< 0: the largest label + 1
-  std::optional<bool> labels{};  ///< .npy, .npz: targets are labels; none: if they are integers
+  std::int64_t classes = 0;  ///< 0: the largest label + 1
+  /// Whether the loss takes labels; none: what the targets' type says. Other targets are refused;
+  /// only .npy and .npz may have numbers as integers.
+  std::optional<bool> labels{};
   std::optional<double> input_scale;  ///< without: 1/255 for bytes (pixels), 1 for anything else
   double input_offset = 0.0;
   std::int64_t max_samples = 0;  ///< IDX and CIFAR-10: stop after so many; 0: all there are

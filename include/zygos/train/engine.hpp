@@ -119,8 +119,10 @@ class Engine {
   /// How many plateaus there have been, for the steps that follow; the same on all ranks. No part
   /// of a snapshot.
   void set_rate_reductions(std::int64_t count);
-  /// Forward and loss only, in evaluation mode.
-  StepReport evaluate(const Batch& batch);
+  /// Forward and loss only, in evaluation mode. `predictions` gets the model's output for all
+  /// samples, (samples, outputs) row major; empty: it is not wanted. Throws UsageError for another
+  /// size, and where lanes are of several processes, none of which has all of it.
+  StepReport evaluate(const Batch& batch, std::span<double> predictions = {});
 
   /// Weights and optimizer states as named tensors ("weights/fc1/kernel"), copied from the first
   /// active place into host memory that stays valid until the next call. Throws NumericError if a
@@ -148,6 +150,8 @@ class Engine {
   void agree(std::span<std::int64_t> values) const;
 
   const schedule::Schedule& schedule() const noexcept;
+  /// Elements of the model's output for a sample.
+  std::int64_t outputs() const noexcept;
   /// True if one thread works through all queues of a place.
   bool one_driver(std::size_t place) const;
   /// How long threads that compute spin between two tasks, see lane::LaneSet::spin_timeout.

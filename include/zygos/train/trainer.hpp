@@ -53,6 +53,10 @@ struct TrainerOptions {
   int checkpoint_failures = 3;
   /// Which evaluation is the best one, for all that follows here.
   BestBy best_by{};
+  /// What an evaluation predicts, batch by batch: the number of the first sample, and the model's
+  /// output (samples, outputs) row major, in the order of the test set. An evaluation that a stop
+  /// ends early is begun again from sample 0. Lanes of several ranks: must be empty.
+  std::function<void(std::int64_t first, std::span<const double> predictions)> observe{};
   /// Of an evaluation that was made: called on every rank; what the largest merit of all ranks says
   /// counts, so those that know none may leave figures out.
   std::function<Figures()> figures{};

@@ -79,14 +79,16 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
   }
   standardise_as(*checkpoint, *setup.test);
   const train::Evaluation result = evaluation_of(setup, *checkpoint, console);
-  std::string text = fmt::format("{} at step {}: test loss {:.5g}", subject.folder.string(),
-                                 text_of_count(checkpoint->step), result.loss);
+  std::string text =
+      fmt::format("{} at step {}: {} loss {:.5g}", subject.folder.string(),
+                  text_of_count(checkpoint->step), setup.held_out(), result.loss);
   nlohmann::json object{{"checkpoint", checkpoint->path.string()},
                         {"step", checkpoint->step},
                         {"samples", result.samples},
+                        {"evaluated_on", setup.held_out()},
                         {"test_loss", result.loss}};
   if (const std::string score = setup.score_name(); !score.empty()) {
-    text += fmt::format(", test {} {}", score, text_of_percent(result.score));
+    text += fmt::format(", {} {} {}", setup.held_out(), score, text_of_percent(result.score));
     object["test_" + score] = result.score;
   }
   console.say(text + fmt::format(" ({} samples)", text_of_count(result.samples)));

@@ -50,12 +50,28 @@ nlohmann::json rates_json(const train::Event& event, const ProgressFacts& facts)
   return {{"total", event.samples_per_s}, {"lanes", lanes}};
 }
 
+/// "  test loss 0.0812  test accuracy 97.44 %  r2 0.98": what every figure of it is, by name.
+std::string evaluation_text(const train::Event& event, const ProgressFacts& facts) {
+  std::string text = fmt::format("  {} loss {:.5g}", facts.held_out, event.evaluation.loss);
+  if (!facts.score.empty()) {
+    text += fmt::format("  {} {} {}", facts.held_out, facts.score,
+                        text_of_percent(event.evaluation.score));
+  }
+  for (const auto& [name, value] : event.evaluation.figures) {
+    text += fmt::format("  {} {:.5g}", name, value);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string progress_line(const train::Event& event, const ProgressFacts& facts) {
   std::string text = position(event, facts) + fmt::format("  loss {:<8.5g}", event.loss);
   if (!facts.score.empty()) {
     text += fmt::format("  {} {:>8}", facts.score, text_of_percent(event.score));
+  }
+  if (facts.evaluated && event.evaluation.samples > 0) {
+    text += evaluation_text(event, facts);
   }
   if (facts.scheduled) {
     text += fmt::format("  rate {:<8.3g}", event.learning_rate);
@@ -72,11 +88,13 @@ std::string progress_line(const train::Event& event, const ProgressFacts& facts)
 
 std::string status_line(const train::Event& event, const ProgressFacts& facts,
                         std::size_t columns) {
-  std::string line = progress_line(event, facts);
-  // What is least missed goes first.
   ProgressFacts fewer = facts;
+  fewer.evaluated = true;
+  std::string line = progress_line(event, fewer);
+  // What is least missed goes first.
   const std::vector<std::function<void()>> cuts{
-      [&] { fewer.bytes = 0; }, [&] { fewer.shown.clear(); }, [&] { fewer.reads = false; },
+      [&] { fewer.bytes = 0; },         [&] { fewer.shown.clear(); },
+      [&] { fewer.evaluated = false; }, [&] { fewer.reads = false; },
       [&] { fewer.scheduled = false; }, [&] { fewer.score.clear(); }};
   for (const auto& cut : cuts) {
     if (line.size() <= columns) {
@@ -89,15 +107,7 @@ std::string status_line(const train::Event& event, const ProgressFacts& facts,
 }
 
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts) {
-  std::string text = position(event, facts) +
-                     fmt::format("  {} loss {:.5g}", facts.held_out, event.evaluation.loss);
-  if (!facts.score.empty()) {
-    text += fmt::format("  {} {} {}", facts.held_out, facts.score,
-                        text_of_percent(event.evaluation.score));
-  }
-  for (const auto& [name, value] : event.evaluation.figures) {
-    text += fmt::format("  {} {:.5g}", name, value);
-  }
+  std::string text = position(event, facts) + evaluation_text(event, facts);
   if (event.restored_step >= 0) {
     text += fmt::format("  weights of step {}", text_of_count(event.restored_step));
   }
@@ -121,6 +131,7 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     }
   } else if (event.kind == train::EventKind::evaluated) {
     line["kind"] = "test";
+    line["set"] = facts.held_out;
     line["test_loss"] = event.evaluation.loss;
     if (!facts.score.empty()) {
       line["test_" + facts.score] = event.evaluation.score;

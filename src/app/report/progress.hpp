@@ -24,6 +24,7 @@ struct ProgressFacts {
   std::optional<std::int64_t> epochs;
   std::string score;              ///< its name, "accuracy"; empty: the loss has none
   std::string held_out = "test";  ///< or "validation": what is evaluated on
+  bool evaluated = false;         ///< the last evaluation is told as well
   bool scheduled = false;         ///< the learning rate changes
   bool reads = false;             ///< samples are read while training
 };
@@ -31,7 +32,8 @@ struct ProgressFacts {
 /// "step   1200/3000  epoch 2/5  loss 0.06211  accuracy 98.12 %  54,321 samples/s (host 20,100 +
 /// device 34,221)  41.2 MiB  12.0 s left"
 std::string progress_line(const train::Event& event, const ProgressFacts& facts);
-/// The same for a terminal: without what is least missed if `columns` are too few for all of it.
+/// The same for a terminal, with the last evaluation: without what is least missed if `columns` are
+/// too few for all of it.
 std::string status_line(const train::Event& event, const ProgressFacts& facts, std::size_t columns);
 /// "step   1200/3000  epoch 2/5  test loss 0.0812  test accuracy 97.44 %"
 std::string evaluation_line(const train::Event& event, const ProgressFacts& facts);

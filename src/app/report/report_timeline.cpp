@@ -143,18 +143,35 @@ json gap_between(const std::map<std::uint64_t, TimelineStep>& steps) {
   return gaps.empty() ? json(nullptr) : json(median(gaps));
 }
 
-/// A place computes on its first track. Medians over the steps, as one in which the machine did
-/// something else may take as long as all others together.
+bool works_on(const TimelineStep& step, std::int64_t track) {
+  return std::ranges::find(step.events, track, &Event::track) != step.events.end();
+}
+
+/// Of all steps, of which the page may hold some alone.
+json median_span(const std::vector<const TimelineStep*>& steps) {
+  std::vector<double> spans;
+  for (const TimelineStep* step : steps) {
+    spans.push_back(step->end_us - step->start_us);
+  }
+  return spans.empty() ? json(nullptr) : json(median(spans));
+}
+
+/// A place computes on its first track; one that never does is not used, not idle. Medians over the
+/// steps, as one in which the machine did something else may take as long as all others together.
 json idle_shares(const Parts& parts, const std::vector<const TimelineStep*>& steps) {
   json shares = json::object();
   for (const auto& [track, name] : parts.track_names) {
     std::vector<double> of_steps;
+    if (track % tracks_per_place != 0 ||
+        std::ranges::none_of(steps, [t = track](const auto* step) { return works_on(*step, t); })) {
+      continue;
+    }
     for (const TimelineStep* step : steps) {
       if (const double whole = step->end_us - step->start_us; whole > 0.0) {
         of_steps.push_back(idle_us(*step, track) / whole);
       }
     }
-    if (track % tracks_per_place == 0 && !of_steps.empty()) {
+    if (!of_steps.empty()) {
       shares[name] = median(of_steps);
     }
   }
@@ -299,6 +316,7 @@ json timeline_of(const json& trace, const ReportLimits& limits) {
   result["idle"] = {
       {"measured", idle_shares(parts, measured)},
       {"predicted", has_predicted ? idle_shares(parts, {&parts.predicted}) : json(nullptr)}};
+  result["median_span_us"] = median_span(measured);
   result["gap_us"] = gap_between(parts.steps);
   result["memory"] = memory;
   return result;

@@ -254,7 +254,7 @@ void say_setup(const RunSetup& setup, Console& console) {
   std::string data = fmt::format("{}: {} training samples", setup.training.name,
                                  text_of_count(setup.training.size()));
   if (setup.test) {
-    data += fmt::format(", {} test samples", text_of_count(setup.test->size()));
+    data += fmt::format(", {} {} samples", text_of_count(setup.test->size()), setup.held_out());
   }
   if (setup.training.source != nullptr) {
     data += fmt::format(", read while training, {} batches ahead", setup.training.prefetch);
@@ -366,6 +366,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"deck", setup.name},
                          {"finished", last.kind == train::EventKind::finished},
                          {"steps", last.step},
+                         {"batch", plan.schedule.batch},
                          {"epoch", last.epoch},
                          {"loss", last.loss},
                          {"weights_xxh64", end.weights_xxh64},
@@ -405,6 +406,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
     summary["restored_step"] = last.restored_step;
   }
   if (last.evaluation.samples > 0) {
+    summary["evaluated_on"] = setup.held_out();
     summary["test_loss"] = last.evaluation.loss;
     if (const std::string score = setup.score_name(); !score.empty()) {
       summary["test_" + score] = last.evaluation.score;
@@ -416,6 +418,16 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
   return summary;
 }
 
+/// Both of the median step, so that one is the batch over the other.
+std::string speed_text(const RunPlan& plan, const train::Event& last) {
+  std::string text;
+  if (last.median_step_s > 0.0) {
+    text = fmt::format("{} a step (median), {} samples/s; ", text_of_seconds(last.median_step_s),
+                       text_of_rate(static_cast<double>(plan.schedule.batch) / last.median_step_s));
+  }
+  return text + fmt::format("{} in total", text_of_seconds(last.seconds));
+}
+
 void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console) {
   const train::Event& last = end.last;
   std::string result = fmt::format("{} steps", text_of_count(last.step));
@@ -424,7 +436,7 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   }
   if (last.evaluation.samples > 0) {
     const std::string score = setup.score_name();
-    const std::string held_out = setup.validates ? "validation" : "test";
+    const std::string held_out = setup.held_out();
     result += score.empty() ? fmt::format(", {} loss {:.5g}", held_out, last.evaluation.loss)
                             : fmt::format(", {} {} {}", held_out, score,
                                           text_of_percent(last.evaluation.score));
@@ -439,9 +451,7 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   }
   const bool finished = last.kind == train::EventKind::finished;
   say_field(console, finished ? "finished" : "stopped", result);
-  say_field(console, "speed",
-            fmt::format("{} samples/s, {} a step, {} in total", text_of_rate(end.samples_per_s),
-                        text_of_seconds(last.median_step_s), text_of_seconds(last.seconds)));
+  say_field(console, "speed", speed_text(plan, last));
   say_field(console, "memory", bytes_text(memory_with_data(end)));
   if (const double efficiency = samples_per_s_per_gib(end); efficiency > 0.0) {
     say_field(console, "efficiency",

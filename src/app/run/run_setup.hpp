@@ -122,6 +122,8 @@ struct RunSetup {
     const auto score = graph->loss().score();
     return score ? std::string(score->name) : std::string();
   }
+  /// What the set is called that is evaluated on.
+  std::string held_out() const { return validates ? "validation" : "test"; }
   const io::Dataset* test_or_null() const { return test ? &*test : nullptr; }
 };
 

@@ -99,6 +99,7 @@ class TrainingRun {
                                                 plan.schedule, setup.target,
                                                 engine_options(setup, folder))),
         store_(store_in(folder, setup.keep, console)),
+        observed_(setup),
         trainer_(*engine_, setup.training, setup.test_or_null(), store_ ? &*store_ : nullptr,
                  options()) {}
 
@@ -140,6 +141,11 @@ class TrainingRun {
     options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
     if (!setup_.metrics.empty()) {
       options.figures = [this] { return figures(); };
+      if (!setup_.on_several_ranks()) {
+        options.observe = [this](std::int64_t first, std::span<const double> predictions) {
+          observed_.add(first, predictions);
+        };
+      }
     }
     options.load_best = [this] { return best_checkpoint_of_all(); };
     return options;
@@ -147,6 +153,9 @@ class TrainingRun {
 
   /// On all ranks, which have the weights together; one that keeps no books has no use for them.
   train::Figures figures() {
+    if (!setup_.on_several_ranks()) {
+      return observed_.figures();
+    }
     const auto weights = load::weights_of(*engine_);
     return folder_ == nullptr ? train::Figures() : evaluation_figures(setup_, weights);
   }
@@ -174,7 +183,7 @@ class TrainingRun {
     facts.reads = setup_.training.source != nullptr;
     facts.epochs = setup_.trainer.epochs;
     facts.score = setup_.score_name();
-    facts.held_out = setup_.validates ? "validation" : "test";
+    facts.held_out = setup_.held_out();
     facts.scheduled = setup_.rates != nullptr;
     return facts;
   }
@@ -287,6 +296,7 @@ class TrainingRun {
   const Ranks& ranks_;
   std::unique_ptr<train::Engine> engine_;
   std::optional<io::CheckpointStore> store_;
+  EvaluationFigures observed_;
   train::Trainer trainer_;
 };
 

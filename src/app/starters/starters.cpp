@@ -6,16 +6,30 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 namespace zygos::app {
 
+namespace fs = std::filesystem;
+
+namespace {
+
+void replace_all(std::string& text, std::string_view mark, std::string_view by) {
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size())) {
+    text.replace(at, mark.size(), by);
+  }
+}
+
+}  // namespace
+
 std::span<const Starter> starters() {
-  static const std::array<Starter, 6> all{{
+  static const std::array<Starter, 7> all{{
       {"mlp", "classes: drawn digits", starter_mlp},
       {"regression", "numbers from numbers: a smooth function", starter_regression},
       {"images", "classes of images, with convolutions", starter_images},
       {"text", "the next token of a sequence, with attention", starter_text},
       {"graph", "classes of the nodes of a graph", starter_graph},
+      {"csv", "your own table NAME.csv", starter_csv},
       {"hdf5", "your own arrays in HDF5 files", starter_hdf5},
   }};
   return all;
@@ -34,10 +48,8 @@ std::string starter_deck(std::string_view kind, std::string_view file) {
   const auto found = std::ranges::find(all, kind, &Starter::kind);
   ZYGOS_REQUIRE(found != all.end(), "the parser accepted an unknown kind of deck");
   std::string text = std::string(starter_head) + std::string(found->deck);
-  constexpr std::string_view mark = "@FILE@";
-  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + file.size())) {
-    text.replace(at, mark.size(), file);
-  }
+  replace_all(text, "@FILE@", file);
+  replace_all(text, "@TABLE@", fs::path(file).filename().replace_extension(".csv").string());
   return text;
 }
 

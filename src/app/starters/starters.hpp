@@ -16,6 +16,7 @@ extern const std::string_view starter_regression;
 extern const std::string_view starter_images;
 extern const std::string_view starter_text;
 extern const std::string_view starter_graph;
+extern const std::string_view starter_csv;
 extern const std::string_view starter_hdf5;
 
 struct Starter {

@@ -31,13 +31,29 @@ void require_pair(const Source& inputs, const Source& targets, const LoadOptions
                      {targets.dtype(), targets.shape(), nullptr}, targets.where());
 }
 
+/// `options.labels` says what the loss takes, the elements' type what there is.
+template <class Source>
+void require_kind(const Source& targets, const LoadOptions& options) {
+  const bool labels = !is_floating(targets.dtype());
+  if (options.labels.value_or(labels) != labels) {
+    throw DataError(
+        targets.where() + ": found " + std::string(name_of(targets.dtype())) +
+        (labels ? " targets, which are labels, but the loss takes numbers; store targets as floats "
+                  "(targets.astype('float32')), or take a loss of labels such as cross_entropy"
+                : " targets, but the loss takes labels; store targets as integers "
+                  "(targets.astype('int32')), or take a loss of numbers such as mse"));
+  }
+}
+
 void take_targets(const Hdf5Array& source, const LoadOptions& options, Dataset& data) {
   Array targets = source.read();
   if (is_floating(source.dtype())) {
     require_finite(targets, element_of(source));
+    require_kind(source, options);
     data.targets = with_sample_extent(std::move(targets));
     return;
   }
+  require_kind(source, options);
   Labels labels = to_labels(targets, options.classes, element_of(source));
   data.targets = std::move(labels.array);
   data.classes = labels.classes;
@@ -87,6 +103,7 @@ Dataset open(const Hdf5Location& inputs, const Hdf5Location& targets, const Load
   auto input_rows = std::make_unique<Hdf5Rows>(inputs);
   auto target_rows = std::make_unique<Hdf5Rows>(targets);
   require_pair(*input_rows, *target_rows, options);
+  require_kind(*target_rows, options);
   Dataset data;
   data.name = inputs.file.string();
   data.inputs = with_sample_extent({input_rows->dtype(), input_rows->shape(), nullptr});

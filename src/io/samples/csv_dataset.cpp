@@ -33,6 +33,8 @@ struct Survey {
   std::vector<std::size_t> targets;
   std::int64_t samples = 0;
   bool numbered = true;                      ///< all labels are whole numbers
+  bool numbers = true;                       ///< all labels are numbers
+  std::string fraction;                      ///< the first label that is no whole number
   std::set<std::string, std::less<>> texts;  ///< of labels, until there are too many
 };
 
@@ -123,6 +125,11 @@ class CsvLoader {
       table.refuse(survey.targets.front(), "found no label; fill the gap, or leave the line out");
     }
     survey.numbered = survey.numbered && is_label(field);
+    const auto number = number_in(field);
+    survey.numbers = survey.numbers && number;
+    if (number && survey.fraction.empty() && std::floor(*number) != *number) {
+      survey.fraction = field;
+    }
     if (survey.texts.size() <= max_categories && !survey.texts.contains(field)) {
       survey.texts.emplace(field);
     }
@@ -135,6 +142,12 @@ class CsvLoader {
     }
     if (survey.numbered) {
       return {};
+    }
+    if (survey.numbers && !survey.fraction.empty()) {
+      throw DataError(file_.string() + ": column " + std::to_string(survey.targets.front() + 1) +
+                      ": found the number " + survey.fraction +
+                      " as a target, but the loss takes labels; store targets as integers from 0, "
+                      "or take a loss of numbers such as mse");
     }
     if (survey.texts.size() > max_categories) {
       throw DataError(file_.string() + ": column " + std::to_string(survey.targets.front() + 1) +
@@ -172,7 +185,7 @@ class CsvLoader {
           *labels = label_in(table, column, data.class_names);
           largest = std::max(largest, *labels++);
         } else {
-          *numbers++ = table.number(column);
+          *numbers++ = target_in(table, column);
         }
       }
     }
@@ -186,6 +199,18 @@ class CsvLoader {
       data.classes = options_.classes > 0 ? options_.classes : found;
       refuse_too_many(found, data);
     }
+  }
+
+  /// A text in place of a number may be a class.
+  static double target_in(const CsvTable& table, std::size_t column) {
+    const std::string_view field = table.lines().fields()[column];
+    if (!field.empty() && !number_in(field)) {
+      constexpr std::size_t max_shown = 40;
+      table.refuse(column, "'" + std::string(field.substr(0, max_shown)) +
+                               "' is not a number; the loss takes numbers; take a loss of labels "
+                               "such as cross_entropy if these are classes");
+    }
+    return table.number(column);
   }
 
   std::int32_t label_in(const CsvTable& table, std::size_t column,

@@ -57,8 +57,8 @@ void take_targets(const NamedArray& targets, const LoadOptions& options, Dataset
   const bool labels = options.labels.value_or(!floating);
   if (labels && floating) {
     throw DataError(targets.name + ": found " + std::string(name_of(array.dtype)) +
-                    " targets; labels are integers; store array.astype('int32'), or take a loss of "
-                    "numbers such as mse");
+                    " targets, but the loss takes labels; store targets as integers "
+                    "(targets.astype('int32')), or take a loss of numbers such as mse");
   }
   if (labels) {
     Labels found = to_labels(array, options.classes, element_of(targets));

@@ -38,6 +38,8 @@ struct StepInputs {
   double rate_factor = 1.0;
   bool measures = false;  ///< tasks note the memory that they use
   bool examines = false;  ///< forward of a training step once more, to look at every output
+  /// Of an evaluation: where the batch's predictions go, row major; empty: nobody wants them.
+  std::span<double> predictions{};
 
   bool trains() const { return mode == nn::Mode::train && !examines; }
 };

@@ -16,6 +16,12 @@ std::vector<double> doubles_from(const std::vector<std::byte> &host) {
 
 }  // namespace
 
+std::vector<double> doubles_of(const std::vector<std::byte> &host, DType dtype) {
+  return dtype == DType::f64    ? doubles_from<double>(host)
+         : dtype == DType::bf16 ? doubles_from<bf16>(host)
+                                : doubles_from<float>(host);
+}
+
 const PlaceState &Places::at(std::size_t place) const {
   if (std::ranges::find(active, place) == active.end()) {
     throw UsageError("place " + std::to_string(place) +
@@ -36,10 +42,7 @@ std::vector<std::byte> to_host(const Places &places, std::size_t place, const Te
 }
 
 std::vector<double> to_doubles(const Places &places, std::size_t place, const Tensor &tensor) {
-  const std::vector<std::byte> host = to_host(places, place, tensor);
-  return tensor.dtype() == DType::f64    ? doubles_from<double>(host)
-         : tensor.dtype() == DType::bf16 ? doubles_from<bf16>(host)
-                                         : doubles_from<float>(host);
+  return doubles_of(to_host(places, place, tensor), tensor.dtype());
 }
 
 }  // namespace zygos::train

@@ -31,6 +31,8 @@ struct Places {
   const PlaceState &at(std::size_t place) const;
 };
 
+/// Elements of a floating-point type, copied from a lane.
+std::vector<double> doubles_of(const std::vector<std::byte> &host, DType dtype);
 /// Copies of a place's tensor.
 std::vector<std::byte> to_host(const Places &places, std::size_t place, const Tensor &tensor);
 std::vector<double> to_doubles(const Places &places, std::size_t place, const Tensor &tensor);

@@ -4,9 +4,13 @@
 
 #include "train/flat_ops.hpp"
 #include "train/place/place_state.hpp"
+#include "train/place/places.hpp"
 #include "train/tasks/examine.hpp"
 
 #include "zygos/schedule/batch_statistics.hpp"
+
+#include <algorithm>
+#include <vector>
 
 namespace zygos::train {
 
@@ -37,6 +41,18 @@ void run_forward(PlaceState& state, TaskId id) {
   }
 }
 
+/// The model's output for the samples of a micro-batch, to the caller's rows of the whole batch.
+void keep_prediction(const PlaceState& state, const Tensor& prediction, std::int64_t first) {
+  std::vector<std::byte> host(prediction.bytes());
+  state.lane().copy_to_host(host.data(), prediction.raw(), host.size(),
+                            "zygos::train::keep_prediction");
+  state.lane().fence("zygos::train::keep_prediction");
+  const std::vector<double> values = doubles_of(host, prediction.dtype());
+  const auto width = static_cast<std::size_t>(state.setup.graph.output_shape().size());
+  const auto rows = state.inputs.predictions.subspan(static_cast<std::size_t>(first) * width);
+  std::ranges::copy(values, rows.begin());
+}
+
 void run_loss(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
   nn::LossArgs args = state.tensors_of(one).loss;
@@ -49,6 +65,10 @@ void run_loss(PlaceState& state, TaskId id) {
                  args.d_prediction, args.totals, state.loss_constants);
   state.setup.graph.loss().evaluate(state.lane().execution(), args,
                                     state.averaged_samples(one.update));
+  if (const auto samples = state.tensors_of(one).samples;
+      !state.inputs.predictions.empty() && samples.count() > 0) {
+    keep_prediction(state, args.prediction, samples.begin);
+  }
   if (!state.lane().host_accessible()) {
     const auto offset = static_cast<std::size_t>(one.micro_batch) * args.totals.bytes();
     std::byte* const staged =

@@ -56,6 +56,11 @@ function text_of_bytes(bytes) {
   return significant(bytes, bytes >= 1000 ? 4 : 3) + " " + units[unit];
 }
 const text_of_rate = (rate) => (is_number(rate) ? significant(rate, 3) : "–");
+// The same for the side of a chart: "2.5 M".
+function short_rate(rate) {
+  const [unit, name] = rate >= 1e6 ? [1e6, " M"] : rate >= 1e4 ? [1e3, " k"] : [1, ""];
+  return significant(rate / unit, 3) + name;
+}
 const plain_words = (name) => name.replaceAll("_", " ");
 
 // Names of places in the order the deck has them, with what belongs to one ("device/staging") beside it.
@@ -107,10 +112,13 @@ const tip_text = (title, rows) => title + ": " + rows.map(([name, text]) => name
 
 // ---- tables and legends
 
+// A name that may be broken behind its slashes.
+const breakable = (name) => name.split("/").flatMap((part, i) => (i ? ["/", html("wbr"), part] : [part]));
+
 // columns: [heading, is_number]; rows: arrays of texts, the first of which heads the row.
 function table_of(caption, columns, rows) {
   const cells = (row) => row.map((text, i) => html(i ? "td" : "th",
-    { class: columns[i][1] ? "number" : null, scope: i ? null : "row" }, String(text)));
+    { class: columns[i][1] ? "number" : null, scope: i ? null : "row" }, ...breakable(String(text))));
   return html("div", { class: "scroll" }, html("table", {},
     caption ? html("caption", {}, caption) : null,
     html("thead", {}, html("tr", {},
@@ -124,11 +132,13 @@ function as_details(title, make) {
   return details;
 }
 
-// entries: [text, colour]; no colour: the hatching of idle time.
+// entries: [text, colour, whether it is that of a dashed curve]; no colour: the hatching of idle time.
 function legend_of(entries) {
-  return html("ul", { class: "legend" }, entries.map(([text, colour]) => {
+  return html("ul", { class: "legend" }, entries.map(([text, colour, dashed]) => {
     const swatch = svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
-    if (colour) {
+    if (dashed) {
+      swatch.append(svg("path", { d: "M0 7H5M9 7H14", stroke: colour, "stroke-width": 4 }));
+    } else if (colour) {
       swatch.append(svg("rect", { width: 14, height: 14, rx: 2, fill: colour }));
     } else {
       swatch.append(svg("rect", { width: 14, height: 14, class: "idle-back" }),

@@ -27,7 +27,7 @@ class CurveChart {
       head.append(html("label", { class: "controls" }, box, " logarithmic"));
     }
     parent.append(html("figure", { class: "chart" }, head,
-      legend_of(this.series.map((one) => [one.name, one.colour])), this.place,
+      legend_of(this.series.map((one) => [one.name, one.colour, one.dashed])), this.place,
       as_details("Values as a table", () => this.table())));
     this.draw();
     addEventListener("resize", () => this.draw());
@@ -150,18 +150,18 @@ class CurveChart {
 // Every run of the page, this one first: {name, metrics, solid, dashed}, with the colours of its two kinds of curves.
 function runs_of(data) {
   const colours = ["--c-green", "--c-orange", "--c-purple", "--c-sky", "--c-yellow"];
-  return [{ name: "", metrics: data.metrics, solid: "var(--c-blue)", dashed: "var(--c-vermillion)" },
+  return [{ name: "", metrics: data.metrics, summary: data.summary, solid: "var(--c-blue)", dashed: "var(--c-vermillion)" },
     ...data.others.map((other, i) => {
       const colour = `var(${colours[i % colours.length]})`;
-      return { name: ", " + other.name, metrics: other.metrics, solid: colour, dashed: colour };
+      return { name: ", " + other.name, metrics: other.metrics, summary: other.summary, solid: colour, dashed: colour };
     })];
 }
 
-// A curve of training and one of the test data for each run.
+// A curve of training and one of the test or validation data for each run.
 function pairs_of(data, what, of_training, of_test) {
   return runs_of(data).flatMap((run) => [
     series_of(run.metrics, "train", of_training, `training ${what}${run.name}`, run.solid, false),
-    series_of(run.metrics, "test", of_test, `test ${what}${run.name}`, run.dashed, true)]);
+    series_of(run.metrics, "test", of_test, `${held_out(run.summary, run.metrics)} ${what}${run.name}`, run.dashed, true)]);
 }
 
 function draw_curves(data) {
@@ -172,7 +172,7 @@ function draw_curves(data) {
     ...["accuracy", "dice"].map((score) => (
       { title: score === "dice" ? "Dice score" : "Accuracy", text: text_of_percent, tick: (share) => significant(share * 100, 3) + " %", least: 0, most: 1,
         series: pairs_of(data, score, (line) => line[score], (line) => line[`test_${score}`]) })),
-    { title: "Samples per second", text: text_of_rate, from_zero: true, series: throughput_series(data) },
+    { title: "Samples per second", text: text_of_rate, tick: short_rate, from_zero: true, series: throughput_series(data) },
   ].filter((chart) => chart.series.some((one) => one.points.length > 0));
   if (charts.length === 0) {
     parent.append(html("p", { class: "quiet" }, "No values: metrics.jsonl holds none."));

@@ -12,7 +12,8 @@ const category_fill = (name) => `var(${category_colours[name] ?? "--c-grey"})`;
 
 function draw_memory(data) {
   const parent = by_id("memory-body");
-  const peaks = in_order(data, Object.keys(data.summary?.peak_bytes ?? {})).map((place) => [place, data.summary.peak_bytes[place]]);
+  const peaks = in_order(data, Object.keys(data.summary?.peak_bytes ?? {})).map((place) => [place, data.summary.peak_bytes[place]])
+    .filter(([, bytes]) => bytes.total > 0);
   const memory = data.timeline?.memory;
   const categories = in_known_order(memory?.categories ?? peaks.flatMap(([, bytes]) => Object.keys(bytes)));
   if (memory) sort_samples(memory, categories);
@@ -29,6 +30,7 @@ function draw_memory(data) {
     const charts = html("div", { class: "charts" });
     parent.append(charts);
     for (const place of in_order(data, Object.keys(memory.places))) {
+      if (!memory.places[place].some((sample) => total_of(sample) > 0)) continue;
       const samples = memory.places[place], predicted = memory.predicted?.[place] ?? [];
       const top = Math.max(1, ...samples.map(total_of), ...predicted.map(([, bytes]) => bytes));
       new MemoryChart(charts, place, samples, predicted, categories, top);
@@ -99,10 +101,16 @@ class MemoryChart {
     Object.assign(this, { name, samples, predicted, categories, top });
     this.place = html("div", {});
     parent.append(html("figure", { class: "chart" }, html("h3", {}, name), this.place,
-      as_details("Values as a table", () => table_of("", [["time", true], ...categories.map((one) => [plain_words(one), true]), ["total", true]],
-        samples.map((sample) => [text_of_time(sample[0]), ...sample.slice(1).map(text_of_bytes), text_of_bytes(total_of(sample))])))));
+      as_details("Values as a table", () => this.table())));
     this.draw();
     addEventListener("resize", () => this.draw());
+  }
+
+  // Categories that are never used have no column.
+  table() {
+    const used = this.categories.map((name, i) => [name, i + 1]).filter(([, at]) => this.samples.some((sample) => sample[at] > 0));
+    return table_of("", [["time", true], ...used.map(([name]) => [plain_words(name), true]), ["total", true]],
+      this.samples.map((sample) => [text_of_time(sample[0]), ...used.map(([, at]) => text_of_bytes(sample[at])), text_of_bytes(total_of(sample))]));
   }
 
   draw() {

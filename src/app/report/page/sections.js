@@ -27,6 +27,12 @@ function draw_head(data) {
   }
 }
 
+// The set that a run was evaluated on, which older runs do not name.
+const held_out = (summary, metrics) => summary?.evaluated_on ?? metrics?.findLast((line) => line.kind === "test" && line.set)?.set ?? "test";
+
+// Times of a step are medians over the run everywhere, and rates follow from them.
+const median_rate = (summary) => (summary?.median_step_s > 0 && is_number(summary.batch) ? summary.batch / summary.median_step_s : undefined);
+
 // What every run reached; without other runs there is no such section.
 function draw_runs(data) {
   if (!data.others.length) {
@@ -37,11 +43,12 @@ function draw_runs(data) {
     ["policy", (summary) => summary.policy, (policy) => policy],
     ["steps", (summary) => summary.steps, text_of_count],
     ["training loss", (summary) => summary.loss, text_of_number],
-    ["test loss", (summary) => summary.test_loss, text_of_number],
-    ["test accuracy", (summary) => summary.test_accuracy, text_of_percent],
-    ["test Dice", (summary) => summary.test_dice, text_of_percent],
-    ["median step", (summary) => summary.median_step_s, text_of_seconds],
-    ["samples a second", (summary) => summary.samples_per_s?.total, text_of_rate],
+    ["evaluated on", (summary) => (is_number(summary.test_loss) ? held_out(summary) : undefined), (set) => set],
+    ["its loss", (summary) => summary.test_loss, text_of_number],
+    ["its accuracy", (summary) => summary.test_accuracy, text_of_percent],
+    ["its Dice score", (summary) => summary.test_dice, text_of_percent],
+    ["step, median", (summary) => summary.median_step_s, text_of_seconds],
+    ["samples a second at that", median_rate, text_of_rate],
     ["total memory", (summary) => Object.values(summary.peak_bytes ?? {}).reduce((sum, lane) => sum + (lane.total ?? 0), 0) || undefined, text_of_bytes],
     ["time", (summary) => summary.seconds, text_of_seconds],
   ];
@@ -60,14 +67,16 @@ function draw_tiles(data) {
   const last = data.metrics.filter((line) => line.kind === "train").pop() ?? {};
   const peak = Object.values(summary.peak_bytes ?? {}).reduce((sum, lane) => sum + (lane.total ?? 0), 0);
   const speedup = is_number(gain.measured) ? gain.measured : gain.predicted;
+  const set = held_out(data.summary, data.metrics);
+  const evaluated = data.metrics.filter((line) => line.kind === "test").pop() ?? {};
   const tiles = [
-    ["test accuracy", summary.test_accuracy, text_of_percent],
-    ["test Dice", summary.test_dice, text_of_percent],
-    ["test loss", summary.test_loss, text_of_number],
+    [`${set} accuracy`, summary.test_accuracy ?? evaluated.test_accuracy, text_of_percent],
+    [`${set} Dice score`, summary.test_dice ?? evaluated.test_dice, text_of_percent],
+    [`${set} loss`, summary.test_loss ?? evaluated.test_loss, text_of_number],
     ["training loss", summary.loss ?? last.loss, text_of_number],
     ["steps", summary.steps ?? last.step, text_of_count],
-    ["a step: median of all steps", summary.median_step_s ?? last.median_step_s, text_of_seconds],
-    ["samples a second: all samples by all time", summary.samples_per_s?.total ?? last.samples_per_s?.total, (rate) => significant(rate, 3)],
+    ["a step, median of the run", summary.median_step_s ?? last.median_step_s, text_of_seconds],
+    ["samples a second at the median step", median_rate(summary), (rate) => significant(rate, 3)],
     ["samples a second per GiB of the fullest lane", summary.memory_efficiency?.samples_per_s_per_gib, (rate) => significant(rate, 3)],
     [is_number(gain.measured) ? "speed-up, measured" : "speed-up, predicted", speedup,
       (value) => value.toFixed(2) + " ×"],
@@ -95,7 +104,8 @@ function draw_timeline(data) {
   const all = timeline.steps_in_trace > kept;
   parent.append(
     html("p", { class: "quiet small" }, `This page holds ${kept === 1 ? "step " + text_of_count(numbers[0]) : which}` +
-      (all ? `; all ${text_of_count(timeline.steps_in_trace)} traced ones are in trace.json, which Perfetto opens.` : ".")),
+      (all ? `; all ${text_of_count(timeline.steps_in_trace)} traced ones are in trace.json, which Perfetto opens.` : ".") +
+      " The times above single steps are those from the first task's start to the last one's end; the median of the run also has what lies between steps."),
     timeline_buttons(drawn),
     legend_of([...kinds.map((kind) => [plain_words(kind), kind_fill(kind)]), ["idle", null]]), holder,
     html("p", { class: "quiet small controls", id: "timeline-keys" }, "Drag over a stretch of time to zoom in, with Shift to move; " +
@@ -135,10 +145,9 @@ function draw_comparison(data) {
   const parent = by_id("comparison-body"), summary = data.summary, gain = summary?.gain;
   const rows = [];
   if (gain) {
-    const after = is_number(gain.step_s?.measured);
-    rows.push([after ? "time of a step (measured after the run, in turn with single places)" : "time of a step (median of all steps)",
-      gain.step_s?.predicted, gain.step_s?.measured ?? summary.median_step_s, text_of_seconds],
-      ["speed-up over the fastest single place", gain.predicted, gain.measured, (value) => value.toFixed(2) + " ×"]);
+    rows.push(["time of a step, median of the run", gain.step_s?.predicted, summary.median_step_s, text_of_seconds],
+      ["speed-up over the fastest single place" + (is_number(gain.measured) ? ", each in turn after the run" : ""),
+        gain.predicted, gain.measured, (value) => value.toFixed(2) + " ×"]);
   }
   const idle = data.timeline?.idle;
   for (const place of in_order(data, Object.keys(idle?.predicted ?? {}))) {
@@ -146,6 +155,7 @@ function draw_comparison(data) {
   }
   const planned = summary?.planned_bytes ?? {};
   for (const place of in_order(data, Object.keys(planned))) {
+    if (!(planned[place].total > 0) && !(summary.peak_bytes?.[place]?.total > 0)) continue;
     rows.push([`peak memory of ${place}`, planned[place].total, summary.peak_bytes?.[place]?.total, text_of_bytes]);
   }
   if (rows.length === 0) {

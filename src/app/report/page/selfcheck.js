@@ -16,6 +16,7 @@ function check_page(data, curves, timeline) {
   };
   attempt("curves", () => last_points());
   if (timeline) {
+    attempt("opens_on", () => timeline.step.step);
     attempt("timeline", () => timeline_counts(timeline));
     attempt("tips", () => timeline_tips(timeline));
     attempt("zoom", () => timeline_zoom(timeline));
@@ -30,6 +31,12 @@ function check_page(data, curves, timeline) {
   attempt("tables", () => open_tables());
   attempt("colours", () => ({ page: getComputedStyle(document.body).backgroundColor, text: getComputedStyle(document.body).color }));
   attempt("wide", () => document.documentElement.scrollWidth > innerWidth);
+  attempt("clipped", () => clipped_tables());
+  attempt("tiles", () => Object.fromEntries([...document.querySelectorAll(".tile")]
+    .map((tile) => [tile.lastChild.textContent, tile.firstChild.textContent])));
+  attempt("comparison", () => Object.fromEntries([...document.querySelectorAll("#comparison tbody tr")]
+    .map((row) => [row.firstChild.textContent, [...row.querySelectorAll("td")].map((cell) => cell.textContent)])));
+  attempt("idle_places", () => Object.keys(data.timeline?.idle?.measured ?? {}));
   attempt("outside", () => outside_references());
   attempt("fetched", () => performance.getEntriesByType("resource").map((entry) => entry.name));
   attempt("problems", () => data.problems);
@@ -122,6 +129,16 @@ function open_tables() {
   const rows = closed.map((details) => details.querySelectorAll("tbody tr").length);
   for (const details of closed) details.open = false;
   return rows;
+}
+
+// Headings of tables that are wider than their place, those in details included.
+function clipped_tables() {
+  const closed = [...document.querySelectorAll("details")];
+  for (const details of closed) details.open = true;
+  const clipped = [...document.querySelectorAll(".scroll")].filter((place) => place.scrollWidth > place.clientWidth + 1)
+    .map((place) => [...place.querySelectorAll("thead th")].map((head) => head.textContent).join(", "));
+  for (const details of closed) details.open = false;
+  return clipped;
 }
 
 function outside_references() {

@@ -6,13 +6,13 @@
 
 const row_height = 26, row_gap = 4, group_gap = 20, head_height = 22;
 
-// Of the steps behind the first, the last one that takes about as long as most do: the end of a stopped run, or a step in
-// which the machine did something else, tells little.
-function typical_step(steps) {
-  const spans = steps.slice(1).map((step) => step.span_us).sort((a, b) => a - b);
-  const median = spans[Math.floor(spans.length / 2)];
-  const at = steps.findLastIndex((step, i) => i > 0 && step.span_us <= 1.1 * median && step.span_us >= 0.9 * median);
-  return at < 0 ? steps.length - 1 : at;
+// Of the steps behind the first, the last one that takes about as long as most of the run's do, or else the one that is
+// nearest to that: the end of a stopped run, or a step in which the machine did something else, tells little.
+function typical_step(steps, usual_us) {
+  const away = (i) => Math.abs(steps[i].span_us - usual_us);
+  const at = steps.findLastIndex((step, i) => i > 0 && away(i) <= 0.1 * usual_us);
+  if (at >= 0 || steps.length < 2) return Math.max(at, 0);
+  return steps.reduce((best, _, i) => (i > 1 && away(i) < away(best) ? i : best), 1);
 }
 
 class Timeline {
@@ -20,7 +20,7 @@ class Timeline {
     this.data = timeline;
     this.steps = lay_out_steps(timeline.steps);
     this.rows = rows_of(timeline);
-    this.chosen_step = typical_step(timeline.steps);
+    this.chosen_step = typical_step(timeline.steps, timeline.median_span_us);
     this.numbered = new Set(timeline.tasks.filter((task) => task.micro_batch > 0).map((task) => task.kind));
     for (const step of this.steps) step.gaps = gaps_of(step.events, timeline.tracks, 0, step.span_us);
     if (timeline.predicted) {
