@@ -258,6 +258,19 @@ TEST_CASE(
   CHECK(found["opens_on"] == 18);
 }
 
+TEST_CASE("the axis of accuracies shows the curve, not all that accuracies can be") {
+  const Scratch scratch;
+  const fs::path page = made_up_page(
+      scratch, {{"metrics.jsonl",
+                 "{\"kind\": \"train\", \"step\": 1, \"loss\": 0.2, \"accuracy\": 0.91}\n"
+                 "{\"kind\": \"train\", \"step\": 2, \"loss\": 0.1, \"accuracy\": 0.998}\n"}});
+
+  const json axis = selfcheck_of(page)["axes"]["Accuracy"];
+
+  CHECK(axis[0] == Approx(0.9056));  // a twentieth of the curve below it
+  CHECK(axis[1] == 1.0);
+}
+
 TEST_CASE("figures say whether they are of the validation or of the test set") {
   const Scratch scratch;
   const fs::path page = made_up_page(

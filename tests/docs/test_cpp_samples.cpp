@@ -11,6 +11,7 @@
 #include "insitu_2.head.inc"
 #include "insitu_3.head.inc"
 #include "load/saved_run.hpp"
+#include "support/skip.hpp"
 
 #include "zygos/infer/model.hpp"
 #include "zygos/insitu/hdf5.hpp"
@@ -144,6 +145,9 @@ TEST_CASE("The samples of docs/inference.md predict from files and from memory")
 }
 
 TEST_CASE("The sample of docs/exchange.md writes, reads and matches weights") {
+  if (ZYGOS_SAMPLES_HAVE_ONNX == 0) {
+    test::skip_without("onnx", "this build has no ONNX");
+  }
   test::SavedRun run("samples");
   const WorkingDirectory here(run.folder.path());
   fs::create_directory("runs");

@@ -53,7 +53,8 @@ def squashed(code):
 
 
 def stray_samples(source):
-    """Samples in C and C++ that neither the test compiles nor a source file has."""
+    """Samples in C, C++ and Fortran that neither a test compiles nor a source file has."""
+    in_fortran = (source / "tests/docs/test_fortran_samples.f90").read_text()
     compiled = (source / "tests/docs/test_cpp_samples.cpp").read_text()
     sources = [squashed(file.read_text()) for folder in ("src", "policies", "examples") for file in (source / folder).rglob("*")
                if file.suffix in {".hpp", ".cpp", ".c", ".inc"}]
@@ -64,6 +65,9 @@ def stray_samples(source):
             parts = [squashed(part) for part in re.split(r"^\s*\.\.\.$|\n\n", text, flags=re.M)]
             if any(not any(part in one for one in sources) for part in parts):
                 yield f"{page.name}:{line}: neither compiled by tests/docs/test_cpp_samples.cpp nor in a source file"
+        for count, (line, _) in enumerate(samples(page.read_text(), "fortran"), 1):
+            if f"include '{page.stem}_fortran_{count}.inc'" not in in_fortran:
+                yield f"{page.name}:{line}: not compiled by tests/docs/test_fortran_samples.f90"
 
 
 def python_with_h5py():

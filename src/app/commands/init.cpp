@@ -33,7 +33,7 @@ ExitCode run_init(const Invocation& invocation, Console& console) {
     throw UsageError(fmt::format("{} is there already and is not overwritten; choose another name",
                                  file.string()));
   }
-  io::write_file_atomically(file, starter_deck(invocation.kind, file.string()));
+  io::write_file_atomically(file, starter_deck(invocation.kind, file));
   console.say(fmt::format("wrote {}; train it with: zygos train {}", file.string(), file.string()));
   if (console.wants_json()) {
     console.json({{"deck", file.string()}});

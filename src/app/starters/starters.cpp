@@ -3,6 +3,7 @@
 #include "app/starters/starters.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/csv_dataset.hpp"
 
 #include <algorithm>
 #include <array>
@@ -43,13 +44,40 @@ std::string starter_kinds() {
   return kinds;
 }
 
-std::string starter_deck(std::string_view kind, std::string_view file) {
+fs::path table_of(const fs::path& deck) { return fs::path(deck).replace_extension(".csv"); }
+
+TableTargets targets_in(const fs::path& table) {
+  TableTargets targets;
+  if (!fs::exists(table)) {
+    return targets;
+  }
+  try {
+    io::load_csv_dataset(table, {.inputs = {}, .targets = {}, .labels = false, .categories = {}});
+    return targets;
+  } catch (const Error&) {
+    // Perhaps the targets are no numbers.
+  }
+  try {
+    const io::Dataset data = io::load_csv_dataset(
+        table, {.inputs = {}, .targets = {}, .labels = true, .categories = {}});
+    return {.outputs = data.classes, .loss = "cross_entropy"};
+  } catch (const Error&) {
+    return targets;  // what is wrong with the table, `zygos check` tells
+  }
+}
+
+std::string starter_deck(std::string_view kind, const fs::path& file) {
   const auto all = starters();
   const auto found = std::ranges::find(all, kind, &Starter::kind);
   ZYGOS_REQUIRE(found != all.end(), "the parser accepted an unknown kind of deck");
   std::string text = std::string(starter_head) + std::string(found->deck);
-  replace_all(text, "@FILE@", file);
-  replace_all(text, "@TABLE@", fs::path(file).filename().replace_extension(".csv").string());
+  replace_all(text, "@FILE@", file.string());
+  if (kind == "csv") {
+    const TableTargets targets = targets_in(table_of(file));
+    replace_all(text, "@TABLE@", table_of(file).filename().string());
+    replace_all(text, "@OUTPUTS@", std::to_string(targets.outputs));
+    replace_all(text, "@LOSS@", targets.loss);
+  }
   return text;
 }
 

@@ -4,6 +4,8 @@
 // Decks to begin with, one for every kind of problem: the YAML files of this folder, compiled in.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +30,18 @@ struct Starter {
 std::span<const Starter> starters();
 /// "mlp|regression|..."
 std::string starter_kinds();
+/// What is predicted from a table.
+struct TableTargets {
+  std::int64_t outputs = 1;
+  std::string loss = "mse";
+};
+
+/// The table that a deck of kind csv is for: beside it, and of its name.
+std::filesystem::path table_of(const std::filesystem::path& deck);
+/// Classes where the last column of a table has texts, a number where it has numbers, and where
+/// there is no such table.
+TableTargets targets_in(const std::filesystem::path& table);
 /// The deck for `file`, whose name it tells its reader. `kind` must be one of starters().
-std::string starter_deck(std::string_view kind, std::string_view file);
+std::string starter_deck(std::string_view kind, const std::filesystem::path& file);
 
 }  // namespace zygos::app

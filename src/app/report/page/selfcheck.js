@@ -23,6 +23,7 @@ function check_page(data, curves, timeline) {
     attempt("keys", () => timeline_keys(timeline));
     timeline.fit_step(timeline.steps.length - 1);
   }
+  attempt("axes", () => Object.fromEntries(curves.map((curve) => [curve.chart.title, curve.limits()])));
   attempt("curve_tips", () => curves.map((curve) => tip_under(curve.place.querySelector("svg"))));
   attempt("memory", () => ({ areas: document.querySelectorAll("#memory .area").length,
     predicted: document.querySelectorAll("#memory .predicted-memory").length,
