@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdf5/child_process.hpp"
 
+#include "zygos/core/error.hpp"
+#include "zygos/io/hdf5_dataset.hpp"
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <signal.h>
@@ -53,4 +56,11 @@ TEST_CASE("A child process may take some time and memory, not more", "[io]") {
   };
   CHECK(io::fault_in_child(take, {.memory = std::size_t{8} << 20}).empty());
   CHECK_THAT(io::fault_in_child(take, {.memory = std::size_t{1} << 20}), StartsWith("crashes"));
+}
+
+TEST_CASE("A data file on which HDF5 1.10 crashes is refused", "[io]") {
+  const io::Hdf5Location inputs{"tests/fuzz/corpus/hdf5/crash_in_local_heap", "x"};
+  const io::Hdf5Location targets{inputs.file, "y"};
+
+  CHECK_THROWS_AS(io::load_hdf5_dataset(inputs, targets), DataError);
 }
