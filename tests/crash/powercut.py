@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every state in which a power cut may leave the disk during the commit of a checkpoint.
+"""Every state in which a power cut may leave the disk during the commit of a checkpoint, or the writing of another file.
 
 Records the system calls of a commit (write_log.py), follows them in a model of a disk that promises no more than POSIX (disk_model.py), writes
 each state that is legal after each call into a folder and looks at it: the newest checkpoint that was committed before is there or the new one
 is, the new one is there when the program has said so, and every checkpoint that verifies has the right bytes. Then the next commit has to
-succeed there and to clean up.
+succeed there and to clean up. Other files (predictions, weights, summaries) have to be the old or the new ones.
 
 With --ignore files or --ignore folders, fsync of them does nothing, and losses have to be found: the program ends with 0 if there are any.
 
-    python3 tests/crash/powercut.py [--program build/host/tests/commit_once] [--states N] [--seed N] [--ignore files|folders]
+    python3 tests/crash/powercut.py [--programs build/host/tests] [--states N] [--seed N] [--ignore files|folders]
 """
 import argparse
 import collections
@@ -32,6 +32,8 @@ KINDS = {"files": disk_model.FILE, "folders": disk_model.FOLDER}
 NONE = "none"
 NO_EXCHANGE = ["renameat2:error=EINVAL"]
 
+FILES = "other files"  # which write_once writes
+
 # Steps that are there before; commits, each with what is injected and whether it is to be killed before its last fsync; what may be the newest at
 # any time, and what must be at the end.
 CASES = {"first checkpoint": ([], [("write 1", [], False)], {NONE, "1 old"}, "1 old"),
@@ -41,7 +43,8 @@ CASES = {"first checkpoint": ([], [("write 1", [], False)], {NONE, "1 old"}, "1 
          "in its place, in two steps": ([1], [("replace 1", NO_EXCHANGE, False)], {"1 old", "1 other"}, "1 other"),
          "killed, then again": ([1, 2], [("write 3", [], True), ("write 3", [], False)], {"2 old", "3 old"}, "3 old"),
          "killed in two steps, then another": ([1], [("replace 1", NO_EXCHANGE, True), ("write 2", [], False)],
-                                               {"1 old", "1 other", "2 old"}, "2 old")}
+                                               {"1 old", "1 other", "2 old"}, "2 old"),
+         FILES: ([1], [("write 2", [], False)], {"old", "mixed", "new"}, "new")}
 
 
 def make(tree, path):
@@ -55,8 +58,8 @@ def make(tree, path):
 
 
 class PowerCut:
-    def __init__(self, program, folder, limit, seed, ignore):
-        self.program, self.folder, self.limit, self.seed = str(program), pathlib.Path(folder), limit, seed
+    def __init__(self, programs, folder, limit, seed, ignore):
+        self.programs, self.program, self.folder, self.limit, self.seed = programs, None, pathlib.Path(folder), limit, seed
         self.ignore = {KINDS[kind] for kind in ignore}
         self.tried, self.lost = collections.Counter(), collections.defaultdict(list)
 
@@ -107,6 +110,7 @@ class PowerCut:
 
     def look(self, case):
         _, _, allowed, last = CASES[case]
+        self.program = str(self.programs / ("write_once" if case == FILES else "commit_once"))
         states = self.folder / "states"
         states.mkdir()
         made = self.states(case)
@@ -125,7 +129,7 @@ class PowerCut:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default=ROOT / "build/host/tests/commit_once")
+    parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/host/tests", help="where commit_once and write_once are")
     parser.add_argument("--states", type=int, default=2000, help="try at most so many after each call, a sample of those that there are")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ignore", choices=sorted(KINDS), action="append", default=[], help="fsync of these does nothing; losses must be found")
@@ -133,7 +137,7 @@ def main():
     if not shutil.which("strace"):
         skip_without("strace", "system calls are recorded with strace, which is not installed")
     with tempfile.TemporaryDirectory(dir=quick_folder()) as folder:
-        tests = PowerCut(arguments.program, folder, arguments.states, arguments.seed, arguments.ignore)
+        tests = PowerCut(arguments.programs, folder, arguments.states, arguments.seed, arguments.ignore)
         for case in CASES:
             tests.look(case)
     print("| commit | states | lost |\n| --- | --- | --- |")

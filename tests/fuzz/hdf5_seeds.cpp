@@ -64,7 +64,38 @@ void put_packed(hid_t file) {
   put_samples(file, inputs, targets);
 }
 
+void put_step(hid_t file, std::int64_t step) {
+  const h5::Space space(H5Screate(H5S_SCALAR), "space");
+  const h5::Attribute attribute(
+      H5Acreate2(file, "step", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT), "step");
+  h5::check(H5Awrite(attribute, H5T_NATIVE_INT64, &step), "step");
+}
+
+void put_tensors(hid_t file, const std::vector<io::TensorRef>& tensors) {
+  const h5::PropertyList links(H5Pcreate(H5P_LINK_CREATE), "properties");
+  h5::check(H5Pset_create_intermediate_group(links, 1), "properties");
+  for (const io::TensorRef& tensor : tensors) {
+    const h5::Dataset dataset(
+        H5Dcreate2(file, tensor.name.c_str(), h5::file_type(tensor.dtype),
+                   h5::make_space(tensor.shape), links, H5P_DEFAULT, H5P_DEFAULT),
+        tensor.name);
+    h5::check(H5Dwrite(dataset, h5::memory_type(tensor.dtype), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                       tensor.data),
+              tensor.name);
+  }
+}
+
 }  // namespace
+
+std::string old_checkpoint_image() {
+  const test::Samples samples = test::small_samples(3);
+  return file_with(
+      [&](hid_t file) {
+        put_step(file, 3);
+        put_tensors(file, samples.refs());
+      },
+      H5F_LIBVER_EARLIEST);
+}
 
 std::vector<std::string> hdf5_seeds() {
   std::vector<std::string> seeds;

@@ -156,7 +156,10 @@ Seeds former_failures(const std::string& target) {
 
 std::vector<std::string> seeds_of(std::string_view target) {
   const std::map<std::string_view, std::function<Seeds()>> makers{
-      {"checkpoint_image", [] { return Seeds{part_of_checkpoint("state.h5")}; }},
+      {"checkpoint_image",
+       [] {
+         return Seeds{part_of_checkpoint("state.h5"), old_checkpoint_image()};
+       }},
       {"checkpoint_manifest", [] { return Seeds{part_of_checkpoint("manifest.json")}; }},
       {"cifar10", cifar10_seeds},
       {"csv", csv_seeds},

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdf5/child_process.hpp"
 
+#include "io/file_sync.hpp"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,10 +11,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <iterator>
 
 namespace zygos::io {
 namespace {
@@ -29,8 +34,7 @@ void limit(int resource, rlim_t value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(resource), &both);
 }
 
-[[noreturn]] void run_as_child(const std::function<void()>& work, const ChildLimits& limits,
-                               std::size_t memory) {
+void limit_child(const ChildLimits& limits, std::size_t memory) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGALRM}) {
     ::signal(signal, SIG_DFL);
@@ -44,12 +48,30 @@ void limit(int resource, rlim_t value) {
     limit(RLIMIT_AS, memory + limits.memory);
   }
   ::alarm(static_cast<unsigned int>(limits.wall_s));
+}
+
+[[noreturn]] void run_as_child(const std::function<std::string()>& work, int out) {
   try {
-    work();
+    const std::string said = work();
+    // A text that is not read as a whole is not said at all.
+    const bool whole = ::write(out, said.data(), said.size()) == std::ssize(said);
+    ::_exit(whole ? 0 : 1);
   } catch (const std::exception&) {
     ::_exit(0);
   }
-  ::_exit(0);
+}
+
+std::string text_from(int in) {
+  std::string text;
+  std::array<char, 4096> piece{};
+  for (ssize_t got = 1; got != 0;) {
+    got = ::read(in, piece.data(), piece.size());
+    if (got < 0 && errno != EINTR) {
+      break;
+    }
+    text.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  return text;
 }
 
 /// RLIMIT_CPU ends a process by SIGXCPU, or by SIGKILL where the two limits are equal.
@@ -67,18 +89,32 @@ std::string fault_of(int status, const ChildLimits& limits) {
 
 }  // namespace
 
-std::string fault_in_child(const std::function<void()>& work, const ChildLimits& limits) {
+ChildOutcome run_in_child(const std::function<std::string()>& work, const ChildLimits& limits) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
+    return {};
+  }
+  const Descriptor in(pipe[0]);
+  Descriptor out(pipe[1]);
   const std::size_t memory = address_space();
   const pid_t child = ::fork();
   if (child == 0) {
-    run_as_child(work, limits, memory);
+    limit_child(limits, memory);
+    run_as_child(work, out.get());
   }
+  out.close();
+  if (child < 0) {
+    return {};
+  }
+  ChildOutcome outcome;
+  outcome.said = text_from(in.get());
   int status = 0;
   pid_t ended = -1;
   do {
-    ended = child < 0 ? -1 : ::waitpid(child, &status, 0);
-  } while (ended < 0 && child > 0 && errno == EINTR);
-  return ended < 0 ? "" : fault_of(status, limits);
+    ended = ::waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  outcome.fault = ended < 0 ? "" : fault_of(status, limits);
+  return outcome;
 }
 
 }  // namespace zygos::io

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// HDF5 walks through a file by the addresses in it, and versions of it crash or loop on some files
-// that are damaged or made to harm. What reads a file's structure for the first time does so in a
-// child process, where that is a finding and no end of the run.
+// HDF5 walks through a file by the addresses and lengths in it, and versions of it crash, loop or
+// take gigabytes on some files that are damaged or made to harm. What reads a file's structure for
+// the first time does so in a child process, where that is a finding and no end of the run.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,18 @@ namespace zygos::io {
 struct ChildLimits {
   int cpu_s = 30;
   int wall_s = 120;                           ///< waiting for a slow file system is no fault
-  std::size_t memory = std::size_t{2} << 30;  ///< beyond what this process has
+  std::size_t memory = std::size_t{1} << 30;  ///< beyond what this process has
 };
 
-/// Runs `work` in a child process, without output; the child's memory and all it does to it is gone
-/// afterwards. Returns how it ended if it did not return: "crashes (Segmentation fault)", "does not
-/// end within 30 s of processor time". Empty if it returned or threw, if the wall clock ended it,
-/// and if the system has no process for it.
-std::string fault_in_child(const std::function<void()>& work, const ChildLimits& limits = {});
+struct ChildOutcome {
+  /// How it ended if it did not return: "crashes (Segmentation fault)", "does not end within 30 s
+  /// of processor time". Empty as well if the wall clock ended it, and if there is no process.
+  std::string fault;
+  std::string said;  ///< what the work returned
+};
+
+/// Runs `work` in a child process, without output; all that it does to memory is gone afterwards.
+/// What it throws counts as an empty text.
+ChildOutcome run_in_child(const std::function<std::string()>& work, const ChildLimits& limits = {});
 
 }  // namespace zygos::io

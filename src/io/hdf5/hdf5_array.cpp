@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -18,7 +20,13 @@
 namespace zygos::io {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t max_listed = 12;
+
+/// What a child process says it has caught begins so.
+constexpr std::string_view refused = "refused: ";
+constexpr std::string_view failed = "failed: ";
 
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> names;
@@ -119,22 +127,41 @@ Hdf5Array::Hdf5Array(const Hdf5Location& location)
     : location_(location),
       where_(location.file.string() + ": data set '" + location.dataset + "'") {
   require_readable_file(location_.file);
-  const std::string fault = fault_in_child([this] { try_opening(); });
-  if (!fault.empty()) {
-    throw DataError(location_.file.string() + ": found a damaged HDF5 file, on which HDF5 itself " +
-                    fault + "; fetch it again");
-  }
+  require_harmless();
   open();
 }
 
-void Hdf5Array::try_opening() noexcept {
+void Hdf5Array::require_harmless() {
+  constexpr std::size_t slack = std::size_t{256} << 20;
+  // What describes the elements takes less than the file.
+  const ChildLimits limits{.memory =
+                               slack + static_cast<std::size_t>(fs::file_size(location_.file))};
+  const ChildOutcome outcome = run_in_child([this] { return refusal(); }, limits);
+  if (!outcome.fault.empty()) {
+    throw DataError(location_.file.string() + ": found a damaged HDF5 file, on which HDF5 itself " +
+                    outcome.fault + "; fetch it again");
+  }
+  if (outcome.said.starts_with(refused)) {
+    throw DataError(outcome.said.substr(refused.size()));
+  }
+  if (outcome.said.starts_with(failed)) {
+    throw hdf5::Failure(outcome.said.substr(failed.size()));
+  }
+}
+
+std::string Hdf5Array::refusal() {
+  std::string why;
   try {
     open();
-  } catch (const std::exception&) {
-    // Closing what has been opened by then is a part of it.
+  } catch (const DataError& error) {
+    why = std::string(refused) + error.what();
+  } catch (const hdf5::Failure& error) {
+    why = std::string(failed) + error.what();
   }
+  // Closing is a part of it.
   object_ = hdf5::Object();
   file_ = hdf5::File();
+  return why;
 }
 
 void Hdf5Array::open() {

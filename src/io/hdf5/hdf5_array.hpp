@@ -39,7 +39,9 @@ class Hdf5Array {
  private:
   [[noreturn]] void fail(const std::string& message) const;
   void open();
-  void try_opening() noexcept;
+  /// Opens in a child process, and throws what that throws, or a DataError if it dies.
+  void require_harmless();
+  std::string refusal();
   void open_file();
   void open_object();
   void require_hard_link(hid_t parent, const std::string& name) const;
