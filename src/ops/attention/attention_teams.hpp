@@ -32,6 +32,7 @@ struct DeviceTeam {
   struct Room : BlockScratch<T, block, columns> {
     OperandTiles<T, block> tiles;
   };
+  static_assert(sizeof(Room) <= max_team_scratch);
 
   const Member& member;
   Room& scratch;

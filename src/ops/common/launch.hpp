@@ -29,6 +29,10 @@ constexpr int threads_of_team(std::size_t threads) {
   return HostSpace<Exec> ? 1 : static_cast<int>(threads);
 }
 
+/// Scratch memory that a team of a device has without asking for more (48 KiB of shared memory on
+/// every NVIDIA GPU).
+inline constexpr std::size_t max_team_scratch = std::size_t{48} << 10U;
+
 /// A device's ranges of elements: Kokkos counts them in 32 bits on some devices unless told
 /// otherwise.
 template <class Exec>

@@ -67,6 +67,7 @@ struct MatrixGemmKernel {
     typename Product::Column columns[Tile::columns];
     typename Product::Depth depths[block];
   };
+  static_assert(sizeof(Room) <= max_team_scratch);
   using Scratch = Kokkos::View<Room, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Sums = typename Unit::Sums[warps_of_thread][Tile::down][Tile::across];

@@ -64,6 +64,10 @@ struct TeamGemmKernel {
   using Right = Scratch<T[block][tile_columns + 1]>;
   using Columns = Scratch<typename Product::Column[tile_columns]>;
   using Depths = Scratch<typename Product::Depth[block]>;
+  static_assert(sizeof(T) * block * (tile_rows + tile_columns + 2) +
+                    sizeof(typename Product::Column) * tile_columns +
+                    sizeof(typename Product::Depth) * block <=
+                max_team_scratch);
   struct Tile {
     std::int64_t index;
     std::int64_t row;
