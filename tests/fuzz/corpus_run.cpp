@@ -74,9 +74,10 @@ struct Options {
   std::vector<std::string> targets{};
 };
 
-/// Each input of these starts several child processes.
+/// Each input of these starts child processes.
 std::size_t mutations_of(const std::string& name, const Options& options) {
-  return name == "hdf5" || name == "graph" ? options.mutations / 10 : options.mutations;
+  const bool slow = name == "hdf5" || name == "graph" || name == "checkpoint_image";
+  return slow ? options.mutations / 10 : options.mutations;
 }
 
 Outcome run(const std::string& name, Target target, const Options& options) {

@@ -24,6 +24,7 @@ std::vector<io::TensorEntry> table_of(const std::vector<io::TensorRef>& tensors)
 void fuzz_checkpoint_image(Bytes input) {
   static const std::vector<io::TensorEntry> table = table_of(test::small_samples(3).refs());
   try {
+    io::require_harmless(std::as_bytes(input), 3, table);
     const io::ImageReader reader(std::as_bytes(input));
     reader.require_contents(3, table);
     for (const io::TensorEntry& tensor : table) {

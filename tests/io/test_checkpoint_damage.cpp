@@ -12,6 +12,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -259,6 +260,34 @@ TEST_CASE("a manifest of a tensor less than its file holds is refused", "[io]") 
   write_manifest(two.newest(), text);
 
   CHECK_THAT(two.refused(), ContainsSubstring("more"));
+}
+
+TEST_CASE("an HDF5 file made to take gigabytes, with the right check sums, is refused without them",
+          "[io]") {
+  const TwoCheckpoints two;
+  const fs::path state = two.newest() / "state.h5";
+  const std::string good = read_file(state);
+  const std::string harmful =
+      read_file("tests/fuzz/corpus/checkpoint_image/superblock_of_gigabytes");
+  const auto bytes_of = [](const std::string& text) {
+    return "\"bytes\": " + std::to_string(text.size());
+  };
+  const auto sum_of = [](const std::string& text) {
+    return io::sha256_hex(std::as_bytes(std::span(text)));
+  };
+  const std::string manifest = read_file(two.newest() / "manifest.json");
+  const fs::path sums = two.newest() / "SHA256SUMS";
+
+  overwrite_file(state, harmful);
+  overwrite_file(sums, replaced(read_file(sums), sum_of(good), sum_of(harmful)));
+  write_manifest(two.newest(), replaced(replaced(manifest, bytes_of(good), bytes_of(harmful)),
+                                        sum_of(good), sum_of(harmful)));
+  const std::string message = two.refused();
+
+  CHECK_THAT(message, ContainsSubstring("state.h5: "));
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  CHECK(used.ru_maxrss < 1'000'000);  // kB
 }
 
 TEST_CASE("a newer format is refused with the version that wrote it", "[io]") {

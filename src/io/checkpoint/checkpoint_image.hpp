@@ -38,6 +38,11 @@ class Image {
 /// longer needed; the new one takes its memory, and allocates only what that lacks.
 Image build_image(std::int64_t step, std::span<const TensorRef> tensors, Image reused = {});
 
+/// Reads the structure of an image in a child process, as it may be made to harm whoever reads it.
+/// Throws hdf5::Failure where ImageReader does, and if the process dies of it.
+void require_harmless(std::span<const std::byte> image, std::int64_t step,
+                      std::span<const TensorEntry> table);
+
 /// Reads tensors out of an image that it borrows. Holds HDF5's lock while it lives.
 class ImageReader {
  public:

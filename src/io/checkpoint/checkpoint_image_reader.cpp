@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/checkpoint/checkpoint_image.hpp"
 #include "io/checkpoint/image_access.hpp"
+#include "io/hdf5/child_process.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace zygos::io {
@@ -87,7 +90,37 @@ void require_plain(hid_t dataset, const TensorEntry& entry) {
   }
 }
 
+/// Why the structure of an image is not that of a checkpoint; empty if it is.
+std::string refusal_of(std::span<const std::byte> image, std::int64_t step,
+                       std::span<const TensorEntry> table) {
+  try {
+    ImageReader(image).require_contents(step, table);
+    return "";
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+}
+
 }  // namespace
+
+void require_harmless(std::span<const std::byte> image, std::int64_t step,
+                      std::span<const TensorEntry> table) {
+  constexpr std::size_t slack = std::size_t{256} << 20;
+  // No other thread may be within HDF5 when the child is made, which has a lock of its own then.
+  std::optional<hdf5::Session> alone(std::in_place);
+  const auto look = [&] {
+    alone.reset();
+    return refusal_of(image, step, table);
+  };
+  const ChildOutcome outcome = run_in_child(look, {.memory = slack + image.size()});
+  alone.reset();
+  if (!outcome.fault.empty()) {
+    throw Failure("HDF5 itself " + outcome.fault + " on the file");
+  }
+  if (!outcome.said.empty()) {
+    throw Failure(outcome.said);
+  }
+}
 
 ImageReader::ImageReader(std::span<const std::byte> image) : image_(image) {
   if (image.empty()) {

@@ -160,6 +160,7 @@ void read_file(const fs::path& file, const FileEntry& entry, const Manifest& man
   const Bytes bytes = read_exactly(file, entry.bytes);
   require_sum(entry, sha256_hex(bytes.span()));
   const auto table = tensors_in(entry.name, manifest);
+  require_harmless(bytes.span(), manifest.step, table);
   const ImageReader reader(bytes.span());
   reader.require_contents(manifest.step, table);
   for (const TensorEntry& tensor : table) {
