@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Zygos authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the compiler made of the device's kernels: registers, stack, spills and static shared memory.
+
+Usage: perf/device_kernels.py LOG [--write]
+
+LOG: what a build printed with NVCC_APPEND_FLAGS="-Xptxas -v" (./bootstrap keeps it in its folder of
+logs). Instances of one kernel (element types, tiles) are one row, with the largest figures. Ends with 1
+for a kernel of ours that perf/device_kernels.md does not list, for one that spills registers, and for one
+with more registers or stack than listed there. --write makes that table from the log.
+
+Scratch memory of teams is given at launch; that it fits is asserted where the kernels are
+(max_team_scratch in src/ops/common/launch.hpp).
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+from typing import NamedTuple
+
+LISTED = pathlib.Path(__file__).with_suffix(".md")
+ENTRY = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'")
+PROPERTIES = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads")
+USED = re.compile(r"Used (?P<registers>\d+) registers(?:.*?(?P<shared>\d+) bytes smem)?")
+# The first name of ours in a demangled one: a functor, or the function that a lambda stands in.
+OURS = re.compile(r"\bzygos::((?:\w+::|\(anonymous namespace\)::)*)(\w+)")
+# Registers that another version of the compiler may take more.
+SLACK = 16
+HEAD = ["kernel", "instances", "registers", "stack, B", "static shared, B"]
+
+
+class Row(NamedTuple):
+    instances: int
+    registers: int
+    stack: int
+    shared: int
+    spills: int
+
+    def joined(self, other):
+        return Row(self.instances + other.instances, *(max(pair) for pair in zip(self[1:], other[1:])))
+
+
+def demangled(names):
+    done = subprocess.run(["c++filt"], input="\n".join(names), stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def short(name):
+    """`ops::conv2d_add_up`, without what names of templates and unnamed namespaces bring along; empty if not ours."""
+    # Lambdas: the function's address follows its type, which names other things of ours.
+    start = name.find("&") if "__nv_dl_tag" in name or "__nv_hdl" in name else name.find("ParallelFor<")
+    found = OURS.search(name, max(start, 0)) or OURS.search(name)
+    if not found:
+        return ""
+    path = found[1].replace("(anonymous namespace)::", "").replace("detail::", "")
+    return path + found[2]
+
+
+def rows_of(text):
+    """Row by name, and the architecture."""
+    kernels, arch, current = [], "", None
+    for line in text.splitlines():
+        if entry := ENTRY.search(line):
+            current, arch = {"name": entry["name"]}, entry["arch"]
+        elif current is not None and (properties := PROPERTIES.search(line)):
+            current.update(properties.groupdict())
+        elif current is not None and (used := USED.search(line)):
+            kernels.append((current["name"], Row(1, int(used["registers"]), int(current.get("stack", 0)), int(used["shared"] or 0),
+                                                 int(current.get("stores", 0)) + int(current.get("loads", 0)))))
+            current = None
+    rows = {}
+    for name, (_, row) in zip(demangled([kernel[0] for kernel in kernels]), kernels):
+        key = short(name)
+        if key:
+            rows[key] = rows[key].joined(row) if key in rows else row
+    return dict(sorted(rows.items())), arch
+
+
+def table(rows, arch):
+    lines = ["# Device kernels", "",
+             f"What nvcc made of them for {arch}, the largest figures of all instances: `python3 perf/device_kernels.py LOG --write`. None spills",
+             "registers. `.ci/run` compares each build with this table.", "", "| " + " | ".join(HEAD) + " |", "| --- " * len(HEAD) + "|"]
+    lines += [f"| {name} | {row.instances} | {row.registers} | {row.stack} | {row.shared} |" for name, row in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def listed(text):
+    found = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == len(HEAD) and cells[1].isdigit():
+            found[cells[0]] = Row(int(cells[1]), int(cells[2]), int(cells[3]), int(cells[4]), 0)
+    return found
+
+
+def faults_of(rows, known):
+    for name, row in rows.items():
+        if row.spills > 0:
+            yield f"{name}: {row.spills} bytes of spilled registers; allowed are none: sum less at a time, or launch fewer threads"
+        if name not in known:
+            yield f"{name}: not in {LISTED.name}; look at its figures, and add it with --write"
+        elif row.registers > known[name].registers + SLACK or row.stack > known[name].stack or row.shared > known[name].shared:
+            yield (f"{name}: {row.registers} registers, {row.stack} bytes of stack, {row.shared} of shared memory; listed are "
+                   f"{known[name].registers}, {known[name].stack} and {known[name].shared}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("log", type=pathlib.Path)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    rows, arch = rows_of(given.log.read_text(errors="replace"))
+    if not rows:
+        sys.exit(f"{given.log}: found no kernel; build with NVCC_APPEND_FLAGS='-Xptxas -v', from scratch")
+    if given.write:
+        LISTED.write_text(table(rows, arch))
+    faults = list(faults_of(rows, listed(LISTED.read_text()) if LISTED.exists() else {}))
+    print("\n".join(faults) if faults else f"{len(rows)} kernels, {sum(row.instances for row in rows.values())} instances, as listed")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
