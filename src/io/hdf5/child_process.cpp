@@ -87,9 +87,19 @@ std::string fault_of(int status, const ChildLimits& limits) {
   return signal == 0 ? "crashes" : std::string("crashes (") + ::strsignal(signal) + ")";
 }
 
+#ifdef __SANITIZE_THREAD__
+/// ThreadSanitizer ends the child of a process with several threads.
+constexpr bool can_fork = false;
+#else
+constexpr bool can_fork = true;
+#endif
+
 }  // namespace
 
 ChildOutcome run_in_child(const std::function<std::string()>& work, const ChildLimits& limits) {
+  if (!can_fork) {
+    return {};
+  }
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) {
     return {};
