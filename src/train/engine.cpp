@@ -46,7 +46,7 @@ std::optional<nn::Plateau> Engine::plateau() const {
 void Engine::set_rate_reductions(std::int64_t count) { impl_->rate_reductions = count; }
 
 StepReport Engine::evaluate(const Batch& batch, std::span<double> predictions) {
-  const std::int64_t wanted = batch.samples() * impl_->model.graph.output_shape().size();
+  const std::int64_t wanted = batch.samples() * outputs();
   if (!predictions.empty() &&
       (impl_->places.ranks != nullptr || std::ssize(predictions) != wanted)) {
     throw UsageError("evaluate: found room for " + std::to_string(predictions.size()) +

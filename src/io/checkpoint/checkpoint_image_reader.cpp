@@ -105,14 +105,13 @@ std::string refusal_of(std::span<const std::byte> image, std::int64_t step,
 
 void require_harmless(std::span<const std::byte> image, std::int64_t step,
                       std::span<const TensorEntry> table) {
-  constexpr std::size_t slack = std::size_t{256} << 20;
   // No other thread may be within HDF5 when the child is made, which has a lock of its own then.
   std::optional<hdf5::Session> alone(std::in_place);
   const auto look = [&] {
     alone.reset();
     return refusal_of(image, step, table);
   };
-  const ChildOutcome outcome = run_in_child(look, {.memory = slack + image.size()});
+  const ChildOutcome outcome = run_in_child(look, limits_for_file(image.size()));
   alone.reset();
   if (!outcome.fault.empty()) {
     throw Failure("HDF5 itself " + outcome.fault + " on the file");

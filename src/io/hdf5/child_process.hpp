@@ -19,6 +19,11 @@ struct ChildLimits {
   std::size_t memory = std::size_t{1} << 30;  ///< beyond what this process has
 };
 
+/// Of a child that reads what describes the contents of a file, which takes less than the file.
+inline ChildLimits limits_for_file(std::size_t bytes) {
+  return {.memory = (std::size_t{256} << 20) + bytes};
+}
+
 struct ChildOutcome {
   /// How it ended if it did not return: "crashes (Segmentation fault)", "does not end within 30 s
   /// of processor time". Empty as well if the wall clock ended it, and if there is no process.

@@ -132,11 +132,8 @@ Hdf5Array::Hdf5Array(const Hdf5Location& location)
 }
 
 void Hdf5Array::require_harmless() {
-  constexpr std::size_t slack = std::size_t{256} << 20;
-  // What describes the elements takes less than the file.
-  const ChildLimits limits{.memory =
-                               slack + static_cast<std::size_t>(fs::file_size(location_.file))};
-  const ChildOutcome outcome = run_in_child([this] { return refusal(); }, limits);
+  const auto bytes = static_cast<std::size_t>(fs::file_size(location_.file));
+  const ChildOutcome outcome = run_in_child([this] { return refusal(); }, limits_for_file(bytes));
   if (!outcome.fault.empty()) {
     throw DataError(location_.file.string() + ": found a damaged HDF5 file, on which HDF5 itself " +
                     outcome.fault + "; fetch it again");
