@@ -71,28 +71,18 @@ struct MatrixGemmKernel {
   using Scratch = Kokkos::View<Room, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Sums = typename Unit::Sums[warps_of_thread][Tile::down][Tile::across];
-  struct Corner {
-    std::int64_t index;
-    std::int64_t row;
-    std::int64_t column;
-  };
+  explicit MatrixGemmKernel(const Product& operands) : product(operands), grid(operands) {}
 
-  explicit MatrixGemmKernel(const Product& operands)
-      : product(operands),
-        tiles_down(ceil_div(operands.rows, static_cast<std::int64_t>(Tile::rows))),
-        tiles_across(ceil_div(operands.columns, static_cast<std::int64_t>(Tile::columns))) {}
+  static std::size_t scratch_bytes() { return Scratch::shmem_size(); }
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    const std::int64_t of_index = team.league_rank() % (tiles_down * tiles_across);
-    const Corner corner{team.league_rank() / (tiles_down * tiles_across),
-                        of_index / tiles_across * static_cast<std::int64_t>(Tile::rows),
-                        of_index % tiles_across * static_cast<std::int64_t>(Tile::columns)};
+    const TileCorner corner = grid.corner(team.league_rank());
     const Scratch scratch(team.team_scratch(0));
     Room& room = scratch();
     const auto rank = static_cast<std::size_t>(team.team_rank());
     for (std::size_t n = rank; n < Tile::columns; n += threads) {
-      if (column_of(corner, n) < product.columns) {
-        room.columns[n] = product.column(corner.index, column_of(corner, n));
+      if (corner.column_of(n) < product.columns) {
+        room.columns[n] = product.column(corner.index, corner.column_of(n));
       }
     }
     Sums sums;
@@ -114,12 +104,6 @@ struct MatrixGemmKernel {
     store(corner, rank, room, sums);
   }
 
-  KOKKOS_FUNCTION std::int64_t row_of(const Corner& corner, std::size_t m) const {
-    return corner.row + static_cast<std::int64_t>(m);
-  }
-  KOKKOS_FUNCTION std::int64_t column_of(const Corner& corner, std::size_t n) const {
-    return corner.column + static_cast<std::int64_t>(n);
-  }
   /// The n-th warp that a thread is part of.
   KOKKOS_FUNCTION static std::size_t warp_of(std::size_t rank, std::size_t n) {
     return HostSpace<Exec> ? n : rank / Unit::threads;
@@ -133,12 +117,12 @@ struct MatrixGemmKernel {
   }
 
   /// A block of an operand, `count` deep, with zeros beyond its ends; each thread loads its part.
-  KOKKOS_FUNCTION void load_left(const Corner& corner, std::size_t count, std::size_t rank,
+  KOKKOS_FUNCTION void load_left(const TileCorner& corner, std::size_t count, std::size_t rank,
                                  Room& room) const {
     constexpr std::size_t stride = decltype(room.a)::stride;
     const auto number = [&](std::size_t m, std::size_t k, const typename Product::Depth& depth) {
-      const bool inside = k < count && row_of(corner, m) < product.rows;
-      return bf16(inside ? product.a(corner.index, row_of(corner, m), depth) : 0.0F);
+      const bool inside = k < count && corner.row_of(m) < product.rows;
+      return bf16(inside ? product.a(corner.index, corner.row_of(m), depth) : 0.0F);
     };
     if constexpr (a_along_depth) {
       for_each_loaded<threads, Tile::rows, block>(
@@ -154,12 +138,12 @@ struct MatrixGemmKernel {
           });
     }
   }
-  KOKKOS_FUNCTION void load_right(const Corner& corner, std::size_t count, std::size_t rank,
+  KOKKOS_FUNCTION void load_right(const TileCorner& corner, std::size_t count, std::size_t rank,
                                   Room& room) const {
     constexpr std::size_t stride = decltype(room.b)::stride;
     const auto number = [&](std::size_t n, std::size_t k, const typename Product::Column& column,
                             const typename Product::Depth& depth) {
-      const bool inside = k < count && column_of(corner, n) < product.columns;
+      const bool inside = k < count && corner.column_of(n) < product.columns;
       return bf16(inside ? product.b(column, depth) : 0.0F);
     };
     if constexpr (b_along_depth) {
@@ -214,7 +198,7 @@ struct MatrixGemmKernel {
   }
 
   /// Square by square, through the warp's part of the scratch memory.
-  KOKKOS_FUNCTION void store(const Corner& corner, std::size_t rank, Room& room,
+  KOKKOS_FUNCTION void store(const TileCorner& corner, std::size_t rank, Room& room,
                              const Sums& sums) const {
     for (std::size_t n = 0; n < warps_of_thread; ++n) {
       const std::size_t warp = warp_of(rank, n);
@@ -232,29 +216,20 @@ struct MatrixGemmKernel {
       }
     }
   }
-  KOKKOS_FUNCTION void store_element(const Corner& corner, std::size_t m, std::size_t n,
+  KOKKOS_FUNCTION void store_element(const TileCorner& corner, std::size_t m, std::size_t n,
                                      const Room& room, float sum) const {
-    if (row_of(corner, m) < product.rows && column_of(corner, n) < product.columns) {
-      product.store(corner.index, row_of(corner, m), column_of(corner, n), room.columns[n], sum);
+    if (corner.row_of(m) < product.rows && corner.column_of(n) < product.columns) {
+      product.store(corner.index, corner.row_of(m), corner.column_of(n), room.columns[n], sum);
     }
   }
 
   Product product;
-  std::int64_t tiles_down;
-  std::int64_t tiles_across;
+  TileGrid<Tile::rows, Tile::columns> grid;
 };
 
 template <class Tile, class Exec, class Product>
 void launch_matrix_gemm(const char* label, const Exec& exec, const Product& product) {
-  using Kernel = MatrixGemmKernel<Exec, Product, Tile>;
-  const Kernel kernel(product);
-  const std::int64_t teams = product.batch * kernel.tiles_down * kernel.tiles_across;
-  if (teams == 0) {
-    return;
-  }
-  typename Kernel::Policy policy(exec, static_cast<int>(teams), static_cast<int>(Kernel::threads));
-  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::Scratch::shmem_size()));
-  Kokkos::parallel_for(label, policy, kernel);
+  launch_tiles<MatrixGemmKernel<Exec, Product, Tile>>(label, exec, product);
 }
 
 }  // namespace detail

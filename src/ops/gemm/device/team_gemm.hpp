@@ -46,6 +46,55 @@ KOKKOS_FUNCTION void for_each_loaded(std::size_t rank, const OfFast& of_fast, co
   }
 }
 
+/// Where a team's tile of the result begins.
+struct TileCorner {
+  std::int64_t index;
+  std::int64_t row;
+  std::int64_t column;
+
+  KOKKOS_FUNCTION std::int64_t row_of(std::size_t m) const {
+    return row + static_cast<std::int64_t>(m);
+  }
+  KOKKOS_FUNCTION std::int64_t column_of(std::size_t n) const {
+    return column + static_cast<std::int64_t>(n);
+  }
+};
+
+/// The tiles of a Product's results, one for each team.
+template <std::size_t tile_rows, std::size_t tile_columns>
+struct TileGrid {
+  static constexpr auto rows = static_cast<std::int64_t>(tile_rows);
+  static constexpr auto columns = static_cast<std::int64_t>(tile_columns);
+
+  template <class Product>
+  explicit TileGrid(const Product& product)
+      : across(ceil_div(product.columns, columns)),
+        of_index(ceil_div(product.rows, rows) * across),
+        count(product.batch * of_index) {}
+
+  KOKKOS_FUNCTION TileCorner corner(std::int64_t team) const {
+    const std::int64_t tile = team % of_index;
+    return {team / of_index, tile / across * rows, tile % across * columns};
+  }
+
+  std::int64_t across;
+  std::int64_t of_index;
+  std::int64_t count;
+};
+
+/// Runs a kernel that has a grid, the threads of a team, and `scratch_bytes()`.
+template <class Kernel, class Exec, class Product>
+void launch_tiles(const char* label, const Exec& exec, const Product& product) {
+  const Kernel kernel(product);
+  if (kernel.grid.count == 0) {
+    return;
+  }
+  typename Kernel::Policy policy(exec, static_cast<int>(kernel.grid.count),
+                                 static_cast<int>(Kernel::threads));
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
+  Kokkos::parallel_for(label, policy, kernel);
+}
+
 /// `down`, `across`: elements of the result that a thread sums in each direction.
 template <class T, class Exec, class Product, std::size_t down, std::size_t across>
 struct TeamGemmKernel {
@@ -68,34 +117,22 @@ struct TeamGemmKernel {
                     sizeof(typename Product::Column) * tile_columns +
                     sizeof(typename Product::Depth) * block <=
                 max_team_scratch);
-  struct Tile {
-    std::int64_t index;
-    std::int64_t row;
-    std::int64_t column;
-  };
-
-  explicit TeamGemmKernel(const Product& operands)
-      : product(operands),
-        tiles_down(ceil_div(operands.rows, static_cast<std::int64_t>(tile_rows))),
-        tiles_across(ceil_div(operands.columns, static_cast<std::int64_t>(tile_columns))) {}
+  explicit TeamGemmKernel(const Product& operands) : product(operands), grid(operands) {}
 
   static std::size_t scratch_bytes() {
     return Left::shmem_size() + Right::shmem_size() + Columns::shmem_size() + Depths::shmem_size();
   }
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
-    const std::int64_t of_index = team.league_rank() % (tiles_down * tiles_across);
-    const Tile tile{team.league_rank() / (tiles_down * tiles_across),
-                    of_index / tiles_across * static_cast<std::int64_t>(tile_rows),
-                    of_index % tiles_across * static_cast<std::int64_t>(tile_columns)};
+    const TileCorner tile = grid.corner(team.league_rank());
     const Left a(team.team_scratch(0));
     const Right b(team.team_scratch(0));
     const Columns columns(team.team_scratch(0));
     const Depths depths(team.team_scratch(0));
     const auto rank = static_cast<std::size_t>(team.team_rank());
     for (std::size_t n = rank; n < tile_columns; n += threads) {
-      if (column_of(tile, n) < product.columns) {
-        columns(n) = product.column(tile.index, column_of(tile, n));
+      if (tile.column_of(n) < product.columns) {
+        columns(n) = product.column(tile.index, tile.column_of(n));
       }
     }
     T sums[down][across] = {};
@@ -115,19 +152,12 @@ struct TeamGemmKernel {
     store(tile, rank, columns, sums);
   }
 
-  KOKKOS_FUNCTION std::int64_t row_of(const Tile& tile, std::size_t m) const {
-    return tile.row + static_cast<std::int64_t>(m);
-  }
-  KOKKOS_FUNCTION std::int64_t column_of(const Tile& tile, std::size_t n) const {
-    return tile.column + static_cast<std::int64_t>(n);
-  }
-
   /// A block of an operand, `count` deep, with zeros beyond its ends; each thread loads its part.
-  KOKKOS_FUNCTION void load_left(const Tile& tile, std::size_t count, std::size_t rank,
+  KOKKOS_FUNCTION void load_left(const TileCorner& tile, std::size_t count, std::size_t rank,
                                  const Depths& depths, const Left& a) const {
     const auto load = [&](std::size_t m, std::size_t k, const typename Product::Depth& depth) {
-      const bool inside = k < count && row_of(tile, m) < product.rows;
-      a(k, m) = inside ? product.a(tile.index, row_of(tile, m), depth) : T(0);
+      const bool inside = k < count && tile.row_of(m) < product.rows;
+      a(k, m) = inside ? product.a(tile.index, tile.row_of(m), depth) : T(0);
     };
     if constexpr (Product::a_along_depth) {
       for_each_loaded<threads, tile_rows, block>(
@@ -138,12 +168,12 @@ struct TeamGemmKernel {
           [&](std::size_t k, std::size_t m, std::size_t) { load(m, k, depths(k)); });
     }
   }
-  KOKKOS_FUNCTION void load_right(const Tile& tile, std::size_t count, std::size_t rank,
+  KOKKOS_FUNCTION void load_right(const TileCorner& tile, std::size_t count, std::size_t rank,
                                   const Columns& columns, const Depths& depths,
                                   const Right& b) const {
     const auto load = [&](std::size_t n, std::size_t k, const typename Product::Column& column,
                           const typename Product::Depth& depth) {
-      const bool inside = k < count && column_of(tile, n) < product.columns;
+      const bool inside = k < count && tile.column_of(n) < product.columns;
       b(k, n) = inside ? product.b(column, depth) : T(0);
     };
     if constexpr (Product::b_along_depth) {
@@ -176,35 +206,26 @@ struct TeamGemmKernel {
     }
   }
 
-  KOKKOS_FUNCTION void store(const Tile& tile, std::size_t rank, const Columns& columns,
+  KOKKOS_FUNCTION void store(const TileCorner& tile, std::size_t rank, const Columns& columns,
                              const T (&sums)[down][across]) const {
     for (std::size_t i = 0; i < down; ++i) {
-      const std::int64_t row = row_of(tile, rank / side * down + i);
+      const std::int64_t row = tile.row_of(rank / side * down + i);
       for (std::size_t j = 0; j < across; ++j) {
         const std::size_t n = rank % side + j * side;
-        if (row < product.rows && column_of(tile, n) < product.columns) {
-          product.store(tile.index, row, column_of(tile, n), columns(n), sums[i][j]);
+        if (row < product.rows && tile.column_of(n) < product.columns) {
+          product.store(tile.index, row, tile.column_of(n), columns(n), sums[i][j]);
         }
       }
     }
   }
 
   Product product;
-  std::int64_t tiles_down;
-  std::int64_t tiles_across;
+  TileGrid<tile_rows, tile_columns> grid;
 };
 
 template <std::size_t down, std::size_t across, class T, class Exec, class Product>
 void launch_team_gemm(const char* label, const Exec& exec, const Product& product) {
-  using Kernel = TeamGemmKernel<T, Exec, Product, down, across>;
-  const Kernel kernel(product);
-  const std::int64_t teams = product.batch * kernel.tiles_down * kernel.tiles_across;
-  if (teams == 0) {
-    return;
-  }
-  typename Kernel::Policy policy(exec, static_cast<int>(teams), static_cast<int>(Kernel::threads));
-  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
-  Kokkos::parallel_for(label, policy, kernel);
+  launch_tiles<TeamGemmKernel<T, Exec, Product, down, across>>(label, exec, product);
 }
 
 }  // namespace detail
