@@ -99,6 +99,7 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
   schedule::Outline outline;
   outline.policy = std::move(policy);
   outline.batch = problem.batch;
+  outline.batch_slots = problem.batch_slots;
   outline.chunk = problem.chunk;
   outline.clips = problem.clips;
   outline.optimizer_states = problem.optimizer_states;

@@ -99,6 +99,13 @@ Schema train_schema() {
   schema.boolean("drop_last", "Whether an epoch's incomplete last batch is left out.")
       .fallback(false);
   schema
+      .boolean("double_buffer",
+               "Double buffering: whether the next step's batch is gathered and copied to lanes "
+               "with memory of their own while this step computes. Takes a second buffer for the "
+               "batch there, and changes no bit. auto: where a lane is a GPU.")
+      .or_word("auto")
+      .fallback("auto");
+  schema
       .integer("strict",
                "Samples of a chunk: gradients are summed chunk by chunk in a fixed tree, so no "
                "synchronous policy changes a bit of the result; auto: a sixteenth of the batch.")

@@ -236,6 +236,9 @@ TrainSpec train_of(const Section& section, Findings& findings) {
   train.batch = section.integer("batch");
   train.shuffle = section.boolean("shuffle");
   train.drop_last = section.boolean("drop_last");
+  if (!section.is_word("double_buffer", "auto")) {
+    train.double_buffer = section.boolean("double_buffer");
+  }
   if (section.is_word("strict", "auto")) {
     train.chunk = (train.batch + 15) / 16;
   } else if (!section.is_word("strict", "off")) {

@@ -7,7 +7,10 @@
 
 #include "zygos/core/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <vector>
 
 namespace zygos::io {
 
@@ -28,7 +31,11 @@ class BatchFeed::Impl {
 class BatchFeed::InMemory final : public Impl {
  public:
   InMemory(const Dataset& data, const FeedOptions& options)
-      : data_(data), rows_(rows_of(data)), order_(data.size(), options) {}
+      : data_(data), rows_(rows_of(data)), order_(data.size(), options) {
+    for (std::vector<std::uint32_t>& ids : ids_) {
+      ids.reserve(static_cast<std::size_t>(std::min(options.batch, data.size())));
+    }
+  }
 
   void seek(std::int64_t first, std::int64_t last) override {
     step_ = first;
@@ -38,7 +45,10 @@ class BatchFeed::InMemory final : public Impl {
     if (step_ > last_) {
       throw UsageError(data_.name + ": no batch is left of those that were asked for");
     }
-    return {rows_.inputs, rows_.targets, order_.ids_of(step_++), {}};
+    std::vector<std::uint32_t>& ids = ids_[static_cast<std::size_t>(step_) % ids_.size()];
+    const auto found = order_.ids_of(step_++);
+    ids.assign(found.begin(), found.end());
+    return {rows_.inputs, rows_.targets, ids, {}};
   }
   double waited_s() const override { return 0.0; }
   std::size_t bytes() const override { return 0; }
@@ -47,6 +57,7 @@ class BatchFeed::InMemory final : public Impl {
   const Dataset& data_;
   DatasetRows rows_;
   BatchOrder order_;
+  std::array<std::vector<std::uint32_t>, 2> ids_;  ///< of the last two batches
   std::int64_t step_ = 1;
   std::int64_t last_ = 0;
 };

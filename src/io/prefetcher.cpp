@@ -11,6 +11,9 @@
 namespace zygos::io {
 namespace {
 
+/// Batches that who calls next() may look at: the newest and the one before it.
+constexpr std::size_t held_batches = 2;
+
 std::size_t row_bytes(const Rows& rows) {
   return static_cast<std::size_t>(rows.row_elements) * size_of(rows.dtype);
 }
@@ -44,7 +47,7 @@ Prefetcher::Prefetcher(const Dataset& data, const FeedOptions& options)
       layout_{layout_of(data.inputs, data.input_scale, data.input_offset, data.input_standards),
               layout_of(data.targets, 1.0, 0.0, data.target_standards)},
       batch_(static_cast<std::size_t>(std::min(options.batch, data.size()))),
-      slots_(static_cast<std::size_t>(data.prefetch) + 1),
+      slots_(static_cast<std::size_t>(data.prefetch) + held_batches),
       part_(data) {
   for (Slot& slot : slots_) {
     slot.inputs = allocate_bytes(batch_ * row_bytes(layout_.inputs), data.name);
@@ -159,7 +162,7 @@ FedBatch Prefetcher::next() {
   if (taken_ == end_) {
     throw UsageError(data_.name + ": no batch is left of those that were asked for");
   }
-  released_ = taken_;
+  released_ = taken_ - std::min(taken_, held_batches - 1);
   changed_.notify_all();
   if (filled_ == taken_) {
     const auto begin = std::chrono::steady_clock::now();

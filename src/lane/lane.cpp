@@ -262,7 +262,9 @@ memory::Allocator Lane::allocator() const {
              std::size_t bytes, const std::string& label) {
     charge(spec, counter, bytes, label);
     try {
+      const bool pinned = spec.pinned && device::count() > 0;
       return charged(spec.kind == Kind::device ? device::allocate(execution, bytes, label)
+                     : pinned                  ? device::allocate_staging(bytes, label)
                                                : allocate_host(bytes, label),
                      counter, bytes);
     } catch (...) {

@@ -144,9 +144,13 @@ double PartitionCosts::fixed_s(Place place, NodeRange nodes, std::int64_t sample
     task.kind = kind;
     return seconds(task);
   };
-  const bool copies = !problem_.places[static_cast<std::size_t>(place)].host_accessible;
-  return cost(TaskKind::forward) + cost(TaskKind::backward) + cost(TaskKind::load) +
-         (copies ? cost(TaskKind::copy) : 0.0) + (last ? cost(TaskKind::loss) : 0.0) +
+  const bool on_host = problem_.places[static_cast<std::size_t>(place)].host_accessible;
+  // A batch that is loaded ahead comes while the step before it computes.
+  const double loading_s = on_host                    ? cost(TaskKind::load)
+                           : problem_.batch_slots > 1 ? 0.0
+                                                      : cost(TaskKind::load) + cost(TaskKind::copy);
+  return cost(TaskKind::forward) + cost(TaskKind::backward) + loading_s +
+         (last ? cost(TaskKind::loss) : 0.0) +
          (cost(TaskKind::update) + (problem_.clips ? cost(TaskKind::squares) : 0.0)) /
              static_cast<double>(request_.micro_batches);
 }

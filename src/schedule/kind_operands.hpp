@@ -19,7 +19,8 @@ inline constexpr List<Operand, 2> load_writes{
      {BufferKind::staging, Extent::micro_batch, 0, facts({staged})}}};
 
 inline constexpr List<Operand, 1> copy_reads{{{BufferKind::staging, Extent::micro_batch}}};
-inline constexpr List<Operand, 1> copy_writes{{{BufferKind::inputs, Extent::micro_batch}}};
+inline constexpr List<Operand, 1> copy_writes{
+    {{BufferKind::inputs, Extent::micro_batch, slot_loaded}}};
 
 inline constexpr List<Operand, 7> forward_reads{
     {{BufferKind::inputs, Extent::micro_batch},

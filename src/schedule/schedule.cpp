@@ -119,7 +119,8 @@ std::string head_text(const Schedule& schedule) {
       schedule.compress_after > 0
           ? ", compresses after " + std::to_string(schedule.compress_after) + " steps"
           : std::string();
-  return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + chunk +
+  const std::string ahead = schedule.batch_slots > 1 ? ", loaded a step ahead" : "";
+  return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + ahead + chunk +
          compress + "\nplaces " + places_text(schedule) + slices_text(schedule) +
          "\nstages of nodes " + ranges(schedule.stages) + segments_text(schedule) +
          "\nactivations from stage " + links_text(schedule.activation_links) +
@@ -200,6 +201,7 @@ std::string Schedule::name_of(TaskId id) const {
   if (task.samples.count() > 0) {
     out += micro_batches.size() > 1 ? " mb " + std::to_string(task.micro_batch) : std::string();
     out += " samples " + text_of(task.samples);
+    out += is_for_next_step(*this, task) ? " of the next step" : "";
   }
   const bool of_owner =
       task.payload == Payload::weights || traits_of(task.kind).elements == Elements::updated;
@@ -289,6 +291,15 @@ bool holds(const std::vector<bool>& flags, Place place) {
 }
 
 }  // namespace
+
+bool loads_ahead(const Schedule& schedule, Place place) {
+  return schedule.batch_slots > 1 && !holds(schedule.host_accessible, place);
+}
+
+bool is_for_next_step(const Schedule& schedule, const Task& task) {
+  return (task.kind == TaskKind::load || task.kind == TaskKind::copy) &&
+         loads_ahead(schedule, task.place);
+}
 
 bool streams(const Schedule& schedule, Place place) { return holds(schedule.streams, place); }
 

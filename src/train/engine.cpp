@@ -23,10 +23,13 @@ Engine::Engine(const graph::Graph& graph, const nn::Optimizer& optimizer, lane::
 
 Engine::~Engine() = default;
 
-StepReport Engine::step(const Batch& batch, std::uint64_t step) {
+StepReport Engine::step(const Batch& batch, std::uint64_t step, const Batch* next) {
   impl_->require_training();
-  const StepReport report =
-      impl_->round(batch, {&batch, step, nn::Mode::train, impl_->rate_factor(step)});
+  const StepReport report = impl_->round({.batch = &batch,
+                                          .next = next,
+                                          .step = step,
+                                          .mode = nn::Mode::train,
+                                          .rate_factor = impl_->rate_factor(step)});
   if (!std::isfinite(report.loss) || impl_->has_bad_gradient()) {
     impl_->whole = false;
     impl_->fail_numerically(report.loss);
@@ -53,11 +56,11 @@ StepReport Engine::evaluate(const Batch& batch, std::span<double> predictions) {
                      " elements of predictions; allowed are " + std::to_string(wanted) +
                      " where all lanes are of this process, or none");
   }
-  return impl_->round(batch, {.batch = &batch,
-                              .step = 0,
-                              .mode = nn::Mode::evaluate,
-                              .rate_factor = 1.0,
-                              .predictions = predictions});
+  return impl_->round({.batch = &batch,
+                       .step = 0,
+                       .mode = nn::Mode::evaluate,
+                       .rate_factor = 1.0,
+                       .predictions = predictions});
 }
 
 void Engine::initialise(std::span<const io::TensorRef> weights) {

@@ -96,6 +96,7 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
             .parameters = wide(options.dtype),
             .optimizer_states = optimizer.state_names().size()},
       workers(lanes, schedule, options.cores),
+      first_runs(schedule.tasks.size()),
       trace(schedule.places.size() * schedule::queue_count, options.trace_capacity),
       failures(schedule.places.size() * schedule::queue_count),
       totals(totals_of_place * schedule.places.size()) {
@@ -126,6 +127,10 @@ void Engine::Impl::make_places() {
   state.holders = find_holders(*tasks, planned);
   workers.training = training_queues(schedule);
   workers.evaluation = evaluation_queues(schedule, planned);
+  workers.filling = filling_queues(schedule);
+  loads_ahead =
+      !std::ranges::all_of(workers.filling, [](const TaskQueue& queue) { return queue.empty(); });
+  announced.reserve(static_cast<std::size_t>(schedule.batch));
   places.here.resize(places.count());
   for (const schedule::Place active_place : schedule.active_places()) {
     const auto place = static_cast<std::size_t>(active_place);
@@ -180,8 +185,12 @@ double Engine::Impl::rate_factor(std::uint64_t step) const {
                                       .reductions = rate_reductions});
 }
 
-StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_inputs) {
-  check_batch(batch, {schedule.batch, model.graph.input_shape(), target.shape});
+StepReport Engine::Impl::round(const StepInputs& round_inputs) {
+  const BatchRules rules{schedule.batch, model.graph.input_shape(), target.shape};
+  check_batch(*round_inputs.batch, rules);
+  if (round_inputs.next != nullptr) {
+    check_batch(*round_inputs.next, rules);
+  }
   if (!whole) {
     throw InternalError(
         "the engine holds no consistent state; call initialise() or restore() first");
@@ -189,20 +198,45 @@ StepReport Engine::Impl::round(const Batch& batch, const StepInputs& round_input
   const double start = workers.now();
   StepInputs measured = round_inputs;
   measured.measures = is_to_measure(memory, round_inputs);
+  have_batch(measured);
   run_round(measured);
+  if (loads_ahead && measured.next != nullptr) {
+    announced.note(*measured.next);
+  }
   if (measured.measures) {
     measure_memory(memory, places);
   }
   StepReport report;
-  report.samples = batch.samples();
+  report.samples = round_inputs.batch->samples();
   add_totals(report);
   report.seconds = workers.now() - start;
   return report;
 }
 
+void Engine::Impl::have_batch(const StepInputs& round_inputs) {
+  if (!loads_ahead) {
+    return;
+  }
+  if (announced.is(*round_inputs.batch)) {
+    announced.forget();
+    for (const std::size_t place : places.active) {
+      turn_to_next(*places.here[place]);
+    }
+    return;
+  }
+  StepInputs filling = round_inputs;
+  filling.fills = true;
+  filling.step = 0;  // of the trace: it is no part of a step
+  filling.next = nullptr;
+  run_round(filling);
+}
+
 void Engine::Impl::run_round(const StepInputs& round_inputs) {
   inputs = round_inputs;
-  begin_round(workers, inputs.trains());
+  begin_round(workers, inputs.fills      ? workers.filling
+                       : inputs.trains() ? workers.training
+                                         : workers.evaluation);
+  first_runs.begin(inputs.trains(), inputs.batch->samples());
   for (const std::size_t place : places.active) {
     begin_call(*places.here[place], inputs);
   }
@@ -211,6 +245,9 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   lane::LaneSet& lanes = places.lanes;
   for (const Worker& worker : workers.all) {
     lanes[worker.lane].wait(worker.driver);
+  }
+  if (inputs.fills) {
+    tell_peers_of_failure();  // no message would
   }
   const auto last = std::ranges::find_if(
       workers.all.rbegin(), workers.all.rend(),
@@ -223,7 +260,7 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
 }
 
 void Engine::Impl::move_messages() {
-  if (rank_messages == nullptr) {
+  if (rank_messages == nullptr || inputs.fills) {
     return;
   }
   try {
@@ -237,7 +274,11 @@ void Engine::Impl::move_messages() {
     stop_round(workers);
     return;
   }
-  if (workers.abort.load()) {
+  tell_peers_of_failure();
+}
+
+void Engine::Impl::tell_peers_of_failure() {
+  if (places.ranks != nullptr && workers.abort.load()) {
     places.ranks->abort("a lane of rank " + std::to_string(places.ranks->rank()) + " has failed");
   }
 }
@@ -248,6 +289,7 @@ void Engine::Impl::rethrow_failure() {
   }
   workers.abort.store(false);
   whole = false;
+  announced.forget();
   const auto lost_peer = std::exchange(peer_failure, nullptr);
   for (std::size_t line = 0; line < failures.size(); ++line) {
     Failure& failure = failures[line];
@@ -367,6 +409,16 @@ void Engine::Impl::work_through(Worker& worker) {
   places.lanes[worker.lane].fence("zygos::train::end_of_step");
 }
 
+void Engine::Impl::run_queued(const QueuedTask& queued, PlaceState& place) {
+  const lane::Lane& lane = place.lane();
+  const auto alone = lane.spec().kind == lane::Kind::host ? std::unique_lock<std::mutex>()
+                                                          : first_runs.enter(queued.id);
+  run_task(place, queued.id, board);
+  if (queued.signals || options.time_every_task) {
+    lane.fence("zygos::train::task");
+  }
+}
+
 void Engine::Impl::run_next(Worker& worker, const Choice& choice) {
   Head& head = *choice.head;
   const QueuedTask& queued = workers.queue_of(head.line)[head.next];
@@ -374,10 +426,7 @@ void Engine::Impl::run_next(Worker& worker, const Choice& choice) {
   failures[head.line].task = queued.id;
   const double start = workers.now();
   const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  run_task(*places.here[place_of_line(head.line)], queued.id, board);
-  if (queued.signals || options.time_every_task) {
-    lane.fence("zygos::train::task");
-  }
+  run_queued(queued, *places.here[place_of_line(head.line)]);
   if (schedule::traits_of(schedule.tasks[static_cast<std::size_t>(queued.id)].kind).computes) {
     lane.hold_back(workers.now() - start);
   }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "train/announced_batch.hpp"
 #include "train/messages/message_board.hpp"
 #include "train/messages/rank_messages.hpp"
 #include "train/place/memory_report.hpp"
 #include "train/place/places.hpp"
+#include "train/queues/first_runs.hpp"
 #include "train/queues/workers.hpp"
 #include "train/state/model_state.hpp"
 
@@ -37,11 +39,15 @@ struct Engine::Impl {
   double rate_factor(std::uint64_t step) const;
 
   // One round: a step or an evaluation
-  StepReport round(const Batch& batch, const StepInputs& inputs);
+  StepReport round(const StepInputs& inputs);
+  /// Has the batch of the round on all places that load a step ahead: the step before has brought
+  /// it, or it is brought now.
+  void have_batch(const StepInputs& inputs);
   /// One pass of all lanes through their tasks.
   void run_round(const StepInputs& inputs);
   /// Moves messages between ranks until all are through or something has failed.
   void move_messages();
+  void tell_peers_of_failure();
   void rethrow_failure();
   /// Losses and hits of all places, summed in the order of places.
   void add_totals(StepReport& report);
@@ -53,6 +59,7 @@ struct Engine::Impl {
   void work(Worker& worker);
   void work_through(Worker& worker);
   void run_next(Worker& worker, const Choice& choice);
+  void run_queued(const QueuedTask& queued, PlaceState& place);
 
   const nn::Optimizer& optimizer;
   schedule::Schedule schedule;
@@ -69,9 +76,12 @@ struct Engine::Impl {
   MessageBoard board;
   std::unique_ptr<RankMessages> rank_messages;  ///< null if this process has all lanes
   Workers workers;
+  FirstRuns first_runs;  ///< of lanes that are no host
   Trace trace;
 
-  StepInputs inputs;  ///< of the round
+  StepInputs inputs;           ///< of the round
+  bool loads_ahead = false;    ///< some place does
+  AnnouncedBatch announced{};  ///< that those places have for the following step
   struct Failure {
     std::exception_ptr cause;
     schedule::TaskId task = 0;

@@ -3,12 +3,11 @@
 #include "train/evaluation.hpp"
 
 #include "zygos/io/batching.hpp"
+#include "zygos/train/look_ahead.hpp"
 
 #include <vector>
 
 namespace zygos::train {
-
-Batch batch_of(const io::FedBatch& fed) { return {fed.inputs, fed.targets, fed.ids, fed.rows}; }
 
 double fraction(std::int64_t hits, std::int64_t best) {
   return best == 0 ? 0.0 : static_cast<double>(hits) / static_cast<double>(best);

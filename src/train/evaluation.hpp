@@ -12,7 +12,6 @@
 
 namespace zygos::train {
 
-Batch batch_of(const io::FedBatch& fed);
 /// Hits of those that were possible; 0 of none.
 double fraction(std::int64_t hits, std::int64_t best);
 

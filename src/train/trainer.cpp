@@ -69,6 +69,7 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
                                        .shuffle = options_.shuffle,
                                        .drop_last = options_.drop_last,
                                        .seed = options_.seed});
+  batches_.emplace(*feed_, engine_.schedule().batch_slots > 1);
   if (test != nullptr) {
     test_feed_.emplace(*test, io::FeedOptions{.batch = engine_.schedule().batch});
   }
@@ -116,7 +117,7 @@ double Trainer::elapsed_s() const {
 
 void Trainer::start(std::span<const io::TensorRef> weights) {
   const bool saves = saver_->agree_on_saving();
-  feed_->seek(1, total_steps());
+  batches_->seek(1, total_steps());
   engine_.initialise(weights);
   engine_.set_rate_reductions(0);
   started_ = std::chrono::steady_clock::now();
@@ -151,15 +152,16 @@ void Trainer::resume(const io::Checkpoint& checkpoint) {
   reductions_.restore(checkpoint);
   engine_.set_rate_reductions(reductions_.count());
   out_of_patience_ = patience_.is_out_of_patience();
-  feed_->seek(step_ + 1, total_steps());
+  batches_->seek(step_ + 1, total_steps());
   started_ = std::chrono::steady_clock::now();
 }
 
 void Trainer::one_step() {
   const std::int64_t step = step_ + 1;
   const double waited_before = feed_->waited_s();
-  const Batch batch = batch_of(feed_->next());
-  const StepReport report = engine_.step(batch, static_cast<std::uint64_t>(step));
+  const Batch& batch = batches_->next();
+  const StepReport report =
+      engine_.step(batch, static_cast<std::uint64_t>(step), batches_->behind());
   step_ = step;
   restored_step_ = -1;
   ++interval_.steps;

@@ -70,6 +70,22 @@ TEST_CASE("in strict mode a run goes on with other policies, lanes and threads t
   CHECK(end["weights_xxh64"] == expected["weights_xxh64"]);
 }
 
+TEST_CASE("double buffering may begin and end with a resume, and changes no bit") {
+  const Scratch alone;
+  write_tiny_deck(alone.path());
+  const Words length{"train.epochs=60", "checkpoint.every=15 steps"};
+  const nlohmann::json expected = train_unmeasured(alone.path(), length);
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+
+  stop_early(unmeasured_words(joined(length, {"train.double_buffer=true"})), scratch.path());
+  stop_early(resume({"train.double_buffer=false"}), scratch.path());
+  const nlohmann::json end = to_the_end(scratch.path(), {"train.double_buffer=true"});
+
+  CHECK(end["steps"] == expected["steps"]);
+  CHECK(end["weights_xxh64"] == expected["weights_xxh64"]);
+}
+
 TEST_CASE("replicas go on with fewer lanes and say what becomes of the bits") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

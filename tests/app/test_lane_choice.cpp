@@ -39,6 +39,12 @@ TEST_CASE("any device is a GPU where there is one, with its own link and speed")
   CHECK(specs[1].link.bytes_per_second == 0.0);
 }
 
+TEST_CASE("memory of the host lane is page-locked where a GPU copies from it") {
+  CHECK(resolve_lanes(host_and_any_device(), {.cores = 8, .devices = 1})[0].pinned);
+  CHECK_FALSE(resolve_lanes(host_and_any_device(), {.cores = 8, .devices = 1})[1].pinned);
+  CHECK_FALSE(resolve_lanes(host_and_any_device(), {.cores = 8, .devices = 0})[0].pinned);
+}
+
 TEST_CASE("the host lane leaves a core to the thread that launches a GPU's kernels") {
   const Machine eight{.cores = 8, .devices = 1, .core_numbers = {0, 1, 2, 3, 4, 5, 6, 7}};
   const auto specs = resolve_lanes(host_and_any_device(), eight);

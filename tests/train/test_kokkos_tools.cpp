@@ -7,11 +7,14 @@
 
 #include "zygos/nn/registry.hpp"
 
+#include <Kokkos_Core.hpp>
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <thread>
@@ -90,7 +93,60 @@ std::set<std::thread::id> drivers(lane::LaneSet& lanes) {
   return out;
 }
 
+/// Kernels that are under way while this lives, and the most there have been at once.
+class KernelCount {
+ public:
+  KernelCount() {
+    under_way = most = 0;
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(
+        [](const char*, std::uint32_t, std::uint64_t*) {
+          const int now = ++under_way;
+          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+          }
+        });
+    Kokkos::Tools::Experimental::set_end_parallel_for_callback([](std::uint64_t) { --under_way; });
+  }
+  ~KernelCount() {
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+    Kokkos::Tools::Experimental::set_end_parallel_for_callback(nullptr);
+  }
+  KernelCount(const KernelCount&) = delete;
+  KernelCount& operator=(const KernelCount&) = delete;
+
+  /// Most at once since the last call.
+  int take_peak() const { return most.exchange(0); }
+
+ private:
+  static inline std::atomic<int> under_way = 0;
+  static inline std::atomic<int> most = 0;
+};
+
 }  // namespace
+
+// Kokkos 4.7 keeps what it knows of a CUDA kernel in a table without a lock.
+TEST_CASE("No two kernels are launched for the first time at once on lanes that stand for devices",
+          "[train][tools]") {
+  lane::LaneSpec first = test::emulated_lane();
+  lane::LaneSpec second = test::emulated_lane();
+  second.name = "other";
+  test::SmallRun run({first, second}, DType::f32, 200, 400);
+  run.use(test::wide_model());
+  const auto engine = run.engine(run.schedule_of(policies::data_parallel({})));
+  int most = 0;
+  const KernelCount kernels;
+  for (const std::size_t samples : {std::size_t{200}, std::size_t{90}}) {
+    run.ids.resize(samples);
+    engine->step(run.batch(), 1);
+    CHECK(kernels.take_peak() == 1);
+    engine->evaluate(run.batch());
+    CHECK(kernels.take_peak() == 1);
+    for (std::uint64_t step = 2; step < 12; ++step) {
+      engine->step(run.batch(), step);
+    }
+    most = std::max(most, kernels.take_peak());
+  }
+  CHECK(most == 2);  // else nothing was seen
+}
 
 TEST_CASE("Everything a run does carries one of our labels, whatever its layers",
           "[train][tools]") {

@@ -201,6 +201,7 @@ struct TrainSpec {
   std::int64_t batch = 0;
   bool shuffle = true;
   bool drop_last = false;
+  std::optional<bool> double_buffer;  ///< none: auto
   std::int64_t chunk = 0;  ///< strict mode: samples whose gradients are summed as one; 0: off
   Every report;
   Every evaluate;

@@ -25,7 +25,8 @@ struct FeedOptions {
 /// Batches that one pass over `samples` takes.
 std::int64_t batches_per_epoch(std::int64_t samples, std::int64_t batch, bool drop_last);
 
-/// One batch, borrowed until the next call of next() or seek().
+/// One batch, borrowed until the next but one call of next(), or seek(): who holds one can ask for
+/// the one behind it.
 struct FedBatch {
   Rows inputs;
   Rows targets;

@@ -53,6 +53,9 @@ struct LaneSpec {
   double slowdown = 1.0;  ///< >= 1; compute tasks are stretched by this factor
   int device_id = 0;
   std::vector<int> cores{};  ///< numbers of those the lane computes on; empty: all of the process
+  /// Host and emulated lanes: their memory is page-locked (pinned), so that copies between it and
+  /// GPUs of this process run beside kernels. Nothing where there is no GPU.
+  bool pinned = false;
 };
 
 /// A stretch of memory to copy.

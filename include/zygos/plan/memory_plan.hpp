@@ -42,8 +42,8 @@ struct PlannedBuffer {
   schedule::Tier tier = schedule::Tier::lane;
   schedule::ElementRange elements;  ///< of the flat parameters, if it has a value for each
   // Of buffers that live within a step:
-  bool pinned = false;                 ///< read after the step: no other may have its memory
-  schedule::TaskId first = 0;          ///< the task that writes it first
+  bool pinned = false;         ///< needed beyond the step's tasks: no other may have its memory
+  schedule::TaskId first = 0;  ///< the task that writes it first
   std::vector<schedule::TaskId> last;  ///< accesses that no later one is ordered after, by queue
 };
 

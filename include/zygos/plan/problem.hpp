@@ -35,6 +35,9 @@ struct Problem {
   /// Updates clip the gradient by its norm over the model, so a place that updates a part of it
   /// needs the squares of all others first: see ScheduleBuilder::exchange_squares().
   bool clips = false;
+  /// 2: a place that does not read host memory has the next step's batch brought to it while it
+  /// computes: see schedule::loads_ahead().
+  std::int32_t batch_slots = 1;
   /// Values that the optimizer keeps for a parameter from step to step (nn::Optimizer::
   /// state_names()).
   std::int64_t optimizer_states = 0;

@@ -41,6 +41,7 @@ struct Outline {
   std::vector<ElementRange> parts;
   std::vector<Place> part_owners;  ///< see Schedule::part_owners
   std::vector<SampleRange> updates;
+  std::int32_t batch_slots = 1;      ///< see Schedule::batch_slots
   std::int64_t chunk = 0;            ///< strict mode: see Schedule::chunk
   bool clips = false;                ///< updates scale the gradient by its norm over the model
   std::vector<ModelSlice> slices{};  ///< see Schedule::slices

@@ -64,14 +64,15 @@ enum class TaskKind : std::uint8_t {
 inline constexpr std::size_t task_kind_count = static_cast<std::size_t>(TaskKind::average) + 1;
 
 enum class BufferKind : std::uint8_t {
-  batch,        ///< the caller's samples, host memory
-  staging,      ///< gathered samples in host memory
-  inputs,       ///< gathered samples in lane memory: model inputs, targets, ids, as the stage needs
-  boundary,     ///< outputs of earlier stages that this one reads
-  activations,  ///< outputs inside the stage (and what layers keep for backward)
-  outputs,      ///< outputs that later stages or the caller read
-  scratch,      ///< slot 0: gradients inside the stage and workspace, for one backward pass;
-                ///< slot 1: workspace of one forward pass
+  batch,     ///< the caller's samples, host memory
+  staging,   ///< gathered samples in host memory
+  inputs,    ///< gathered samples in lane memory: model inputs, targets, ids, as the stage needs;
+             ///< slot 0: of this step, 1: of the next one, where batches are loaded ahead
+  boundary,  ///< outputs of earlier stages that this one reads
+  activations,       ///< outputs inside the stage (and what layers keep for backward)
+  outputs,           ///< outputs that later stages or the caller read
+  scratch,           ///< slot 0: gradients inside the stage and workspace, for one backward pass;
+                     ///< slot 1: workspace of one forward pass
   output_gradients,  ///< of what later stages read, or of the prediction
   input_gradients,   ///< of `boundary`, to be sent to earlier stages
   message,           ///< on its way between places, in host memory
@@ -169,11 +170,13 @@ constexpr Facts facts(std::initializer_list<Fact> all) {
 
 /// Slot of an operand that is not a number: the task's own; that of activations as backward finds
 /// them (1 after a recompute or a fetch); 1 for statistics of gradients; that of activations in
-/// host memory as a fetch finds them (1 if they come from a file).
+/// host memory as a fetch finds them (1 if they come from a file); that of the batch which load and
+/// copy bring (1 if it is the next step's).
 inline constexpr std::int8_t slot_of_task = -1;
 inline constexpr std::int8_t slot_kept = -2;
 inline constexpr std::int8_t slot_of_direction = -3;
 inline constexpr std::int8_t slot_at_rest = -4;
+inline constexpr std::int8_t slot_loaded = -5;
 
 struct Operand {
   BufferKind kind = BufferKind::batch;

@@ -52,7 +52,8 @@ struct Schedule {
   bool equal_replicas = true;       ///< the step ends with one version on all who hold a parameter
   bool barrier = true;              ///< a step begins when the one before has ended on all places;
                                     ///< else when its tasks' `after_previous` have
-  std::int32_t batch_slots = 1;     ///< batches whose samples places hold at once
+  std::int32_t batch_slots = 1;     ///< batches whose samples a place that does not read host
+                                    ///< memory holds at once; 2: see loads_ahead()
   std::vector<SampleRange> updates;         ///< samples that each update of a step averages over
   std::vector<ElementRange> parameters;     ///< of each node
   std::vector<std::int64_t> statistics;     ///< of each node: see NodeOutline::statistics
@@ -115,6 +116,11 @@ std::int64_t max_bytes(const Task& task);
 /// bits that others get: sums of gradients are then equal on all places.
 bool rounds_source(const Task& task);
 
+/// True of a place whose load and copy tasks bring the samples of the next step, into the slot that
+/// this step does not use (double buffering). Those of this step are there before it begins.
+bool loads_ahead(const Schedule& schedule, Place place);
+/// True of a load or copy task of such a place.
+bool is_for_next_step(const Schedule& schedule, const Task& task);
 /// True of a place that has weights of others only while it uses them.
 bool streams(const Schedule& schedule, Place place);
 /// True of a place that has weights of others from when they come until the step ends.

@@ -85,7 +85,8 @@ struct LaneUsage {
 ///
 /// Every queue of a place has a thread of its own, or one thread works through all but the file's:
 /// see lane::LaneSet::one_driver. Steps are separated by a barrier, so buffers of
-/// consecutive steps never overlap. A task that throws stops every place at its next task; the
+/// consecutive steps never overlap; batches that are loaded a step ahead (schedule::loads_ahead())
+/// have two slots. A task that throws stops every place at its next task; the
 /// caller gets a LaneError that names lane and task, and the engine refuses further steps until
 /// restore() or initialise() made its state whole.
 ///
@@ -110,8 +111,11 @@ class Engine {
   /// One training step on up to schedule().batch samples; `step` counts from 1. A smaller batch
   /// takes the first samples of every range. Throws NumericError if the loss is not finite,
   /// naming the first layer whose output is not, or if a gradient is not, naming the last layer
-  /// whose is not; UsageError for 0 or too many samples.
-  StepReport step(const Batch& batch, std::uint64_t step);
+  /// whose is not; UsageError for 0 or too many samples. `next`: the batch of the following step,
+  /// if it is known. Where batches are loaded a step ahead (schedule::loads_ahead()), it is brought
+  /// to the lanes meanwhile, and its samples must stay as they are until that step has ended. A
+  /// step whose batch was not announced so loads it first.
+  StepReport step(const Batch& batch, std::uint64_t step, const Batch* next = nullptr);
   /// What updates of this step take, without an optimizer's own corrections.
   double learning_rate(std::uint64_t step) const;
   /// Of EngineOptions::rates; none: the learning rate does not go by evaluations.

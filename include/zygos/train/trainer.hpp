@@ -14,6 +14,7 @@
 #include "zygos/train/best_evaluation.hpp"
 #include "zygos/train/early_stopping.hpp"
 #include "zygos/train/engine.hpp"
+#include "zygos/train/look_ahead.hpp"
 #include "zygos/train/rate_reductions.hpp"
 
 #include <atomic>
@@ -208,6 +209,7 @@ class Trainer {
   EarlyStopping patience_;
   RateReductions reductions_;
   std::optional<io::BatchFeed> feed_;
+  std::optional<LookAhead> batches_;        ///< of the feed
   std::optional<io::BatchFeed> test_feed_;  ///< where there is a test set
   std::int64_t step_ = 0;
   std::int64_t first_step_ = 0;  ///< of this process

@@ -84,7 +84,8 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
   std::int64_t first_timed = last - first + 1 > cold_steps ? first + cold_steps : first;
   for (std::int64_t step = first; step <= last; ++step) {
     engine.trace().clear();
-    const auto report = engine.step(samples.next(), static_cast<std::uint64_t>(step));
+    const train::Batch& batch = samples.next();
+    const auto report = engine.step(batch, static_cast<std::uint64_t>(step), samples.behind());
     const schedule::Schedule& done = contender.predicted.schedule;
     ++contender.steps;
     contender.moved_bytes += done.traffic_bytes(compresses(done, static_cast<std::uint64_t>(step)));

@@ -10,11 +10,7 @@ FedSamples::FedSamples(const RunSetup& setup)
     : feed_(setup.training, {.batch = setup.trainer.batch,
                              .shuffle = setup.trainer.shuffle,
                              .drop_last = true,
-                             .seed = setup.trainer.seed}) {}
-
-train::Batch FedSamples::next() {
-  const io::FedBatch fed = feed_.next();
-  return {fed.inputs, fed.targets, fed.ids, fed.rows};
-}
+                             .seed = setup.trainer.seed}),
+      batches_(feed_, setup.batch_slots() > 1) {}
 
 }  // namespace zygos::app

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "zygos/io/batch_feed.hpp"
-#include "zygos/train/batch.hpp"
+#include "zygos/train/look_ahead.hpp"
 
 #include <cstdint>
 
@@ -18,12 +18,14 @@ class FedSamples {
   explicit FedSamples(const RunSetup& setup);
 
   /// The next batch is that of step `first`, the last one that of `last`.
-  void seek(std::int64_t first, std::int64_t last) { feed_.seek(first, last); }
-  /// Valid until the next call.
-  train::Batch next();
+  void seek(std::int64_t first, std::int64_t last) { batches_.seek(first, last); }
+  /// As those of train::LookAhead.
+  const train::Batch& next() { return batches_.next(); }
+  const train::Batch* behind() const { return batches_.behind(); }
 
  private:
   io::BatchFeed feed_;
+  train::LookAhead batches_;
 };
 
 }  // namespace zygos::app

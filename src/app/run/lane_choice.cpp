@@ -93,6 +93,11 @@ std::vector<lane::LaneSpec> resolve_lanes(std::vector<LaneRequest> requests,
     specs.push_back(std::move(spec));
   }
   divide_cores(specs, machine.core_numbers);
+  const bool has_device =
+      std::ranges::find(specs, lane::Kind::device, &lane::LaneSpec::kind) != specs.end();
+  for (lane::LaneSpec& spec : specs) {
+    spec.pinned = has_device && spec.kind != lane::Kind::device;
+  }
   return specs;
 }
 

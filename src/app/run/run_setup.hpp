@@ -55,6 +55,7 @@ struct RunSetup {
   std::vector<std::uint32_t> first_batch;  ///< their ids
   train::TrainerOptions trainer;
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
+  std::optional<bool> double_buffer{};         ///< `train.double_buffer`; none: auto
   ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
   schedule::LinkCodecs codecs;                 ///< `link_precision`, likewise
   io::Keep keep;                               ///< which checkpoints stay
@@ -72,6 +73,7 @@ struct RunSetup {
   /// What policies may know of the run.
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
+    problem.batch_slots = batch_slots();
     problem.clips = optimizer->clip_norm().has_value();
     problem.optimizer_states = std::ssize(optimizer->state_names());
     problem.activations = activations.nodes;
@@ -89,6 +91,14 @@ struct RunSetup {
       }
     }
     return problem;
+  }
+  /// See plan::Problem::batch_slots.
+  std::int32_t batch_slots() const {
+    bool has_device = assumed_card != nullptr;
+    for (std::size_t place = 0; place < lanes->size(); ++place) {
+      has_device = has_device || (*lanes)[place].spec().kind == lane::Kind::device;
+    }
+    return double_buffer.value_or(has_device) ? 2 : 1;
   }
   bool is_assumed(const plan::PlaceInfo& place) const {
     return assumed_card != nullptr && place.kind != lane::Kind::host;

@@ -89,7 +89,8 @@ class Collector {
   void measure(const Buffer& buffer, PlannedBuffer& planned, const schedule::Task& task) const {
     planned.category = schedule::traits_of(buffer.kind).category;
     planned.tier = schedule::traits_of(buffer.kind).tier;
-    planned.pinned = holds_prediction_ && buffer.kind == BufferKind::outputs;
+    planned.pinned = (holds_prediction_ && buffer.kind == BufferKind::outputs) ||
+                     (buffer.kind == BufferKind::inputs && loads_ahead(schedule_, place_));
     if (buffer.kind == BufferKind::message) {
       const bool host = schedule_.host_accessible[static_cast<std::size_t>(place_)];
       const auto bytes = static_cast<std::size_t>(max_bytes(task));

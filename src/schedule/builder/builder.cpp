@@ -72,6 +72,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
       states_(outline_.places.size()) {
   schedule_.policy = outline_.policy;
   schedule_.batch = outline_.batch;
+  schedule_.batch_slots = outline_.batch_slots;
   schedule_.chunk = outline_.chunk;
   schedule_.compress_after = outline_.compress_after;
   schedule_.slices = outline_.slices;
@@ -212,6 +213,10 @@ void ScheduleBuilder::load(Place place, MicroBatch micro_batch) {
   task.bytes = task.samples.count() * sample_bytes(place);
   Task copy = on_samples(TaskKind::copy, place, micro_batch);
   copy.bytes = task.bytes;
+  if (loads_ahead(schedule_, place)) {
+    // Beside the kernels of this step, which do not wait for it.
+    task.queue = copy.queue = Queue::incoming;
+  }
   add(std::move(task));
   if (!host_accessible(place)) {
     add(std::move(copy));

@@ -156,7 +156,9 @@ class OperandFinder {
            : operand.slot == slot_kept         ? static_cast<std::int32_t>(task_.recomputed)
            : operand.slot == slot_of_direction ? static_cast<std::int32_t>(task_.of_gradients)
            : operand.slot == slot_at_rest      ? static_cast<std::int32_t>(comes_from_file())
-                                               : operand.slot;
+           : operand.slot == slot_loaded
+               ? static_cast<std::int32_t>(loads_ahead(schedule_, task_.place))
+               : operand.slot;
   }
 
   bool comes_from_file() const {

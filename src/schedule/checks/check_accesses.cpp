@@ -13,7 +13,13 @@ namespace {
 
 /// What exists before the first task of a step.
 bool exists_before(const Schedule& schedule, const Buffer& buffer) {
-  return traits_of(buffer.kind).exists_before && buffer.slot == 0 &&
+  if (buffer.slot != 0) {
+    return false;
+  }
+  if (buffer.kind == BufferKind::inputs) {
+    return loads_ahead(schedule, buffer.place);
+  }
+  return traits_of(buffer.kind).exists_before &&
          (buffer.kind == BufferKind::batch || lifetime_of(schedule, buffer) == Lifetime::run);
 }
 

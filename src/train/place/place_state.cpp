@@ -105,14 +105,20 @@ void bind_constants(PlaceState& state) {
                                       graph.loss().constants(graph.output_shape()));
 }
 
-void bind_samples(PlaceState& state, std::int64_t given) {
-  state.given = given;
+/// The tensors of a batch of `given` samples; nothing if they are bound for as many.
+void bind_samples(PlaceState& state, std::size_t slot, std::int64_t given) {
+  BatchTensors& batch = state.batches[slot];
+  if (batch.given == given) {
+    return;
+  }
+  batch.given = given;
   const PlaceSetup& setup = state.setup;
-  const BindingSource source{setup.graph, state.buffers, setup.target, setup.dtype, setup.schedule};
-  for (std::size_t i = 0; i < state.micro_batches.size(); ++i) {
+  const BindingSource source{setup.graph, state.buffers,  setup.target,
+                             setup.dtype, setup.schedule, static_cast<std::int32_t>(slot)};
+  for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
     if (state.mine[i]) {
       const schedule::SampleRange& planned = setup.schedule.micro_batches[i];
-      state.micro_batches[i] =
+      batch.micro_batches[i] =
           bind_micro_batch(source, static_cast<schedule::MicroBatch>(i),
                            {std::min(planned.begin, given), std::min(planned.end, given)});
     }
@@ -137,7 +143,9 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
       buffers(std::move(memory), setup.lane, setup.place, setup.parameters()),
       use(buffers.arena(schedule::Tier::lane), buffers.arena(schedule::Tier::host)),
       operands(own_tasks().size()),
-      micro_batches(setup.schedule.micro_batches.size()),
+      batches(
+          loads_ahead(setup.schedule, setup.place) ? 2 : 1,
+          {.micro_batches = std::vector<MicroBatchTensors>(setup.schedule.micro_batches.size())}),
       mine(setup.schedule.micro_batches.size(), false) {
   bind_tasks(*this);
   bind_parameters(*this);
@@ -145,7 +153,9 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
   norm = bind_norm(*this);
   gathers = bind_gathers(*this);
   bind_constants(*this);
-  bind_samples(*this, setup.schedule.batch);
+  for (std::size_t slot = 0; slot < batches.size(); ++slot) {
+    bind_samples(*this, slot, setup.schedule.batch);
+  }
   transfers = bind_transfers(*this);
   spills = bind_spills(*this);
 }
@@ -161,10 +171,12 @@ nn::Context PlaceState::context(graph::NodeId node, const Tensor& ids) const {
 
 schedule::SampleRange PlaceState::carried(const schedule::Task& task) const {
   const std::int64_t first = tensors_of(task).samples.begin;
+  const std::int64_t given = current().given;
   return {std::min(task.samples.begin, given) - first, std::min(task.samples.end, given) - first};
 }
 
 std::int64_t PlaceState::averaged_samples(std::int32_t update) const {
+  const std::int64_t given = current().given;
   if (inputs.mode == nn::Mode::evaluate) {
     return given;
   }
@@ -177,10 +189,13 @@ void begin_call(PlaceState& state, const StepInputs& inputs) {
   state.first_bad = -1;
   state.updates.redone = false;
   state.use.begin(inputs.measures);
-  if (inputs.batch->samples() != state.given) {
-    bind_samples(state, inputs.batch->samples());
+  bind_samples(state, state.batch_slot, inputs.batch->samples());
+  if (inputs.next != nullptr && state.next_slot() != state.batch_slot) {
+    bind_samples(state, state.next_slot(), inputs.next->samples());
   }
 }
+
+void turn_to_next(PlaceState& state) { state.batch_slot = state.next_slot(); }
 
 void write_constants(const PlaceState& state) {
   const schedule::NodeRange& nodes = state.plan().stage.nodes;
@@ -211,9 +226,10 @@ BufferKind gradient_kind(const PlaceState& state) {
 
 std::vector<Tensor> predictions(const PlaceState& state) {
   std::vector<Tensor> out;
-  for (std::size_t i = 0; i < state.micro_batches.size() && state.plan().stage.is_last; ++i) {
+  const std::vector<MicroBatchTensors>& all = state.current().micro_batches;
+  for (std::size_t i = 0; i < all.size() && state.plan().stage.is_last; ++i) {
     if (state.mine[i]) {
-      out.push_back(state.micro_batches[i].outputs.back());
+      out.push_back(all[i].outputs.back());
     }
   }
   return out;

@@ -33,15 +33,17 @@ namespace zygos::train {
 /// What one call of step() or evaluate() is about; the same for every place.
 struct StepInputs {
   const Batch* batch = nullptr;
+  const Batch* next = nullptr;  ///< of the following step; null: not known
   std::uint64_t step = 0;
   nn::Mode mode = nn::Mode::train;
   double rate_factor = 1.0;
   bool measures = false;  ///< tasks note the memory that they use
   bool examines = false;  ///< forward of a training step once more, to look at every output
+  bool fills = false;     ///< only brings the batch where batches are loaded a step ahead
   /// Of an evaluation: where the batch's predictions go, row major; empty: nobody wants them.
   std::span<double> predictions{};
 
-  bool trains() const { return mode == nn::Mode::train && !examines; }
+  bool trains() const { return mode == nn::Mode::train && !examines && !fills; }
 };
 
 /// The model as one place needs it; everything that a place does not own.
@@ -59,6 +61,12 @@ struct PlaceSetup {
 
   /// Type of weights, gradients and optimizer states.
   DType parameters() const { return wide(dtype); }
+};
+
+/// The tensors of a batch on one place, and how many of its samples they are bound for.
+struct BatchTensors {
+  std::vector<MicroBatchTensors> micro_batches;  ///< empty for those of other places
+  std::int64_t given = -1;
 };
 
 /// Memory and tensors of one place. Everything is bound once, so tasks allocate nothing; they run
@@ -81,8 +89,19 @@ struct PlaceState {
   const TaskOperands& operands_of(schedule::TaskId id) const {
     return operands[setup.tasks.index_of(id)];
   }
+  /// The batch that the call is about.
+  const BatchTensors& current() const { return batches[batch_slot]; }
+  /// Of the following step's batch, where batches are loaded a step ahead; else of this one's.
+  std::size_t next_slot() const { return batches.size() - 1 - batch_slot; }
+  bool brings_next(const schedule::Task& task) const {
+    return !inputs.fills && is_for_next_step(setup.schedule, task);
+  }
+  /// Slot of the batch that a task works on.
+  std::size_t batch_slot_of(const schedule::Task& task) const {
+    return brings_next(task) ? next_slot() : batch_slot;
+  }
   const MicroBatchTensors& tensors_of(const schedule::Task& task) const {
-    return micro_batches[static_cast<std::size_t>(task.micro_batch)];
+    return batches[batch_slot_of(task)].micro_batches[static_cast<std::size_t>(task.micro_batch)];
   }
   /// Samples of this call that a message brings, counted from the first of its micro-batch.
   schedule::SampleRange carried(const schedule::Task& task) const;
@@ -108,12 +127,13 @@ struct PlaceState {
 
   PlaceSetup setup;
   PlaceBuffers buffers;
-  PlaceUse use;                                  ///< memory that tasks have used so far
-  std::vector<TaskOperands> operands;            ///< by task; of other places' tasks: none
-  std::vector<MicroBatchTensors> micro_batches;  ///< empty for those of other places
-  std::vector<bool> mine;                        ///< by micro-batch: this place loads it
-  std::vector<NodeTensors> parameters;           ///< by slot
-  std::vector<NodeTensors> d_parameters;         ///< by slot
+  PlaceUse use;                           ///< memory that tasks have used so far
+  std::vector<TaskOperands> operands;     ///< by task; of other places' tasks: none
+  std::vector<BatchTensors> batches;      ///< by slot of inputs: one, or two to load ahead
+  std::size_t batch_slot = 0;             ///< of the call's batch
+  std::vector<bool> mine;                 ///< by micro-batch: this place loads it
+  std::vector<NodeTensors> parameters;    ///< by slot
+  std::vector<NodeTensors> d_parameters;  ///< by slot
   NodeTensors gradient_gaps;  ///< of gradients that live within a step: see zero_gradients()
   NodeTensors constants;
   std::vector<Tensor> loss_constants;
@@ -124,12 +144,13 @@ struct PlaceState {
   Spills spills;
 
   StepInputs inputs;             ///< of the call
-  std::int64_t given = -1;       ///< samples of its batch
   graph::NodeId first_bad = -1;  ///< first node whose output was not finite when it was examined
 };
 
 /// Adapts all tensors to the samples of this call; cheap when their number is the same as before.
 void begin_call(PlaceState& state, const StepInputs& inputs);
+/// Between calls: the batch that was brought for the following step becomes that of the call.
+void turn_to_next(PlaceState& state);
 
 /// Fills the constants of layers and the loss; part of putting state on a place.
 void write_constants(const PlaceState& state);

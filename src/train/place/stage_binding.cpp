@@ -71,15 +71,17 @@ class Binder {
   Shape output_shape(graph::NodeId id) const { return node(id).output_shape.with_leading(count()); }
 
   void bind_samples() {
+    const auto in_batch = [&](Role role, DType dtype, const Shape& shape) {
+      return at(BufferKind::inputs, source_.batch_slot, {role}, dtype, shape);
+    };
     const Shape inputs = source_.graph.input_shape().with_leading(count());
     const Shape targets = source_.target.shape.with_leading(count());
-    out_.inputs = stage_.reads_input ? at(BufferKind::inputs, 0, {Role::model_input},
-                                          source_.graph.input_dtype(source_.dtype), inputs)
+    out_.inputs = stage_.reads_input ? in_batch(Role::model_input,
+                                                source_.graph.input_dtype(source_.dtype), inputs)
                                      : Tensor();
-    out_.targets = stage_.is_last
-                       ? at(BufferKind::inputs, 0, {Role::target}, source_.target.dtype, targets)
-                       : Tensor();
-    out_.ids = at(BufferKind::inputs, 0, {Role::sample_ids}, DType::u32, Shape{count()});
+    out_.targets =
+        stage_.is_last ? in_batch(Role::target, source_.target.dtype, targets) : Tensor();
+    out_.ids = in_batch(Role::sample_ids, DType::u32, Shape{count()});
   }
 
   std::vector<Tensor> bind_nodes(BufferKind kind, Role role,

@@ -57,6 +57,7 @@ struct BindingSource {
   plan::TargetSpec target;
   DType dtype = DType::f32;
   const schedule::Schedule& schedule;
+  std::int32_t batch_slot = 0;  ///< of the inputs
 };
 
 /// Binds `samples`, the part of the micro-batch's planned samples that this call has.

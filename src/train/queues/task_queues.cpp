@@ -107,6 +107,17 @@ TaskQueues training_queues(const Schedule& schedule) {
   return queues_of(schedule, tasks, after);
 }
 
+TaskQueues filling_queues(const Schedule& schedule) {
+  std::vector<TaskId> tasks;
+  for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+    if (is_for_next_step(schedule, schedule.tasks[id])) {
+      tasks.push_back(static_cast<TaskId>(id));
+    }
+  }
+  // Load and copy of a place are on one queue: nothing waits for another line.
+  return queues_of(schedule, tasks, Order(schedule.tasks.size()));
+}
+
 TaskQueues evaluation_queues(const Schedule& schedule,
                              const std::vector<plan::PlaceMemory>& memory) {
   const Schedule kept = schedule.for_evaluation();
@@ -122,6 +133,10 @@ TaskQueues evaluation_queues(const Schedule& schedule,
       after[static_cast<std::size_t>(tasks[i])].push_back(tasks[static_cast<std::size_t>(before)]);
     }
   }
+  // An evaluation's batch is known when it begins, and none is behind it: see filling_queues().
+  std::erase_if(tasks, [&](TaskId id) {
+    return is_for_next_step(schedule, schedule.tasks[static_cast<std::size_t>(id)]);
+  });
   for (const plan::PlaceMemory& place : memory) {
     keep_apart(schedule, tasks, place, after);
   }

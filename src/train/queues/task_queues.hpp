@@ -29,6 +29,9 @@ using TaskQueue = std::vector<QueuedTask>;
 using TaskQueues = std::vector<TaskQueue>;
 
 TaskQueues training_queues(const schedule::Schedule& schedule);
+/// What brings a batch to places that have it loaded a step ahead, by itself; empty if there are
+/// none.
+TaskQueues filling_queues(const schedule::Schedule& schedule);
 /// Those of an evaluation, with task ids of the whole schedule. Buffers that share memory because
 /// of tasks an evaluation leaves out are kept apart by waiting.
 TaskQueues evaluation_queues(const schedule::Schedule& schedule,

@@ -93,8 +93,8 @@ void make_workers(Workers& workers) {
   }
 }
 
-void begin_round(Workers& workers, bool training) {
-  workers.trains = training;
+void begin_round(Workers& workers, const TaskQueues& queues) {
+  workers.queues = &queues;
   ++workers.round;
   workers.begin_s = workers.now();
   workers.handed_out.store(false);

@@ -47,9 +47,7 @@ struct Workers {
   double now() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - origin).count();
   }
-  const TaskQueue& queue_of(std::size_t line) const {
-    return trains ? training[line] : evaluation[line];
-  }
+  const TaskQueue& queue_of(std::size_t line) const { return (*queues)[line]; }
 
   lane::LaneSet& lanes;
   const schedule::Schedule& schedule;
@@ -59,11 +57,12 @@ struct Workers {
   std::chrono::steady_clock::time_point origin = std::chrono::steady_clock::now();
   TaskQueues training{};    ///< by line
   TaskQueues evaluation{};  ///< by line
+  TaskQueues filling{};     ///< by line: what brings a batch that no step before has brought
   std::vector<Worker> all{};
   TaskSignals signals;
 
   // The round
-  bool trains = false;
+  const TaskQueues* queues = nullptr;  ///< that are worked through
   std::uint32_t round = 0;
   double begin_s = 0.0;  ///< of the round: nothing sets out before
   std::atomic<bool> abort{false};
@@ -72,8 +71,8 @@ struct Workers {
 
 /// Once the queues are known. Opens the lines of the lanes that are here.
 void make_workers(Workers& workers);
-/// `training` or an evaluation begins.
-void begin_round(Workers& workers, bool training);
+/// Of what `queues`, one of the workers' own, have to do.
+void begin_round(Workers& workers, const TaskQueues& queues);
 /// Hands every worker its job; returns when all have it.
 void hand_out(Workers& workers);
 /// Every worker returns before its next task.

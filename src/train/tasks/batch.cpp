@@ -17,6 +17,11 @@ using plan::Role;
 using schedule::BufferKind;
 using schedule::Task;
 
+/// The batch that the task brings; null if that is the following step's, which nobody knows.
+const Batch* batch_of(const PlaceState& state, const Task& one) {
+  return state.brings_next(one) ? state.inputs.next : state.inputs.batch;
+}
+
 /// A tensor of the batch where host memory has it, in front of a lane that has its own.
 Tensor staged(const PlaceState& state, const Task& one, const Tensor& tensor, Role role) {
   const auto& buffer = *state.buffers.find(BufferKind::staging, 0, 0, one.micro_batch);
@@ -28,10 +33,10 @@ Tensor staged(const PlaceState& state, const Task& one, const Tensor& tensor, Ro
 void run_load(PlaceState& state, schedule::TaskId id) {
   const Task& one = state.task(id);
   const MicroBatchTensors& tensors = state.tensors_of(one);
-  if (tensors.samples.count() == 0) {
+  if (batch_of(state, one) == nullptr || tensors.samples.count() == 0) {
     return;
   }
-  const Batch& batch = *state.inputs.batch;
+  const Batch& batch = *batch_of(state, one);
   const auto ids = batch.ids.subspan(static_cast<std::size_t>(tensors.samples.begin),
                                      static_cast<std::size_t>(tensors.samples.count()));
   const auto rows =
@@ -54,12 +59,13 @@ void run_load(PlaceState& state, schedule::TaskId id) {
 void run_copy(PlaceState& state, schedule::TaskId id) {
   const Task& one = state.task(id);
   const MicroBatchTensors& tensors = state.tensors_of(one);
-  if (tensors.samples.count() == 0) {
+  if (batch_of(state, one) == nullptr || tensors.samples.count() == 0) {
     return;
   }
   state.use.note(one, tensors.inputs, tensors.targets, tensors.ids);
   const auto& from = *state.buffers.find(BufferKind::staging, 0, 0, one.micro_batch);
-  const auto& to = *state.buffers.find(BufferKind::inputs, 0, 0, one.micro_batch);
+  const auto slot = static_cast<std::int32_t>(state.batch_slot_of(one));
+  const auto& to = *state.buffers.find(BufferKind::inputs, slot, 0, one.micro_batch);
   if (tensors.samples.count() == one.samples.count() && from.slots == to.slots) {
     return state.lane().copy_to_lane(state.buffers.at(to), state.buffers.at(from),
                                      to.slots.used_bytes(), "zygos::train::copy_batch");

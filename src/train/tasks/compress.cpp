@@ -12,10 +12,11 @@ using schedule::BufferKind;
 /// Of the samples of this call. Those of all workers sum to 1, however unequal they are.
 double share_of(const PlaceState& state) {
   std::int64_t own = 0;
-  for (std::size_t i = 0; i < state.micro_batches.size(); ++i) {
-    own += state.mine[i] ? state.micro_batches[i].samples.count() : 0;
+  const BatchTensors& batch = state.current();
+  for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
+    own += state.mine[i] ? batch.micro_batches[i].samples.count() : 0;
   }
-  return static_cast<double>(own) / static_cast<double>(state.given);
+  return static_cast<double>(own) / static_cast<double>(batch.given);
 }
 
 }  // namespace

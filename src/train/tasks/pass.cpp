@@ -192,7 +192,7 @@ std::array<double, nn::loss_totals> sums_of_loss(const PlaceState& state) {
     return sums;
   }
   const auto* totals = reinterpret_cast<const double*>(state.buffers.at(*planned));
-  for (std::size_t i = 0; i < state.micro_batches.size(); ++i) {
+  for (std::size_t i = 0; i < state.mine.size(); ++i) {
     for (std::size_t which = 0; which < sums.size(); ++which) {
       sums[which] += state.mine[i] ? totals[sums.size() * i + which] : 0.0;
     }
