@@ -5,9 +5,9 @@
 #include "app/plan/activation_choice.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/run_plan.hpp"
+#include "app/run/data_identity.hpp"
 #include "app/run/lane_choice.hpp"
 #include "app/run/rank_lanes.hpp"
-#include "app/run/training_run.hpp"
 #include "load/from_registry.hpp"
 
 #include "zygos/io/sample_source.hpp"

@@ -12,6 +12,7 @@
 #include "app/report/report_page.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/data_identity.hpp"
 #include "app/run/memory_check.hpp"
 #include "app/run/pretrained.hpp"
 #include "app/run/share_checkpoint.hpp"
@@ -23,7 +24,6 @@
 #include "zygos/core/machine.hpp"
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/hash.hpp"
-#include "zygos/io/sample_source.hpp"
 #include "zygos/load/data_facts.hpp"
 #include "zygos/load/model.hpp"
 
@@ -39,27 +39,6 @@
 namespace zygos::app {
 
 namespace {
-
-std::size_t bytes_of(const io::Array& array) {
-  return static_cast<std::size_t>(array.shape.size()) * size_of(array.dtype);
-}
-
-/// The fact that holds hash_of(data). A run that changes between the two ways to have its samples
-/// is not compared.
-std::string hash_name_of(const io::Dataset& data) {
-  return data.source == nullptr ? "data_xxh64" : "data_samples_xxh64";
-}
-
-void refuse_other_data(const RunSetup& setup, const io::Checkpoint& checkpoint) {
-  const auto known = checkpoint.facts.find(hash_name_of(setup.training));
-  if (known != checkpoint.facts.end() && known->second != hash_of(setup.training)) {
-    throw CheckpointError(
-        fmt::format("the samples of '{}' are not those that {} was trained on (their XXH64 "
-                    "differs); put the old "
-                    "data back, or start anew with --fresh",
-                    setup.training.name, checkpoint.path.string()));
-  }
-}
 
 /// Samples per second of training alone, without evaluations and checkpoints, over a whole run.
 class Pace {
@@ -138,7 +117,7 @@ class TrainingRun {
     options.facts[std::string(load::sample_shape_fact)] =
         load::text_of_sample_shape(setup_.training.sample_shape());
     load::add_data_facts(setup_.training, options.facts);
-    options.facts[hash_name_of(setup_.training)] = hash_of(setup_.training);
+    add_data_identity(setup_.training, options.facts);
     if (!setup_.metrics.empty()) {
       options.figures = [this] { return figures(); };
       if (!setup_.on_several_ranks()) {
@@ -321,35 +300,6 @@ void write_report(const RunFolder& folder, Console& console) {
     console.warn(fmt::format("no report was written: {}", error.what()));
   }
 }
-
-}  // namespace
-
-std::string hash_of(const io::Dataset& data) {
-  constexpr std::int64_t max_read = 256;
-  io::Hasher hasher;
-  const auto add = [&](const io::Dataset& part) {
-    for (const io::Array* array : {&part.inputs, &part.targets}) {
-      hasher.add({array->data.get(), bytes_of(*array)});
-    }
-  };
-  if (data.source == nullptr) {
-    add(data);
-    return hasher.hex();
-  }
-  const std::string shapes = data.inputs.shape.text() + data.targets.shape.text();
-  hasher.add(std::as_bytes(std::span(shapes)));
-  const std::int64_t samples = std::min(max_read, data.size());
-  for (std::int64_t i = 0; i < samples; ++i) {
-    add(io::samples_in_memory(data, i * data.size() / samples, 1));
-  }
-  if (data.graph.whole) {
-    hasher.add(std::as_bytes(std::span(data.graph.whole->offsets)));
-    hasher.add(std::as_bytes(std::span(data.graph.whole->neighbours)));
-  }
-  return hasher.hex();
-}
-
-namespace {
 
 std::string hash_of(const std::vector<io::StoredTensor>& tensors) {
   io::Hasher hasher;

@@ -26,8 +26,4 @@ using OpenFolder = std::function<std::optional<io::Checkpoint>(std::optional<Run
 ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
                     const OpenFolder& open, Elastic elastic, Console& console, const Ranks& ranks);
 
-/// XXH64 over inputs and targets: whether a resumed run still sees the samples it began with. Of
-/// samples that are not in memory: over some of them, from begin to end.
-std::string hash_of(const io::Dataset& data);
-
 }  // namespace zygos::app
