@@ -32,11 +32,8 @@
 #include "zygos/plan/simulator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <numeric>
 
 namespace zygos::policies {
 namespace {
@@ -99,7 +96,8 @@ class DataParallel final : public train::Policy {
     if (profile != nullptr) {
       exchanges.emplace_back("chunked_broadcast");
     }
-    const std::string shares = profile == nullptr ? "" : shares_like(problem, *profile);
+    const std::string shares =
+        profile == nullptr ? "" : shares_like(plan::sample_rates(*profile, problem.batch));
     std::vector<train::PolicyOptions> found;
     for (const std::string& exchange : exchanges) {
       found.push_back({{"exchange", exchange}});
@@ -151,23 +149,6 @@ class DataParallel final : public train::Policy {
       }
     }
     return best;
-  }
-
-  /// "[0.2, 0.8]"; empty if the speeds are nearly the same or one is not known.
-  static std::string shares_like(const plan::Problem& problem, const plan::Profile& profile) {
-    const auto rates = plan::sample_rates(profile, problem.batch);
-    const double slowest = std::ranges::min(rates);
-    if (slowest <= 0.0 || std::ranges::max(rates) < 1.1 * slowest) {
-      return {};
-    }
-    const double whole = std::accumulate(rates.begin(), rates.end(), 0.0);
-    std::string text;
-    for (const double rate : rates) {
-      std::array<char, 16> share{};
-      std::snprintf(share.data(), share.size(), "%.3g", rate / whole);
-      text += (text.empty() ? "" : ", ") + std::string(share.data());
-    }
-    return "[" + text + "]";
   }
 
   /// Strict mode has one order of additions, which a ring has not.

@@ -11,15 +11,18 @@
 //   F0 F1 F2 F3 B0 .  B1 .  B2 .  B3 X U          of each replica; X: exchange, U: update
 //   .  F0 B0 F1 B1 F2 B2 F3 B3 X U
 //
-// Synchronous: the gradient is that of the batch. Each replica trains a share of it, in
-// micro-batches of its own. Stages have a lane each; where a replica has fewer lanes than stages,
-// neighbours share one and take turns, the later stage first.
+// Synchronous: the gradient is that of the batch. Each replica trains a share of it, equal or like
+// its lanes' speed, in micro-batches of its own. Stages have a lane each; where a replica has fewer
+// lanes than stages, neighbours share one and take turns, the later stage first.
 #include "pipeline.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/recommendation.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 
 namespace zygos::policies {
 namespace {
@@ -129,9 +132,7 @@ class Hippie final : public train::Policy {
              std::to_string(lanes.size()) + " lanes; a replica of the pipeline has one or more");
     }
     schedule::Outline outline = outline_of(keyword_text, problem);
-    outline.micro_batches =
-        divide(keyword_text, problem, {0, problem.batch},
-               options_.replicas * options_.micro_batches, "replicas times micro_batches");
+    outline.micro_batches = micro_batches_of(problem);
     outline.stages = stages_of(problem, profile, lanes, lanes_each);
     const auto lane_of_stage = lanes_of_stages(outline.stages.size(), lanes_each);
     const PipelineLayout layout = laid_out(outline, [&](std::size_t stage, std::size_t replica) {
@@ -146,16 +147,31 @@ class Hippie final : public train::Policy {
                                         : train::PolicyOptions{};
   }
 
-  /// Each number of replicas that leaves no lane out.
+  /// Each number of replicas that leaves no lane out, with equal shares and, where the replicas'
+  /// speeds differ, with shares like them.
   std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
-                                               const plan::Profile* /*profile*/) const override {
+                                               const plan::Profile* profile) const override {
     const auto lanes = static_cast<std::int64_t>(problem.places.size());
     std::vector<train::PolicyOptions> found;
     for (std::int64_t replicas = 1; replicas <= lanes; ++replicas) {
+      if (lanes % replicas != 0) {
+        continue;
+      }
+      const std::vector<double> rates = replica_rates(problem, profile, replicas);
+      const double slowest = *std::ranges::min_element(rates);
+      const double whole = std::accumulate(rates.begin(), rates.end(), 0.0);
       for (const std::int64_t micro_batches : {4, 8}) {
-        if (lanes % replicas == 0 && replicas * micro_batches * problem.unit() <= problem.batch) {
-          found.push_back({{"replicas", std::to_string(replicas)},
-                           {"micro_batches", std::to_string(micro_batches)}});
+        const auto least = static_cast<double>(micro_batches * problem.unit());
+        if (static_cast<double>(replicas) * least > static_cast<double>(problem.batch)) {
+          continue;
+        }
+        train::PolicyOptions options{{"replicas", std::to_string(replicas)},
+                                     {"micro_batches", std::to_string(micro_batches)}};
+        found.push_back(options);
+        const std::string shares = shares_like(rates);
+        if (!shares.empty() && static_cast<double>(problem.batch) * slowest / whole >= least) {
+          options.emplace_back("shares", shares);
+          found.push_back(std::move(options));
         }
       }
     }
@@ -164,6 +180,43 @@ class Hippie final : public train::Policy {
 
  private:
   std::size_t replicas() const { return static_cast<std::size_t>(options_.replicas); }
+
+  /// Of replica 0, then of replica 1 and so on.
+  std::vector<schedule::SampleRange> micro_batches_of(const plan::Problem& problem) const {
+    if (options_.shares.empty()) {
+      return divide(keyword_text, problem, {0, problem.batch},
+                    options_.replicas * options_.micro_batches, "replicas times micro_batches");
+    }
+    std::vector<std::string> names;
+    for (std::size_t replica = 0; replica < replicas(); ++replica) {
+      names.push_back("replica " + std::to_string(replica));
+    }
+    std::vector<schedule::SampleRange> all;
+    for (const schedule::SampleRange& share :
+         shares_for(keyword_text, problem, options_.shares, names)) {
+      const auto parts =
+          divide(keyword_text, problem, share, options_.micro_batches, "micro_batches");
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    return all;
+  }
+
+  /// In proportion. Stages of one replica take the same time on lanes that are equally fast, so
+  /// its slowest lane says how fast it is. Equal where nothing was measured.
+  static std::vector<double> replica_rates(const plan::Problem& problem,
+                                           const plan::Profile* profile, std::int64_t replicas) {
+    std::vector<double> rates(static_cast<std::size_t>(replicas), 1.0);
+    if (profile == nullptr) {
+      return rates;
+    }
+    const std::vector<double> of_lanes = plan::sample_rates(*profile, problem.batch);
+    const std::size_t lanes_each = of_lanes.size() / rates.size();
+    for (std::size_t replica = 0; replica < rates.size(); ++replica) {
+      rates[replica] =
+          std::ranges::min(std::span(of_lanes).subspan(replica * lanes_each, lanes_each));
+    }
+    return rates;
+  }
 
   /// A stage for each lane of a replica, and two at least; of equal time where layers were
   /// measured.
@@ -290,7 +343,7 @@ train::PolicyEntry hippie_entry() {
                       "while earlier stages are still at work.");
   schema
       .integer("replicas",
-               "Copies of the pipeline, each with an equal share of the batch and of the lanes.")
+               "Copies of the pipeline, each with a share of the batch and as many of the lanes.")
       .at_least(1)
       .fallback(2);
   schema
@@ -298,6 +351,12 @@ train::PolicyEntry hippie_entry() {
                "Parts of a replica's share that go through its stages one after the other.")
       .at_least(1)
       .fallback(4);
+  schema
+      .reals("shares",
+             "What each replica gets of the batch, in proportion; equal: the same for all.")
+      .or_word("equal")
+      .fallback("equal")
+      .example("[1, 2]");
   schema
       .texts("cuts",
              "The layers that begin a stage, the first stage left out; auto: stages of equal time, "
@@ -314,9 +373,13 @@ train::PolicyEntry hippie_entry() {
       .optional()
       .example("[device, host]");
   return {schema, [](const deck::Section& section) {
-            return hippie({.replicas = section.integer("replicas"),
-                           .micro_batches = section.integer("micro_batches"),
-                           .stages = stage_options(section)});
+            HippieOptions options{.replicas = section.integer("replicas"),
+                                  .micro_batches = section.integer("micro_batches"),
+                                  .stages = stage_options(section)};
+            if (!section.is_word("shares", "equal")) {
+              options.shares = section.reals("shares");
+            }
+            return hippie(std::move(options));
           }};
 }
 

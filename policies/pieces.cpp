@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -222,7 +223,7 @@ std::vector<SampleRange> shares_for(const std::string& policy, const plan::Probl
   if (shares.size() != workers.size()) {
     throw UsageError(said_by(policy) + "shares has " + std::to_string(shares.size()) +
                      " numbers; the run has " + std::to_string(workers.size()) + " (" +
-                     joined(workers) + "). Give one per lane");
+                     joined(workers) + "). Give one for each");
   }
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
   const double unit = static_cast<double>(problem.unit());
@@ -238,7 +239,7 @@ std::vector<SampleRange> shares_for(const std::string& policy, const plan::Probl
                                      : std::llround(end / unit) * std::llround(unit);
     if (!(share > 0.0) || !std::isfinite(whole) || rounded <= begin || rounded > problem.batch) {
       throw UsageError("policy '" + policy + "': a share of " + std::to_string(share) +
-                       " leaves lane '" + workers[worker] + "' without samples of a batch of " +
+                       " leaves '" + workers[worker] + "' without samples of a batch of " +
                        std::to_string(problem.batch) + problem.unit_text() +
                        "; shares are above 0. Raise it, raise train.batch, or name fewer lanes");
     }
@@ -246,6 +247,21 @@ std::vector<SampleRange> shares_for(const std::string& policy, const plan::Probl
     begin = rounded;
   }
   return ranges;
+}
+
+std::string shares_like(const std::vector<double>& rates) {
+  const double slowest = std::ranges::min(rates);
+  if (slowest <= 0.0 || std::ranges::max(rates) < 1.1 * slowest) {
+    return {};
+  }
+  const double whole = std::accumulate(rates.begin(), rates.end(), 0.0);
+  std::string text;
+  for (const double rate : rates) {
+    std::array<char, 16> share{};
+    std::snprintf(share.data(), share.size(), "%.3g", rate / whole);
+    text += (text.empty() ? "" : ", ") + std::string(share.data());
+  }
+  return "[" + text + "]";
 }
 
 std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& problem,

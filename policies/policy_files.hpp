@@ -59,6 +59,9 @@ std::vector<schedule::SampleRange> shares_for(const std::string& policy,
                                               const std::vector<double>& shares,
                                               const std::vector<std::string>& workers);
 
+/// Shares like the rates, "[0.2, 0.8]"; empty if these are nearly the same or one is not known.
+std::string shares_like(const std::vector<double>& rates);
+
 /// Names of the run's lanes.
 std::vector<std::string> lane_names(const plan::Problem& problem);
 

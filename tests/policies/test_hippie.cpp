@@ -4,6 +4,7 @@
 #include "policies/pipeline_checks.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/exposed_time.hpp"
 #include "zygos/plan/staleness.hpp"
 #include "zygos/policies/policies.hpp"
@@ -196,7 +197,52 @@ TEST_CASE("Replicas train neighbouring shares of the batch") {
   CHECK(schedule.samples_of(3) == schedule::SampleRange{20, 40});
 }
 
+TEST_CASE("Hippie's replicas may have unequal shares of the batch, in as many micro-batches each") {
+  const plan::Problem problem = test::lanes_problem(4, 40, test::chain_of(3));
+  const auto schedule =
+      hippie({.replicas = 2, .micro_batches = 2, .stages = {}, .shares = {1.0, 3.0}})
+          ->schedule(problem, nullptr);
+
+  CHECK(schedule::validate(schedule).empty());
+  CHECK(schedule.micro_batches ==
+        std::vector<schedule::SampleRange>{{0, 5}, {5, 10}, {10, 25}, {25, 40}});
+  CHECK(schedule.samples_of(1) == schedule::SampleRange{0, 10});
+  CHECK(schedule.samples_of(2) == schedule::SampleRange{10, 40});
+}
+
+TEST_CASE("Hippie proposes shares like the speeds of its replicas") {
+  const plan::Problem problem = test::lanes_problem(2, 40, test::chain_of(3));
+  plan::Profile profile = plan::assumed_profile(problem);
+  const auto proposed = [&] {
+    std::vector<std::string> found;
+    for (const train::PolicyOptions& options : hippie({})->candidates(problem, &profile)) {
+      for (const auto& [key, value] : options) {
+        if (key == "shares") {
+          found.push_back(value);
+        }
+      }
+    }
+    return found;
+  };
+  CHECK(proposed().empty());
+  plan::PlaceCosts& slow = profile.places[1].alone;
+  for (std::vector<plan::Curve>* curves : {&slow.forward, &slow.backward}) {
+    for (plan::Curve& curve : *curves) {
+      curve = curve.scaled(3.0);
+    }
+  }
+  slow.pass_s *= 3.0;
+  slow.others[TaskKind::loss] = slow.others[TaskKind::loss].scaled(3.0);
+  CHECK(proposed() == std::vector<std::string>{"[0.75, 0.25]", "[0.75, 0.25]"});
+}
+
 TEST_CASE("Hippie refuses what can't be divided, with what to change") {
+  CHECK_THROWS_MATCHES(
+      hippie({.replicas = 2, .micro_batches = 2, .stages = {}, .shares = {1.0, 2.0, 3.0}})
+          ->schedule(test::host_and_device(), nullptr),
+      UsageError,
+      MessageMatches(
+          ContainsSubstring("shares has 3 numbers; the run has 2 (replica 0, replica 1)")));
   CHECK_THROWS_MATCHES(replicated(test::host_and_device(), 3, 2), UsageError,
                        MessageMatches(ContainsSubstring("policy 'hippie': replicas is 3") &&
                                       ContainsSubstring("2 lanes")));

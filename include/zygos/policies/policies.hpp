@@ -83,6 +83,7 @@ struct HippieOptions {
   std::int64_t replicas = 2;       ///< of the pipeline, each with its share of the lanes
   std::int64_t micro_batches = 4;  ///< of each replica
   StageOptions stages;             ///< lanes: first those of the first replica
+  std::vector<double> shares{};    ///< of the batch, by replica, in proportion; empty: equal
 };
 train::PolicyPtr hippie(HippieOptions options);
 
