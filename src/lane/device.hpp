@@ -7,8 +7,10 @@
 
 #include "zygos/lane/lane.hpp"
 #include "zygos/lane/spaces.hpp"
+#include "zygos/lane/stream_clock.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,8 @@ std::string_view space_name();
 /// An instance with a stream of its own. Throws UsageError if this build or machine has none.
 Execution make(const LaneSpec& spec);
 bool is_device(const Execution& execution) noexcept;
+/// Of the instance's stream; null where the device's runtime has none that this build knows.
+std::unique_ptr<StreamClock> stream_clock(const Execution& execution);
 
 memory::Block allocate(const Execution& execution, std::size_t bytes, const std::string& label);
 /// Pinned host memory, which the device's copy engines read without a detour.

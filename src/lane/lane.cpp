@@ -296,6 +296,14 @@ void Lane::open(Line line) {
   }
 }
 
+std::unique_ptr<StreamClock> Lane::stream_clock(Line line) const {
+  if (spec().kind != Kind::device || spec().slowdown != 1.0) {
+    return nullptr;
+  }
+  return device::stream_clock(line == Line::compute ? *impl_->execution
+                                                    : impl_->link_line(line)->execution);
+}
+
 void Lane::share_driver() {
   run_and_wait([] { ask_for_turns(message_turn); });
 }

@@ -5,7 +5,6 @@
 #include "train/check_batch.hpp"
 #include "train/state/not_finite.hpp"
 #include "train/tasks/pass.hpp"
-#include "train/tasks/run_task.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,9 +95,13 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
             .parameters = wide(options.dtype),
             .optimizer_states = optimizer.state_names().size()},
       workers(lanes, schedule, options.cores),
-      first_runs(schedule.tasks.size()),
       trace(schedule.places.size() * schedule::queue_count, options.trace_capacity),
-      failures(schedule.places.size() * schedule::queue_count),
+      loop({.workers = workers,
+            .places = places,
+            .board = board,
+            .trace = trace,
+            .times_tasks = options.time_every_task,
+            .times_cores = options.time_cores}),
       totals(totals_of_place * schedule.places.size()) {
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
@@ -164,9 +167,7 @@ void Engine::Impl::make_jobs() {
     wait_for_arrivals(schedule, places.owners, workers.evaluation);
   }
   make_workers(workers);
-  for (Worker& worker : workers.all) {
-    worker.job = [this, &worker] { work(worker); };
-  }
+  loop.attach();
 }
 
 void Engine::Impl::require_training() const {
@@ -236,7 +237,7 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   begin_round(workers, inputs.fills      ? workers.filling
                        : inputs.trains() ? workers.training
                                          : workers.evaluation);
-  first_runs.begin(inputs.trains(), inputs.batch->samples());
+  loop.begin(inputs.step, inputs.trains(), inputs.batch->samples());
   for (const std::size_t place : places.active) {
     begin_call(*places.here[place], inputs);
   }
@@ -291,8 +292,8 @@ void Engine::Impl::rethrow_failure() {
   whole = false;
   announced.forget();
   const auto lost_peer = std::exchange(peer_failure, nullptr);
-  for (std::size_t line = 0; line < failures.size(); ++line) {
-    Failure& failure = failures[line];
+  for (std::size_t line = 0; line < loop.failures().size(); ++line) {
+    WorkerLoop::Failure& failure = loop.failures()[line];
     if (failure.cause == nullptr) {
       continue;
     }
@@ -368,87 +369,6 @@ void Engine::Impl::fail_numerically(double loss) {
                      std::to_string(loss) + found +
                      ". Lower the learning rate, or look for bad values in the data; the last "
                      "checkpoint is untouched");
-}
-
-void Engine::Impl::work(Worker& worker) {
-  const lane::Lane& lane = places.lanes[worker.lane];
-  lane.defer_waits(true);
-  try {
-    work_through(worker);
-  } catch (...) {
-    failures[worker.line].cause = std::current_exception();
-    stop_round(workers);
-  }
-  lane.defer_waits(false);
-}
-
-void Engine::Impl::work_through(Worker& worker) {
-  std::size_t left = 0;
-  for (Head& head : worker.heads) {
-    head = {.line = head.line, .free_s = workers.begin_s};
-    left += workers.queue_of(head.line).size();
-  }
-  // Nothing here blocks while there is a task that can run. So the first in the schedule's list
-  // that has not run, which waits for none behind it, is always about to: no deadlock.
-  while (left > 0) {
-    const std::uint32_t seen = workers.signals.news(worker.number).load(std::memory_order_acquire);
-    if (workers.abort.load()) {
-      return;
-    }
-    const Choice choice = choose(workers, worker);
-    if (choice.head == nullptr) {
-      wait_for_work(workers, worker, choice, seen);
-      continue;
-    }
-    worker.line = choice.head->line;
-    run_next(worker, choice);
-    --left;
-  }
-  const double end_s = std::ranges::max(worker.heads, {}, &Head::free_s).free_s;
-  lane::wait_precisely(end_s - workers.now());
-  places.lanes[worker.lane].fence("zygos::train::end_of_step");
-}
-
-void Engine::Impl::run_queued(const QueuedTask& queued, PlaceState& place) {
-  const lane::Lane& lane = place.lane();
-  const auto alone = lane.spec().kind == lane::Kind::host ? std::unique_lock<std::mutex>()
-                                                          : first_runs.enter(queued.id);
-  run_task(place, queued.id, board);
-  if (queued.signals || options.time_every_task) {
-    lane.fence("zygos::train::task");
-  }
-}
-
-void Engine::Impl::run_next(Worker& worker, const Choice& choice) {
-  Head& head = *choice.head;
-  const QueuedTask& queued = workers.queue_of(head.line)[head.next];
-  const lane::Lane& lane = places.lanes[worker.lane];
-  failures[head.line].task = queued.id;
-  const double start = workers.now();
-  const double core_start = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  run_queued(queued, *places.here[place_of_line(head.line)]);
-  if (schedule::traits_of(schedule.tasks[static_cast<std::size_t>(queued.id)].kind).computes) {
-    lane.hold_back(workers.now() - start);
-  }
-  const double core_end = options.time_cores ? lane::thread_core_seconds() : 0.0;
-  const double ran = workers.now();
-  // A link sets out as soon as it can, whatever this thread was at, and takes its time besides.
-  const lane::Line line = lane_line(head.line);
-  const bool on_link = line == lane::Line::outgoing || line == lane::Line::incoming;
-  const double begin = on_link ? choice.begin_s : start;
-  const double length = ran - start + lane.take_waits();
-  head.free_s = std::max(ran, begin + length);
-  for (Head& other : worker.heads) {
-    if (lane_line(other.line) == line) {  // places of a lane share its links
-      other.free_s = head.free_s;
-    }
-  }
-  trace.record(head.line, {inputs.step, queued.id, std::max(begin, head.free_s - length),
-                           head.free_s, core_end - core_start});
-  ++head.next;
-  if (queued.signals) {
-    workers.signals.set(static_cast<std::size_t>(queued.id), workers.round, head.free_s);
-  }
 }
 
 }  // namespace zygos::train

@@ -7,8 +7,7 @@
 #include "train/messages/rank_messages.hpp"
 #include "train/place/memory_report.hpp"
 #include "train/place/places.hpp"
-#include "train/queues/first_runs.hpp"
-#include "train/queues/workers.hpp"
+#include "train/queues/worker_loop.hpp"
 #include "train/state/model_state.hpp"
 
 #include "zygos/schedule/tasks_by_place.hpp"
@@ -55,12 +54,6 @@ struct Engine::Impl {
   /// Of the round that has ended. Collective.
   [[noreturn]] void fail_numerically(double loss);
 
-  // What a worker's thread does in it
-  void work(Worker& worker);
-  void work_through(Worker& worker);
-  void run_next(Worker& worker, const Choice& choice);
-  void run_queued(const QueuedTask& queued, PlaceState& place);
-
   const nn::Optimizer& optimizer;
   schedule::Schedule schedule;
   std::optional<schedule::TasksByPlace> tasks;  ///< once the schedule is known to be valid
@@ -76,17 +69,12 @@ struct Engine::Impl {
   MessageBoard board;
   std::unique_ptr<RankMessages> rank_messages;  ///< null if this process has all lanes
   Workers workers;
-  FirstRuns first_runs;  ///< of lanes that are no host
   Trace trace;
+  WorkerLoop loop;
 
   StepInputs inputs;           ///< of the round
   bool loads_ahead = false;    ///< some place does
   AnnouncedBatch announced{};  ///< that those places have for the following step
-  struct Failure {
-    std::exception_ptr cause;
-    schedule::TaskId task = 0;
-  };
-  std::vector<Failure> failures;  ///< by line
   std::exception_ptr peer_failure;
   std::vector<double> totals;  ///< by place, totals_of_place each
 };

@@ -259,6 +259,31 @@ TEST_CASE("a spec that can't be served is refused with what is allowed", "[lane]
                     ContainsSubstring("not negative"));
 }
 
+TEST_CASE("only a device's stream needs a clock, which tells when its kernels ran", "[lane]") {
+  CHECK(Lane({.name = "host"}).stream_clock(Line::compute) == nullptr);
+  CHECK(Lane(emulated("device")).stream_clock(Line::compute) == nullptr);
+  if (device_count() > 0) {
+    Lane gpu({.name = "gpu", .kind = Kind::device});
+    const auto clock = gpu.stream_clock(Line::compute);
+    if (clock == nullptr) {
+      return;  // a device without events that Zygos knows
+    }
+    gpu.run_and_wait([&] {
+      clock->start(100.0);
+      const std::size_t before = clock->mark();
+      dispatch(gpu.execution_here(), [](const auto& exec) { sum_below(exec, 1 << 20); });
+      const std::size_t behind = clock->mark();
+      gpu.fence("zygos::test::clock");
+      CHECK(clock->seconds_at(before) >= 100.0);
+      CHECK(clock->seconds_at(behind) > clock->seconds_at(before));
+      CHECK(clock->seconds_at(behind) < 110.0);
+    });
+    CHECK(
+        Lane({.name = "slow", .kind = Kind::device, .slowdown = 2.0}).stream_clock(Line::compute) ==
+        nullptr);
+  }
+}
+
 TEST_CASE("a device lane in a build without devices is refused with the way out", "[lane]") {
   if (device_count() == 0 && device_space_name() == "none") {
     CHECK_THROWS_AS(Lane({.name = "gpu", .kind = Kind::device}), zygos::UsageError);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "zygos/lane/execution.hpp"
+#include "zygos/lane/stream_clock.hpp"
 #include "zygos/memory/arena.hpp"
 
 #include <cstddef>
@@ -89,6 +90,11 @@ class Lane {
 
   /// Makes driver thread and instance of a line other than compute; nothing if it has them.
   void open(Line line);
+
+  /// Times of what runs on the line's stream; null for lanes whose kernels and copies have ended
+  /// when they return, or are stretched by `slowdown`, and for devices without events. The line is
+  /// open.
+  std::unique_ptr<StreamClock> stream_clock(Line line) const;
 
   /// The compute line's thread is to move messages, too, on a core of its own: it asks for short
   /// turns from now on.

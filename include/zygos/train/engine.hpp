@@ -32,8 +32,8 @@ struct EngineOptions {
   std::uint64_t seed = 1;
   /// Of each place; 0 switches recording off.
   std::size_t trace_capacity = std::size_t{1} << 14;
-  /// Measure every task, which on a GPU means waiting for each; otherwise only where another place
-  /// depends on it and at the end of the step.
+  /// Measure every task, which on a device without events (lane::StreamClock) means waiting for
+  /// each; otherwise only where another place depends on it and at the end of the step.
   bool time_every_task = true;
   /// Also record for how long a task's thread had a core, which takes a system call or two.
   bool time_cores = false;

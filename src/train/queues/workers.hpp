@@ -4,6 +4,7 @@
 // What the driver threads of lanes have to do in a round, and when.
 #pragma once
 
+#include "train/queues/stream_times.hpp"
 #include "train/queues/task_queues.hpp"
 #include "train/queues/task_signals.hpp"
 
@@ -34,6 +35,7 @@ struct Worker {
   lane::Line driver = lane::Line::compute;
   std::vector<Head> heads;  ///< in the order in which it looks for something to do
   std::size_t line = 0;     ///< of the task that it is at
+  StreamTimes times{};      ///< where its lane has a stream
   std::function<void()> job{};
 };
 
