@@ -68,8 +68,12 @@ std::unique_ptr<TrialEngine> engine_if_fits(const ProfileRequest& request,
   }
 }
 
-SampleList::SampleList(const ProfileRequest& request, std::int64_t count)
-    : request_(request), ids_(static_cast<std::size_t>(count)), rows_(ids_.size()) {}
+SampleList::SampleList(const ProfileRequest& request, std::int64_t count) : request_(request) {
+  for (Places& places : places_) {
+    places.ids.resize(static_cast<std::size_t>(count));
+    places.rows.resize(places.ids.size());
+  }
+}
 
 train::Batch SampleList::next() {
   const train::Batch batch = request_.next ? request_.next() : request_.batch;
@@ -78,12 +82,13 @@ train::Batch SampleList::next() {
       to[i] = from[i % from.size()];
     }
   };
-  take(batch.ids, ids_);
+  Places& places = places_[newest_ = 1 - newest_];
+  take(batch.ids, places.ids);
   if (batch.rows.empty()) {
-    return {batch.inputs, batch.targets, ids_};
+    return {batch.inputs, batch.targets, places.ids};
   }
-  take(batch.rows, rows_);
-  return {batch.inputs, batch.targets, ids_, rows_};
+  take(batch.rows, places.rows);
+  return {batch.inputs, batch.targets, places.ids, places.rows};
 }
 
 schedule::Task with_samples(const schedule::Task& task, std::int64_t given) {

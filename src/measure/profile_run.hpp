@@ -8,6 +8,8 @@
 
 #include "zygos/measure/profiler.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -44,12 +46,18 @@ class SampleList {
  public:
   /// `request` must outlive the list.
   SampleList(const ProfileRequest& request, std::int64_t count);
+  /// Valid until the next but one call.
   train::Batch next();
 
  private:
+  struct Places {
+    std::vector<std::uint32_t> ids;
+    std::vector<std::uint32_t> rows;
+  };
+
   const ProfileRequest& request_;
-  std::vector<std::uint32_t> ids_;
-  std::vector<std::uint32_t> rows_;
+  std::array<Places, 2> places_;  ///< of the last two batches
+  std::size_t newest_ = 0;
 };
 
 /// The task as it is when only the first `given` samples of the batch are there.

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace zygos::measure {
 namespace {
@@ -208,8 +209,13 @@ class Summary {
 
 MeasuredPoint measure_steps(train::Engine& engine, const NextBatch& next, double seconds) {
   std::uint64_t step = 0;
+  train::Batch behind = next();
+  const auto one_step = [&] {
+    const train::Batch batch = std::exchange(behind, next());
+    return engine.step(batch, ++step, &behind).seconds;
+  };
   while (step < warm_up_steps) {
-    engine.step(next(), ++step);
+    one_step();
   }
   engine.trace().clear();
   MeasuredPoint point;
@@ -219,8 +225,7 @@ MeasuredPoint measure_steps(train::Engine& engine, const NextBatch& next, double
   };
   while (point.step_s.size() < min_steps ||
          (point.step_s.size() < max_steps && elapsed() < seconds)) {
-    const train::Batch batch = next();
-    point.step_s.push_back(engine.step(batch, ++step).seconds);
+    point.step_s.push_back(one_step());
   }
   const Schedule& schedule = engine.schedule();
   const std::size_t lines = schedule.places.size() * schedule::queue_count;

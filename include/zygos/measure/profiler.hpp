@@ -24,8 +24,9 @@ struct ProfileRequest {
   double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
   LogSink log;                     ///< progress, a line per point
   std::int64_t chunk = 0;          ///< strict mode: see plan::Problem::chunk
-  /// Full batches as training takes them, each valid until the next call: samples of a step lie
-  /// where no cache has them yet. Empty: `batch` in every step.
+  std::int32_t batch_slots = 1;    ///< of lanes alone, in comparisons: see plan::Problem
+  /// Full batches as training takes them, each valid until the next but one call: samples of a step
+  /// lie where no cache has them yet. Empty: `batch` in every step.
   std::function<train::Batch()> next{};
   /// What becomes of activations: see plan::Problem. Lanes that can't keep all of them are measured
   /// with it.

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace zygos::app {
@@ -39,14 +40,16 @@ class StepTimer {
         ids_(static_cast<std::size_t>(setup.training.size())),
         forward_(forward) {
     std::iota(ids_.begin(), ids_.end(), 0U);
+    behind_ = {rows_.inputs, rows_.targets, next_ids()};
   }
 
   std::vector<double> time(std::int64_t steps) {
     std::vector<double> seconds;
     seconds.reserve(static_cast<std::size_t>(steps));
     for (std::int64_t i = 0; i < steps; ++i) {
-      const train::Batch batch{rows_.inputs, rows_.targets, next_ids()};
-      const auto report = forward_ ? engine_.evaluate(batch) : engine_.step(batch, ++step_);
+      const train::Batch batch = std::exchange(behind_, {rows_.inputs, rows_.targets, next_ids()});
+      const auto report =
+          forward_ ? engine_.evaluate(batch) : engine_.step(batch, ++step_, &behind_);
       seconds.push_back(report.seconds);
     }
     return seconds;
@@ -67,6 +70,7 @@ class StepTimer {
   std::size_t batch_;
   std::vector<std::uint32_t> ids_;
   bool forward_;
+  train::Batch behind_;  ///< of the next step
   std::size_t cursor_ = 0;
   std::uint64_t step_ = 0;
 };

@@ -89,7 +89,7 @@ void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profi
 
 /// Batches as training takes them, without an end but for a stop. `setup` must outlive them.
 std::function<train::Batch()> endless_batches(const RunSetup& setup) {
-  auto samples = std::make_shared<FedSamples>(setup);
+  auto samples = std::make_shared<FedSamples>(setup, FedSamples::Looks::no);
   samples->seek(1, std::numeric_limits<std::int64_t>::max());
   return [samples, signals = setup.signals] {
     if (signals != nullptr && signals->stop_requested()) {
@@ -180,6 +180,7 @@ measure::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .batch = {rows.inputs, rows.targets, setup.first_batch},
           .log = log,
           .chunk = setup.chunk,
+          .batch_slots = setup.batch_slots(),
           .next = endless_batches(setup),
           .activations = setup.activations.nodes,
           .prefetch = setup.activations.prefetch,

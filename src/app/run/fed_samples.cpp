@@ -6,11 +6,11 @@
 
 namespace zygos::app {
 
-FedSamples::FedSamples(const RunSetup& setup)
+FedSamples::FedSamples(const RunSetup& setup, Looks looks)
     : feed_(setup.training, {.batch = setup.trainer.batch,
                              .shuffle = setup.trainer.shuffle,
                              .drop_last = true,
                              .seed = setup.trainer.seed}),
-      batches_(feed_, setup.batch_slots() > 1) {}
+      batches_(feed_, looks != Looks::no && setup.batch_slots() > 1) {}
 
 }  // namespace zygos::app

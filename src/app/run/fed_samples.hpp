@@ -14,8 +14,11 @@ struct RunSetup;
 /// Samples of the steps as training would take them; an epoch's incomplete last batch is left out.
 class FedSamples {
  public:
+  /// Whether behind() is asked for.
+  enum class Looks { no, where_batches_are_loaded_ahead };
+
   /// `setup` must outlive them.
-  explicit FedSamples(const RunSetup& setup);
+  explicit FedSamples(const RunSetup& setup, Looks looks = Looks::where_batches_are_loaded_ahead);
 
   /// The next batch is that of step `first`, the last one that of `last`.
   void seek(std::int64_t first, std::int64_t last) { batches_.seek(first, last); }
