@@ -67,8 +67,8 @@ void WorkerLoop::work_through(Worker& worker) {
     run_next(worker, choice);
     --left;
   }
-  const double end_s = std::ranges::max(worker.heads, {}, &Head::free_s).free_s;
-  lane::wait_precisely(end_s - parts_.workers.now());
+  const double free_s = std::ranges::max(worker.heads, {}, &Head::free_s).free_s;
+  lane::wait_precisely(free_s - parts_.workers.now());
   parts_.places.lanes[worker.lane].fence("zygos::train::end_of_step");
   if (worker.times) {
     worker.times.settle(
