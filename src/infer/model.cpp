@@ -6,7 +6,7 @@
 #include "infer/samples.hpp"
 #include "infer/shared_model.hpp"
 #include "infer/weights.hpp"
-#include "lane/device.hpp"
+#include "lane/device/device.hpp"
 
 #include "zygos/core/error.hpp"
 

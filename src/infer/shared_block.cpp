@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "infer/shared_block.hpp"
 
-#include "lane/device.hpp"
+#include "lane/device/device.hpp"
 #include "lane/host_memory.hpp"
 
 #include "zygos/lane/dispatch.hpp"

@@ -3,7 +3,7 @@
 #include "insitu/instance.hpp"
 
 #include "infer/shared_block.hpp"
-#include "lane/device.hpp"
+#include "lane/device/device.hpp"
 #include "lane/host_memory.hpp"
 
 #include "zygos/core/error.hpp"

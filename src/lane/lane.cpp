@@ -4,9 +4,9 @@
 
 #include "affinity.hpp"
 #include "check_spec.hpp"
-#include "device.hpp"
 #include "driver.hpp"
 #include "host_memory.hpp"
+#include "lane/device/device.hpp"
 #include "turns.hpp"
 
 #include "zygos/core/error.hpp"

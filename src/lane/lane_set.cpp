@@ -3,7 +3,7 @@
 #include "zygos/lane/lane_set.hpp"
 
 #include "check_spec.hpp"
-#include "device.hpp"
+#include "lane/device/device.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/core/machine.hpp"

@@ -4,7 +4,7 @@
 // Every failure is a code and a message, and leaves everything as it was.
 #include "c/failure.hpp"
 #include "c_samples.hpp"
-#include "lane/device.hpp"
+#include "lane/device/device.hpp"
 
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

@@ -140,7 +140,7 @@ TEST_CASE("A copy of the next batch is under way while a step computes", "[train
   };
   const plan::TaskTime copy = time_of(TaskKind::copy);
   CHECK(copy.end_s - copy.start_s >= latency_s);
-  CHECK(time_of(TaskKind::backward).start_s < copy.end_s);
+  CHECK(time_of(TaskKind::forward).end_s < copy.end_s);
 }
 
 TEST_CASE("The second slot of a batch is planned, and used", "[train][double_buffer]") {

@@ -8,6 +8,7 @@
 #include "zygos/nn/registry.hpp"
 
 #include <Kokkos_Core.hpp>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>

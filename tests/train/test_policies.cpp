@@ -105,7 +105,7 @@ std::vector<Case> synchronous_policies(const CutModel& model, bool strict = fals
                    policies::hippie({.replicas = 2, .micro_batches = 4, .stages = two})});
   cases.push_back(
       {"hippie, unequal shares", 4,
-       policies::hippie({.replicas = 2, .micro_batches = 3, .stages = two, .shares = {1.0, 2.5}})});
+       policies::hippie({.replicas = 2, .micro_batches = 2, .stages = two, .shares = {1.0, 2.5}})});
   cases.push_back({"hippie, three stages of a replica on two lanes", 4,
                    policies::hippie({.replicas = 2, .micro_batches = 3, .stages = three})});
   for (const int lanes : lane_counts()) {

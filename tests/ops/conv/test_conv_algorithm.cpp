@@ -26,13 +26,16 @@ ConvAlgorithm algorithm(ConvPass pass, const Conv2d& conv, std::int64_t implicit
 
 TEST_CASE("A weight gradient is computed by the algorithm of fewest cycles") {
   const auto of = [](const Conv2d& conv) { return algorithm(ConvPass::weight_gradient, conv); };
-  // Short rows, then few samples of them; channels that fill registers; wide rows of one channel.
+  // Short rows, then few samples of them, which would leave wide vectors all but empty; channels
+  // that fill registers; wide rows of one channel.
   CHECK(of({4 * w, 6, 16, 1, {14, 5}, {14, 5}}) == ConvAlgorithm::chwn_weight_gradient);
-  CHECK(of({1, 6, 16, 1, {14, 5}, {14, 5}}) == ConvAlgorithm::nchw_weight_gradient);
+  if (w >= 16) {
+    CHECK(of({1, 6, 16, 1, {14, 5}, {14, 5}}) == ConvAlgorithm::nchw_weight_gradient);
+    CHECK(of({0, 6, 16, 1, {14, 5}, {14, 5}}) == ConvAlgorithm::nchw_weight_gradient);
+  }
   CHECK(of({100, 2 * w, 32, 1, {16, 5, 1, 2}, {16, 5, 1, 2}}) ==
         ConvAlgorithm::nhwc_weight_gradient);
   CHECK(of({100, 1, 32, 1, {64, 5, 1, 2}, {64, 5, 1, 2}}) == ConvAlgorithm::nchw_weight_gradient);
-  CHECK(of({0, 6, 16, 1, {14, 5}, {14, 5}}) == ConvAlgorithm::nchw_weight_gradient);
   CHECK(algorithm<bf16>(ConvPass::weight_gradient,
                         {100, 2 * w, 32, 1, {16, 5, 1, 2}, {16, 5, 1, 2}}) ==
         ConvAlgorithm::nchw_weight_gradient);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "device.hpp"
+#include "lane/device/device.hpp"
 
 namespace zygos::lane::device {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "absent_space.hpp"
+#include "lane/device/absent_space.hpp"
 
 #include <Kokkos_Core.hpp>
 // Kokkos has no public way to leave out a space, and asks whoever includes this to say so.

@@ -3,9 +3,9 @@
 //
 // Serves Cuda, HIP and SYCL alike: only Kokkos' own API, and the device is the third alternative of
 // Execution, whichever it is.
-#include "absent_space.hpp"
-#include "device.hpp"
-#include "device_probe.hpp"
+#include "lane/device/absent_space.hpp"
+#include "lane/device/device.hpp"
+#include "lane/device/device_probe.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
