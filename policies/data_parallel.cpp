@@ -117,7 +117,8 @@ class DataParallel final : public train::Policy {
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
-    outline.micro_batches = micro_batches_of(problem);
+    outline.micro_batches = micro_batches_for(keyword_, problem, options_.shares,
+                                              lane_names(problem), options_.micro_batches);
     if (exchange == Exchange::chunked_broadcast) {
       return chunked_broadcast_schedule(problem, std::move(outline), workers, chunks);
     }
@@ -155,17 +156,6 @@ class DataParallel final : public train::Policy {
   Exchange exchange_for(const plan::Problem& problem) const {
     return problem.chunk > 0 && goes_round(options_.exchange) ? Exchange::all_reduce
                                                               : options_.exchange;
-  }
-
-  /// Of worker 0, then of worker 1 and so on.
-  std::vector<SampleRange> micro_batches_of(const plan::Problem& problem) const {
-    std::vector<SampleRange> all;
-    for (const SampleRange& share :
-         shares_for(keyword_, problem, options_.shares, lane_names(problem))) {
-      const auto own = divide(keyword_, problem, share, options_.micro_batches);
-      all.insert(all.end(), own.begin(), own.end());
-    }
-    return all;
   }
 
   /// All micro-batches; the last one's backward bucket by bucket, each exchanged at once.
@@ -340,9 +330,7 @@ train::PolicyEntry data_parallel_entry() {
   return {schema, [](const deck::Section& section) {
             DataParallelOptions options;
             options.exchange = exchange_named(section.text("exchange"));
-            if (!section.is_word("shares", "equal")) {
-              options.shares = section.reals("shares");
-            }
+            options.shares = listed_shares(section);
             options.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
             options.micro_batches = section.integer("micro_batches");
             options.chunks = section.is_word("chunks", "auto") ? 0 : section.integer("chunks");

@@ -191,14 +191,7 @@ class Hippie final : public train::Policy {
     for (std::size_t replica = 0; replica < replicas(); ++replica) {
       names.push_back("replica " + std::to_string(replica));
     }
-    std::vector<schedule::SampleRange> all;
-    for (const schedule::SampleRange& share :
-         shares_for(keyword_text, problem, options_.shares, names)) {
-      const auto parts =
-          divide(keyword_text, problem, share, options_.micro_batches, "micro_batches");
-      all.insert(all.end(), parts.begin(), parts.end());
-    }
-    return all;
+    return micro_batches_for(keyword_text, problem, options_.shares, names, options_.micro_batches);
   }
 
   /// In proportion. Stages of one replica take the same time on lanes that are equally fast, so
@@ -373,13 +366,10 @@ train::PolicyEntry hippie_entry() {
       .optional()
       .example("[device, host]");
   return {schema, [](const deck::Section& section) {
-            HippieOptions options{.replicas = section.integer("replicas"),
-                                  .micro_batches = section.integer("micro_batches"),
-                                  .stages = stage_options(section)};
-            if (!section.is_word("shares", "equal")) {
-              options.shares = section.reals("shares");
-            }
-            return hippie(std::move(options));
+            return hippie({.replicas = section.integer("replicas"),
+                           .micro_batches = section.integer("micro_batches"),
+                           .stages = stage_options(section),
+                           .shares = listed_shares(section)});
           }};
 }
 

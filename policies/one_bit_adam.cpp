@@ -164,9 +164,7 @@ train::PolicyEntry one_bit_adam_entry() {
       .fallback("25 MB");
   return {schema, [](const deck::Section& section) {
             OneBitAdamOptions options;
-            if (!section.is_word("shares", "equal")) {
-              options.shares = section.reals("shares");
-            }
+            options.shares = listed_shares(section);
             options.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
             return one_bit_adam(std::move(options));
           }};

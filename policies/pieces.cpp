@@ -249,6 +249,22 @@ std::vector<SampleRange> shares_for(const std::string& policy, const plan::Probl
   return ranges;
 }
 
+std::vector<SampleRange> micro_batches_for(const std::string& policy, const plan::Problem& problem,
+                                           const std::vector<double>& shares,
+                                           const std::vector<std::string>& workers,
+                                           std::int64_t micro_batches) {
+  std::vector<SampleRange> all;
+  for (const SampleRange& share : shares_for(policy, problem, shares, workers)) {
+    const auto own = divide(policy, problem, share, micro_batches);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+std::vector<double> listed_shares(const deck::Section& section) {
+  return section.is_word("shares", "equal") ? std::vector<double>() : section.reals("shares");
+}
+
 std::string shares_like(const std::vector<double>& rates) {
   const double slowest = std::ranges::min(rates);
   if (slowest <= 0.0 || std::ranges::max(rates) < 1.1 * slowest) {

@@ -59,6 +59,17 @@ std::vector<schedule::SampleRange> shares_for(const std::string& policy,
                                               const std::vector<double>& shares,
                                               const std::vector<std::string>& workers);
 
+/// Those shares, each in `micro_batches` pieces: of the first worker, then of the next one and so
+/// on.
+std::vector<schedule::SampleRange> micro_batches_for(const std::string& policy,
+                                                     const plan::Problem& problem,
+                                                     const std::vector<double>& shares,
+                                                     const std::vector<std::string>& workers,
+                                                     std::int64_t micro_batches);
+
+/// `shares` of a deck's policy that takes a list or the word "equal": empty then.
+std::vector<double> listed_shares(const deck::Section& section);
+
 /// Shares like the rates, "[0.2, 0.8]"; empty if these are nearly the same or one is not known.
 std::string shares_like(const std::vector<double>& rates);
 
