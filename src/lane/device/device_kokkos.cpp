@@ -45,6 +45,19 @@ memory::Block block_of(Bytes<Space> view) {
                     "'; use a smaller batch or model, or another lane (" + cause.what() + ")");
 }
 
+/// Ordered on the instance's stream.
+template <class To, class From>
+void copy(const Execution& execution, void* to, const void* from, std::size_t bytes,
+          const std::string& label) {
+  if (bytes == 0) {
+    return;  // Kokkos would fence for an empty View
+  }
+  // Borrowed Views have no label of their own for a profiler to show.
+  const Kokkos::Profiling::ScopedRegion region(label);
+  Kokkos::deep_copy(std::get<Device>(execution), Window<To>(static_cast<unsigned char*>(to), bytes),
+                    ConstWindow<From>(static_cast<const unsigned char*>(from), bytes));
+}
+
 }  // namespace
 
 int count() { return probe().count; }
@@ -91,37 +104,17 @@ memory::Block allocate_staging(std::size_t bytes, const std::string& label) {
 
 void copy_to_lane(const Execution& execution, void* lane, const void* host, std::size_t bytes,
                   const std::string& label) {
-  if (bytes == 0) {
-    return;  // Kokkos would fence for an empty View
-  }
-  // Borrowed Views have no label of their own for a profiler to show.
-  const Kokkos::Profiling::ScopedRegion region(label);
-  Kokkos::deep_copy(std::get<Device>(execution),
-                    Window<DeviceMemory>(static_cast<unsigned char*>(lane), bytes),
-                    ConstWindow<Kokkos::HostSpace>(static_cast<const unsigned char*>(host), bytes));
+  copy<DeviceMemory, Kokkos::HostSpace>(execution, lane, host, bytes, label);
 }
 
 void copy_to_host(const Execution& execution, void* host, const void* lane, std::size_t bytes,
                   const std::string& label) {
-  if (bytes == 0) {
-    return;  // Kokkos would fence for an empty View
-  }
-  // Borrowed Views have no label of their own for a profiler to show.
-  const Kokkos::Profiling::ScopedRegion region(label);
-  Kokkos::deep_copy(std::get<Device>(execution),
-                    Window<Kokkos::HostSpace>(static_cast<unsigned char*>(host), bytes),
-                    ConstWindow<DeviceMemory>(static_cast<const unsigned char*>(lane), bytes));
+  copy<Kokkos::HostSpace, DeviceMemory>(execution, host, lane, bytes, label);
 }
 
 void copy_on_lane(const Execution& execution, void* to, const void* from, std::size_t bytes,
                   const std::string& label) {
-  if (bytes == 0) {
-    return;
-  }
-  const Kokkos::Profiling::ScopedRegion region(label);
-  Kokkos::deep_copy(std::get<Device>(execution),
-                    Window<DeviceMemory>(static_cast<unsigned char*>(to), bytes),
-                    ConstWindow<DeviceMemory>(static_cast<const unsigned char*>(from), bytes));
+  copy<DeviceMemory, DeviceMemory>(execution, to, from, bytes, label);
 }
 
 }  // namespace zygos::lane::device
