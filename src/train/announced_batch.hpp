@@ -17,20 +17,19 @@ class AnnouncedBatch {
  public:
   void reserve(std::size_t samples) {
     ids_.reserve(samples);
-    places_.reserve(samples);
+    rows_.reserve(samples);
   }
   void note(const Batch& batch) {
     known_ = true;
     inputs_ = batch.inputs.data;
     targets_ = batch.targets.data;
     ids_.assign(batch.ids.begin(), batch.ids.end());
-    const auto places = batch.places();
-    places_.assign(places.begin(), places.end());
+    rows_.assign(batch.rows.begin(), batch.rows.end());
   }
   void forget() noexcept { known_ = false; }
   bool is(const Batch& batch) const {
     return known_ && inputs_ == batch.inputs.data && targets_ == batch.targets.data &&
-           std::ranges::equal(ids_, batch.ids) && std::ranges::equal(places_, batch.places());
+           std::ranges::equal(ids_, batch.ids) && std::ranges::equal(rows_, batch.rows);
   }
 
  private:
@@ -38,7 +37,7 @@ class AnnouncedBatch {
   const void* inputs_ = nullptr;
   const void* targets_ = nullptr;
   std::vector<std::uint32_t> ids_;
-  std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> rows_;  ///< empty as those of the batch are
 };
 
 }  // namespace zygos::train

@@ -189,7 +189,7 @@ double Engine::Impl::rate_factor(std::uint64_t step) const {
 StepReport Engine::Impl::round(const StepInputs& round_inputs) {
   const BatchRules rules{schedule.batch, model.graph.input_shape(), target.shape};
   check_batch(*round_inputs.batch, rules);
-  if (round_inputs.next != nullptr) {
+  if (loads_ahead && round_inputs.next != nullptr) {
     check_batch(*round_inputs.next, rules);
   }
   if (!whole) {

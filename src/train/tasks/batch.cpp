@@ -17,9 +17,11 @@ using plan::Role;
 using schedule::BufferKind;
 using schedule::Task;
 
-/// The batch that the task brings; null if that is the following step's, which nobody knows.
-const Batch* batch_of(const PlaceState& state, const Task& one) {
-  return state.brings_next(one) ? state.inputs.next : state.inputs.batch;
+/// The batch that the task brings samples of; null if it has none of these, or is the following
+/// step's and nobody knows that.
+const Batch* brought_by(const PlaceState& state, const Task& one) {
+  const Batch* batch = state.brings_next(one) ? state.inputs.next : state.inputs.batch;
+  return state.tensors_of(one).samples.count() == 0 ? nullptr : batch;
 }
 
 /// A tensor of the batch where host memory has it, in front of a lane that has its own.
@@ -33,14 +35,14 @@ Tensor staged(const PlaceState& state, const Task& one, const Tensor& tensor, Ro
 void run_load(PlaceState& state, schedule::TaskId id) {
   const Task& one = state.task(id);
   const MicroBatchTensors& tensors = state.tensors_of(one);
-  if (batch_of(state, one) == nullptr || tensors.samples.count() == 0) {
+  const Batch* batch = brought_by(state, one);
+  if (batch == nullptr) {
     return;
   }
-  const Batch& batch = *batch_of(state, one);
-  const auto ids = batch.ids.subspan(static_cast<std::size_t>(tensors.samples.begin),
-                                     static_cast<std::size_t>(tensors.samples.count()));
+  const auto ids = batch->ids.subspan(static_cast<std::size_t>(tensors.samples.begin),
+                                      static_cast<std::size_t>(tensors.samples.count()));
   const auto rows =
-      batch.places().subspan(static_cast<std::size_t>(tensors.samples.begin), ids.size());
+      batch->places().subspan(static_cast<std::size_t>(tensors.samples.begin), ids.size());
   const auto here = [&](const Tensor& tensor, Role role) {
     const Tensor target =
         state.lane().host_accessible() ? tensor : staged(state, one, tensor, role);
@@ -48,10 +50,10 @@ void run_load(PlaceState& state, schedule::TaskId id) {
     return target;
   };
   if (tensors.inputs) {
-    gather_rows(state.lane(), batch.inputs, rows, here(tensors.inputs, Role::model_input));
+    gather_rows(state.lane(), batch->inputs, rows, here(tensors.inputs, Role::model_input));
   }
   if (tensors.targets) {
-    gather_rows(state.lane(), batch.targets, rows, here(tensors.targets, Role::target));
+    gather_rows(state.lane(), batch->targets, rows, here(tensors.targets, Role::target));
   }
   std::ranges::copy(ids, here(tensors.ids, Role::sample_ids).data<std::uint32_t>());
 }
@@ -59,7 +61,7 @@ void run_load(PlaceState& state, schedule::TaskId id) {
 void run_copy(PlaceState& state, schedule::TaskId id) {
   const Task& one = state.task(id);
   const MicroBatchTensors& tensors = state.tensors_of(one);
-  if (batch_of(state, one) == nullptr || tensors.samples.count() == 0) {
+  if (brought_by(state, one) == nullptr) {
     return;
   }
   state.use.note(one, tensors.inputs, tensors.targets, tensors.ids);
