@@ -4,16 +4,19 @@
 // Batches that are loaded a step ahead: schedule::loads_ahead().
 #include "small_run.hpp"
 
+#include "zygos/io/sample_source.hpp"
 #include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/simulator.hpp"
 #include "zygos/train/look_ahead.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -75,6 +78,34 @@ std::vector<train::PolicyPtr> all_kinds() {
           policies::one_f_one_b({.micro_batches = 5, .stages = {}}),
           policies::tensor_parallel({}),
           policies::zero_offload({})};
+}
+
+/// A file whose samples from `first` on can't be read.
+class BrokenSource final : public io::SampleSource {
+ public:
+  explicit BrokenSource(std::int64_t first) : first_(first) {}
+  void read(std::int64_t first, std::int64_t count, std::byte* inputs,
+            std::byte* targets) const override {
+    if (first + count > first_) {
+      throw IoError("sample " + std::to_string(first_) + " is gone");
+    }
+    std::memset(inputs, 0, sizeof(float) * static_cast<std::size_t>(count));
+    std::memset(targets, 0, sizeof(float) * static_cast<std::size_t>(count));
+  }
+  void announce(std::int64_t, std::int64_t) const override {}
+  std::size_t bytes() const override { return 0; }
+
+ private:
+  std::int64_t first_;
+};
+
+io::Dataset broken_data(std::int64_t first) {
+  io::Dataset data;
+  data.name = "broken";
+  data.inputs = {DType::f32, Shape{100, 1}, nullptr};
+  data.targets = {DType::f32, Shape{100, 1}, nullptr};
+  data.source = std::make_shared<BrokenSource>(first);
+  return data;
 }
 
 lane::LaneSpec linked_lane(double latency_s) {
@@ -171,8 +202,24 @@ TEST_CASE("A plan knows that a batch loaded ahead costs no time", "[train][doubl
   CHECK(step_s(1) > step_s(2));
 }
 
-TEST_CASE("A look ahead gives the batches of its feed, and what goes wrong at its turn",
+TEST_CASE("A batch that can't be read is told of at its turn, not when it is looked at",
           "[train][double_buffer]") {
+  const io::Dataset data = broken_data(45);
+  for (const bool looks : {false, true}) {
+    io::BatchFeed feed(data, {.batch = 10});
+    train::LookAhead batches(feed, looks);
+    batches.seek(1, 10);
+    for (int step = 1; step <= 4; ++step) {
+      CHECK(batches.next().samples() == 10);
+    }
+    CHECK(batches.behind() == nullptr);
+    CHECK_THROWS_WITH(batches.next(), ContainsSubstring("sample 45 is gone"));
+    batches.seek(1, 2);  // nothing is left of the failure
+    CHECK(batches.next().samples() == 10);
+  }
+}
+
+TEST_CASE("A look ahead gives the batches of its feed", "[train][double_buffer]") {
   const io::Dataset data = test::small_data(50);
   for (const bool looks : {false, true}) {
     io::BatchFeed feed(data, {.batch = 20, .shuffle = true, .seed = 5});
