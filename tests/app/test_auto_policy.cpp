@@ -9,7 +9,7 @@
 
 #include <csignal>
 
-namespace zygos::test {
+namespace zygos::test::test_auto_policy {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ TEST_CASE("activations that auto plans for are kept as the choice needs") {
   CHECK(outcome.code == 0);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_auto_policy

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_bad_data_files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,4 +139,4 @@ TEST_CASE("a missing file is the deck's mistake, a folder bad data, an unreadabl
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_bad_data_files

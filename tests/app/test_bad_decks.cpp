@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_bad_decks {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +57,4 @@ TEST_CASE("every bad deck ends with 2 and exactly the findings it should have") 
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_bad_decks

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_bf16_runs {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -65,4 +65,4 @@ TEST_CASE("A run with bf16 that is stopped goes on to the same bits, and not as 
   CHECK(resumed["weights_xxh64"] == undisturbed["weights_xxh64"]);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_bf16_runs

@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-namespace zygos::test {
+namespace zygos::test::test_checkpoint_keys {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ TEST_CASE("SIGTERM waits for the checkpoint in flight and for that of its own st
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_checkpoint_keys

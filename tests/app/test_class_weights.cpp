@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_class_weights {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -103,4 +103,4 @@ TEST_CASE("a run with smoothed labels is predicted with, and not continued with 
   CHECK_THAT(other.err, ContainsSubstring("model.loss.label_smoothing: 0.1 -> 0"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_class_weights

@@ -6,7 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::app {
+namespace zygos::app::test_command_line {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -116,4 +116,4 @@ TEST_CASE("a misspelt command or option is answered with the one that was meant"
              ContainsSubstring("did you mean '--threads'?"));
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_command_line

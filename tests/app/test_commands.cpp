@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace zygos::test {
+namespace zygos::test::test_commands {
 namespace {
 
 namespace fs = std::filesystem;
@@ -226,4 +226,4 @@ TEST_CASE("the deck reference in docs is what the schema says") {
   CHECK(outcome.out == read_text(source_folder() / "docs" / "decks.md"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_commands

@@ -6,7 +6,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-namespace zygos::test {
+namespace zygos::test::test_compare_decks {
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -56,4 +56,4 @@ TEST_CASE("compare takes policies or decks, not both, and says which deck fails"
   CHECK_THAT(bad.err, ContainsSubstring("bad.yaml") && ContainsSubstring("100000"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_compare_decks

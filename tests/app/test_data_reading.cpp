@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_data_reading {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
@@ -148,4 +148,4 @@ TEST_CASE("profiles, contests and timings work on samples in a file") {
   CHECK(plan["rows"].size() > 1);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_data_reading

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_deck_bits {
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -78,4 +78,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_deck_bits

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <string>
 
-namespace zygos::test {
+namespace zygos::test::test_diverging {
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -44,4 +44,4 @@ TEST_CASE(
   CHECK_THAT(shown.out + shown.err, !ContainsSubstring("not finite") && !ContainsSubstring("nan"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_diverging

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <thread>
 
-namespace zygos::test {
+namespace zygos::test::test_elastic_resume {
 namespace {
 
 namespace fs = std::filesystem;
@@ -140,4 +140,4 @@ TEST_CASE("only resume takes another policy, and train says so") {
   CHECK_THAT(outcome.err, ContainsSubstring("zygos resume RUN_DIR"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_elastic_resume

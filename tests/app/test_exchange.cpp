@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_exchange {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -229,3 +230,5 @@ TEST_CASE("Export refuses what it cannot write") {
   const Outcome folder = zygos_run({"export", "base.yaml", "--output", "no/a.npz"}, scratch.path());
   CHECK(folder.code == 5);
 }
+
+}  // namespace zygos::test_exchange

@@ -8,7 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::test {
+namespace zygos::test::test_exit_codes {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST_CASE("a GPU lane in a build without one is a finding in the deck") {
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_exit_codes

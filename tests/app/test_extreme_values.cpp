@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos {
+namespace zygos::test_extreme_values {
 
 namespace {
 
@@ -278,4 +278,4 @@ TEST_CASE("no number that says when something is due, at either end, makes a run
   }
 }
 
-}  // namespace zygos
+}  // namespace zygos::test_extreme_values

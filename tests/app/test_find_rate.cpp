@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string>
 
-namespace zygos::test {
+namespace zygos::test::test_find_rate {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::WithinRel;
@@ -131,4 +131,4 @@ TEST_CASE("find-rate says so where no rate is worth suggesting, and refuses bad 
   CHECK_THAT(late.out, ContainsSubstring("none: training diverges before the loss falls"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_find_rate

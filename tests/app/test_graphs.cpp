@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_graphs {
 namespace {
 
 using Catch::Approx;
@@ -134,4 +134,4 @@ TEST_CASE("A network of another graph than its data's is refused at its line of 
   CHECK_THAT(file.err, ContainsSubstring("there is no file"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_graphs

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_inputs {
 
 namespace fs = std::filesystem;
 
@@ -79,4 +79,4 @@ TEST_CASE("The model of every deck that ships trains on its data") {
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_inputs

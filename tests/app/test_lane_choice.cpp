@@ -4,7 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::app {
+namespace zygos::app::test_lane_choice {
 namespace {
 
 std::vector<LaneRequest> host_and_any_device() {
@@ -107,4 +107,4 @@ TEST_CASE("lanes that fill the machine get cores of their own") {
   CHECK(resolve_lanes(requests, four)[0].cores.empty());
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_lane_choice

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_metrics {
 using namespace zygos::app;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
@@ -125,3 +125,5 @@ TEST_CASE("eval counts as the accuracy does, class by class") {
   CHECK(samples == evaluated["samples"]);
   CHECK(static_cast<double>(hits) / static_cast<double>(samples) == evaluated["test_accuracy"]);
 }
+
+}  // namespace zygos::test_metrics

@@ -13,7 +13,7 @@
 #include <csignal>
 #include <fstream>
 
-namespace zygos::test {
+namespace zygos::test::test_mpi_stop {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
@@ -133,4 +133,4 @@ TEST_CASE("a rank that fails alone says so and ends all others") {
   CHECK(nlohmann::json::parse(outcome.out)["error"]["code"] == 5);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_mpi_stop

@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-namespace zygos::test {
+namespace zygos::test::test_mpi_train {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
@@ -207,4 +207,4 @@ TEST_CASE("work for one process is refused to several") {
   CHECK(mpi_run(1, {"check", "tiny.yaml"}, scratch.path()).code == 0);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_mpi_train

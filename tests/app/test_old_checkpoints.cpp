@@ -7,7 +7,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::test {
+namespace zygos::test::test_old_checkpoints {
 
 namespace fs = std::filesystem;
 
@@ -30,4 +30,4 @@ TEST_CASE("a run that an earlier version of the format began is evaluated and go
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_old_checkpoints

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_own_data {
 using namespace zygos::test;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
@@ -210,3 +211,5 @@ TEST_CASE("Metrics of the deck are told by every evaluation, in the targets' uni
   CHECK(unfit.code == 2);
   CHECK_THAT(unfit.err, ContainsSubstring("'top5' is a metric of labels"));
 }
+
+}  // namespace zygos::test_own_data

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace zygos::test {
+namespace zygos::test::test_planning {
 namespace {
 
 namespace fs = std::filesystem;
@@ -362,4 +362,4 @@ TEST_CASE("workers of one description are numbered lanes") {
   CHECK(summary["samples"] == nlohmann::json{{"w0", 10}, {"w1", 11}, {"w2", 11}});
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_planning

@@ -11,7 +11,7 @@
 #include <limits>
 #include <sstream>
 
-namespace zygos::test {
+namespace zygos::test::test_plateau {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,4 +96,4 @@ TEST_CASE("a learning rate that goes by evaluations takes some") {
   CHECK_THAT(refused("train.evaluate_every=never"), ContainsSubstring("evaluate_every is never"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_plateau

@@ -6,7 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::app {
+namespace zygos::app::test_policy_choice {
 
 TEST_CASE("policies are named with commas between them, their options behind a colon") {
   const auto choices = policy_choices_from(
@@ -47,4 +47,4 @@ TEST_CASE("added options win") {
   CHECK(both == train::PolicyOptions{{"a", "1"}, {"b", "3"}, {"c", "4"}});
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_policy_choice

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_predict {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -193,3 +194,5 @@ TEST_CASE("predict says what is wrong with its input and writes nothing") {
   CHECK(untrained.code == 4);
   CHECK_THAT(untrained.err, ContainsSubstring("train first"));
 }
+
+}  // namespace zygos::test_predict

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-namespace zygos::app {
+namespace zygos::app::test_progress {
 namespace {
 
 train::Event some_event() {
@@ -124,4 +124,4 @@ TEST_CASE("metrics name every kind of event") {
   CHECK(metrics_of(event, some_facts())["kind"] == "stopped");
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_progress

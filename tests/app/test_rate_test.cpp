@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+namespace zygos::test_rate_test {
 using namespace zygos::app;
 
 namespace {
@@ -94,3 +95,5 @@ TEST_CASE("a loss four times the smallest one diverges, a single outlier does no
   CHECK_FALSE(watch.diverges(5.0));
   CHECK(watch.diverges(5.0));
 }
+
+}  // namespace zygos::test_rate_test

@@ -13,7 +13,7 @@
 #include <map>
 #include <sstream>
 
-namespace zygos::test {
+namespace zygos::test::test_report_browser {
 
 namespace fs = std::filesystem;
 using Catch::Approx;
@@ -363,4 +363,4 @@ TEST_CASE("names in a run cannot become elements or scripts of its page") {
   CHECK_THAT(dom, ContainsSubstring("<title>&lt;/script&gt;"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_report_browser

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::test {
+namespace zygos::test::test_report_command {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
@@ -102,4 +102,4 @@ TEST_CASE("a report that cannot be written does not change how a run ends") {
   CHECK(summary_in(scratch.path())["finished"] == true);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_report_command

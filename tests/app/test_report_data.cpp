@@ -11,7 +11,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::app {
+namespace zygos::app::test_report_data {
 
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
@@ -204,4 +204,4 @@ TEST_CASE("a run is named by its deck, or by its folder, also where that ends in
   CHECK(gather_report((scratch.path() / "mine").string() + "/").title == "mine");
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_report_data

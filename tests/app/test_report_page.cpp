@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace zygos::app {
+namespace zygos::app::test_report_page {
 
 using Catch::Matchers::ContainsSubstring;
 using nlohmann::json;
@@ -83,4 +83,4 @@ TEST_CASE("a report's page allows a browser to fetch nothing and refers to nothi
         count(page, "http-equiv") + count(page, "http://www.w3.org/2000/svg"));
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_report_page

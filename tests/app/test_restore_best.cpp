@@ -13,7 +13,7 @@
 #include <map>
 #include <sstream>
 
-namespace zygos::test {
+namespace zygos::test::test_restore_best {
 namespace {
 
 namespace fs = std::filesystem;
@@ -188,4 +188,4 @@ TEST_CASE("the best evaluation takes evaluations, of a figure that the data have
   CHECK_THAT(other.err, ContainsSubstring("train.best_by: score -> mae"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_restore_best

@@ -14,7 +14,7 @@
 #include <random>
 #include <thread>
 
-namespace zygos::test {
+namespace zygos::test::test_resume_policies {
 namespace {
 
 namespace fs = std::filesystem;
@@ -250,4 +250,4 @@ TEST_CASE("a run does not go on with lanes that its decisions do not fit") {
   CHECK_THAT(outcome.err, ContainsSubstring("--fresh"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_resume_policies

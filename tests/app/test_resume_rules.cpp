@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-namespace zygos::test {
+namespace zygos::test::test_resume_rules {
 namespace {
 
 namespace fs = std::filesystem;
@@ -238,4 +238,4 @@ TEST_CASE("a run whose checkpoints are all damaged is refused") {
   CHECK(outcome.code == 4);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_resume_rules

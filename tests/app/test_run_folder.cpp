@@ -9,7 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
-namespace zygos::app {
+namespace zygos::app::test_run_folder {
 
 namespace fs = std::filesystem;
 using test::read_text;
@@ -100,4 +100,4 @@ TEST_CASE("metrics that can't be written cost one warning and nothing else") {
   CHECK(lines[0].find("/nonexistent/metrics.jsonl") != std::string::npos);
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_run_folder

@@ -13,7 +13,7 @@
 #include <functional>
 #include <thread>
 
-namespace zygos::app {
+namespace zygos::app::test_run_ranks {
 
 namespace {
 
@@ -199,4 +199,4 @@ TEST_CASE("a checkpoint of rank 0 becomes that of all, to the last byte") {
   CHECK(seen[1]->tensor("weights/empty").bytes.empty());
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_run_ranks

@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-namespace zygos::test {
+namespace zygos::test::test_schedule_command {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -80,4 +80,4 @@ TEST_CASE("schedule refuses a file of another kind before it does anything") {
   CHECK_THAT(refused.err, ContainsSubstring("step.pdf") && ContainsSubstring(".svg"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_schedule_command

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <map>
 
-namespace zygos::app {
+namespace zygos::app::test_schedule_picture {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -138,4 +138,4 @@ TEST_CASE("names of lanes can't break a picture") {
   CHECK(picture.find("<a&b>") == std::string::npos);
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_schedule_picture

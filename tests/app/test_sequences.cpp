@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_sequences {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -109,4 +109,4 @@ TEST_CASE("Token ids that a table lacks end a run before it begins") {
   CHECK_THAT(classes.err, ContainsSubstring("13 classes"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_sequences

@@ -9,7 +9,7 @@
 
 #include <csignal>
 
-namespace zygos::test {
+namespace zygos::test::test_shell {
 namespace {
 
 namespace fs = std::filesystem;
@@ -246,4 +246,4 @@ TEST_CASE("JSON that is nested without end is damage in a report") {
                               ContainsSubstring("1 of 1 lines are damaged"));
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_shell

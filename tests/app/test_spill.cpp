@@ -12,7 +12,7 @@
 #include <csignal>
 #include <thread>
 
-namespace zygos::test {
+namespace zygos::test::test_spill {
 namespace {
 
 namespace fs = std::filesystem;
@@ -327,4 +327,4 @@ TEST_CASE("A folder that cannot hold the file ends the run with 5 before its fir
   CHECK(elsewhere["steps"] == 12);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_spill

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <thread>
 
-namespace zygos::test {
+namespace zygos::test::test_sweep {
 
 using Catch::Matchers::ContainsSubstring;
 namespace fs = std::filesystem;
@@ -161,4 +161,4 @@ TEST_CASE("Several runs at a time have the bits of one after the other") {
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_sweep

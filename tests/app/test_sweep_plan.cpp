@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_sweep_plan {
 using namespace zygos::app;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::WithinAbs;
@@ -148,3 +148,5 @@ TEST_CASE("the table has a row for each setting and the best one is told") {
   CHECK(object["best"]["values"]["width"] == "8");
   CHECK(object["done"] == 3);
 }
+
+}  // namespace zygos::test_sweep_plan

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace zygos::app {
+namespace zygos::app::test_text {
 
 TEST_CASE("seconds are written in the unit a person would choose") {
   CHECK(text_of_seconds(0.0) == "0.00 s");
@@ -59,4 +59,4 @@ TEST_CASE("a table aligns its columns and ends no line with blanks") {
         "  x");
 }
 
-}  // namespace zygos::app
+}  // namespace zygos::app::test_text

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test {
+namespace zygos::test::test_train_command {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
@@ -155,4 +155,4 @@ TEST_CASE("an automatic share is chosen once and written down") {
   CHECK(summary["gain"]["reason"].get<std::string>().size() > 20);
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_train_command

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <sstream>
 
-namespace zygos::test {
+namespace zygos::test::test_unattended_runs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST_CASE("no file of a run gets the console's text where the streams are closed
   }
 }
 
-}  // namespace zygos::test
+}  // namespace zygos::test::test_unattended_runs

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_c_errors {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -226,3 +226,5 @@ TEST_CASE("A stream is refused in a build without CUDA, and sessions end after t
   CHECK(zygos_initialize(-1, &p.session.session, nullptr) == ZYGOS_ERROR_USAGE);
   CHECK(Kokkos::is_initialized());
 }
+
+}  // namespace zygos::test_c_errors

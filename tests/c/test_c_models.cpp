@@ -6,7 +6,7 @@
 
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_c_models {
 using namespace zygos::test;
 
 namespace {
@@ -144,3 +144,5 @@ TEST_CASE("A model says its shapes, precision, block, threads, bytes and paramet
   CHECK(info_of(share(model)).threads == 3);
   CHECK(info_of(share(model, 1)).threads == 1);
 }
+
+}  // namespace zygos::test_c_models

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-using namespace zygos;
+namespace zygos::test_c_predict {
 using namespace zygos::test;
 
 namespace {
@@ -165,3 +165,5 @@ TEST_CASE("An input may be the output, and no samples are allowed", "[c]") {
   predict(loaded.model, {array_of<double>(nullptr, {0, features})},
           array_of<double>(nullptr, {0, targets}));
 }
+
+}  // namespace zygos::test_c_predict

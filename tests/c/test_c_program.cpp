@@ -5,7 +5,7 @@
 #include "app/predicted_run.hpp"
 #include "c_samples.hpp"
 
-using namespace zygos;
+namespace zygos::test_c_program {
 using namespace zygos::test;
 
 TEST_CASE("A model of C in blocks of the training batch has the bits of zygos predict", "[c]") {
@@ -25,3 +25,5 @@ TEST_CASE("A model of C in blocks of the training batch has the bits of zygos pr
   CHECK(y == run.outputs<float>());
   CHECK(wide_y == wide.outputs<double>());
 }
+
+}  // namespace zygos::test_c_program

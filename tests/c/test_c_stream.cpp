@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos {
+namespace zygos::test_c_stream {
 namespace {
 
 constexpr std::int64_t samples = 77, features = 6, units = 64, outputs = 3;
@@ -137,4 +137,4 @@ TEMPLATE_LIST_TEST_CASE("A model of C predicts in host memory and on streams of 
   CHECK(std::abs(host.predicted()[0]) > 1e-6);
 }
 
-}  // namespace zygos
+}  // namespace zygos::test_c_stream

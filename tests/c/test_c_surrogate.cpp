@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_c_surrogate {
 using namespace zygos::test;
 
 namespace {
@@ -264,3 +264,5 @@ TEST_CASE("A budget in seconds is kept", "[c][insitu]") {
   ZYGOS_TEST_OK(zygos_surrogate_train(net.get(), 1e-9, 0, &training, &error));
   CHECK(training.steps == 0);
 }
+
+}  // namespace zygos::test_c_surrogate

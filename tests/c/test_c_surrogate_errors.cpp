@@ -13,7 +13,7 @@
 #include <functional>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_c_surrogate_errors {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -262,3 +262,5 @@ TEST_CASE("Within a parallel region surrogates of one thread work, others are re
   CHECK(info_of(alone).steps == 1);
   CHECK(info_of(p.net).steps == 5);
 }
+
+}  // namespace zygos::test_c_surrogate_errors

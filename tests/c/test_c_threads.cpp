@@ -13,7 +13,7 @@
 #include <thread>
 #include <variant>
 
-using namespace zygos;
+namespace zygos::test_c_threads {
 using namespace zygos::test;
 
 namespace {
@@ -156,3 +156,5 @@ TEST_CASE("A prediction of as many samples as one before calls no allocator", "[
   CHECK(testing::allocations() == before);
   CHECK(predicted(model, 40) == y);
 }
+
+}  // namespace zygos::test_c_threads

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <random>
 
-using namespace zygos;
+namespace zygos::test_channels {
 using namespace zygos::testing;
 
 namespace {
@@ -211,3 +211,5 @@ TEST_CASE("starting, testing and small sums allocate nothing", "[comm]") {
     expect(after == before, std::to_string(after - before) + " allocations are none");
   });
 }
+
+}  // namespace zygos::test_channels

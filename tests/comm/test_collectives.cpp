@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_collectives {
 using namespace zygos::testing;
 
 namespace {
@@ -169,3 +169,5 @@ TEST_CASE("calls that make no sense are refused with what would", "[comm]") {
     expect_contains(refusal([&] { c.open_send(buffer, 0, 5); }), "give each its own tag");
   });
 }
+
+}  // namespace zygos::test_collectives

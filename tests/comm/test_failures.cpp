@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_failures {
 using namespace zygos::testing;
 
 namespace {
@@ -163,3 +163,5 @@ TEST_CASE("a group in which nobody fails reports nothing", "[comm]") {
     c.barrier();
   });
 }
+
+}  // namespace zygos::test_failures

@@ -8,7 +8,7 @@
 
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_in_process {
 using namespace zygos::testing;
 
 namespace {
@@ -117,3 +117,5 @@ TEST_CASE("a message that was withdrawn with its channel is not received", "[com
   CHECK(sender->done());
   CHECK(in[0] == std::byte{2});
 }
+
+}  // namespace zygos::test_in_process

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+namespace zygos::test_launcher {
 namespace {
 
 int launched(const std::map<std::string, std::string>& variables) {
@@ -45,3 +46,5 @@ TEST_CASE("a variable that holds no number is as if not set", "[comm]") {
   CHECK(launched({{"PMI_SIZE", "-4"}}) == 0);
   CHECK(launched({{"PMI_SIZE", "99999999999"}}) == 0);
 }
+
+}  // namespace zygos::test_launcher

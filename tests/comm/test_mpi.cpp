@@ -13,7 +13,7 @@
 #include <climits>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_mpi {
 using namespace zygos::testing;
 using Catch::Matchers::ContainsSubstring;
 
@@ -140,3 +140,5 @@ TEST_CASE("a rank that kills all ends those that wait", "[.kill]") {
   }
   world->barrier();
 }
+
+}  // namespace zygos::test_mpi

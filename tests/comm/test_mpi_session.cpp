@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-using namespace zygos;
+namespace zygos::test_mpi_session {
 using namespace zygos::testing;
 
 namespace {
@@ -44,3 +44,5 @@ TEST_CASE("a tag beyond what MPI has is refused with the largest", "[comm]") {
     expect(refused, "the largest int is no tag");
   });
 }
+
+}  // namespace zygos::test_mpi_session

@@ -10,7 +10,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-using namespace zygos;
+namespace zygos::test_nccl {
 using namespace zygos::testing;
 using Catch::Matchers::ContainsSubstring;
 
@@ -351,3 +351,5 @@ TEST_CASE("a rank that aborts frees its stream and wakes the others", "[comm]") 
     }
   });
 }
+
+}  // namespace zygos::test_nccl

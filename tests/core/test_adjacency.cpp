@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos {
+namespace zygos::test_adjacency {
 
 using Catch::Matchers::ContainsSubstring;
 using Numbers = std::vector<std::int32_t>;
@@ -56,4 +56,4 @@ TEST_CASE("What is no graph is refused") {
   CHECK_THROWS_WITH(sampled_tree(Widths{100000, 100000}), ContainsSubstring("at most 2147483647"));
 }
 
-}  // namespace zygos
+}  // namespace zygos::test_adjacency

@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+namespace zygos::core::test_bf16 {
 using zygos::bf16;
 
 namespace {
@@ -72,3 +73,5 @@ TEST_CASE("a rounding to bf16 errs by a part in 256 at most", "[core]") {
   CHECK(worst <= 1.0 / 256.0);
   CHECK(worst > 0.9 / 256.0);
 }
+
+}  // namespace zygos::core::test_bf16

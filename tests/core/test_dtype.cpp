@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace zygos::test_dtype {
 using zygos::DType;
 
 TEST_CASE("every dtype has a size and a name that leads back to it", "[core]") {
@@ -32,3 +33,5 @@ TEST_CASE("an unknown dtype name is refused with the names there are", "[core]")
                     Catch::Matchers::ContainsSubstring("'f16'") &&
                         Catch::Matchers::ContainsSubstring("f32, f64"));
 }
+
+}  // namespace zygos::test_dtype

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace zygos::test_error {
 using Catch::Matchers::ContainsSubstring;
 using zygos::ExitCode;
 
@@ -50,3 +51,5 @@ TEST_CASE("a requirement that does not hold says what, where and why", "[core]")
 TEST_CASE("a requirement's message does not depend on where the sources lie", "[core]") {
   CHECK_THROWS_WITH([] { ZYGOS_REQUIRE(false, "no"); }(), !ContainsSubstring("/"));
 }
+
+}  // namespace zygos::test_error

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_machine {
 
 namespace {
 
@@ -93,3 +93,5 @@ TEST_CASE("a set of cores holds numbers beyond a cpu_set_t", "[core]") {
   CHECK(cores.numbers() == std::vector<int>{0, 1023, 1024, 8191});
   CHECK_FALSE(cores.contains(CoreSet::most));
 }
+
+}  // namespace zygos::test_machine

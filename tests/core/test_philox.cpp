@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+namespace zygos::test_philox {
 using zygos::philox4x32;
 using zygos::PhiloxBlock;
 using zygos::random_block;
@@ -94,3 +95,5 @@ TEST_CASE("uniform numbers have the mean and variance of a uniform distribution"
   CHECK(std::abs(mean - 0.5) < 0.005);
   CHECK(std::abs(squares / count - mean * mean - 1.0 / 12.0) < 0.002);
 }
+
+}  // namespace zygos::test_philox

@@ -4,7 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos {
+namespace zygos::test_printable {
 
 TEST_CASE("text of any script, line feeds and tabs are printed as they are") {
   const std::string text = "plain\tgr\xC3\xBC\xC3\x9F\xE2\x82\xAC\n\xF0\x9F\x98\x80 \xD7\xA9";
@@ -27,4 +27,4 @@ TEST_CASE("a byte that is not UTF-8 is printed as a question mark") {
   CHECK(printable("\xC0\xAF\xED\xA0\x80") == "?????");
 }
 
-}  // namespace zygos
+}  // namespace zygos::test_printable

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+namespace zygos::test_shape {
 using Catch::Matchers::ContainsSubstring;
 using zygos::Shape;
 using zygos::UsageError;
@@ -48,3 +49,5 @@ TEST_CASE("a shape refuses what no tensor can have", "[core]") {
   CHECK((Shape{1 << 29, 1 << 29}).size() * 8 == std::int64_t{1} << 61);
   CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), ContainsSubstring("at most 6"));
 }
+
+}  // namespace zygos::test_shape

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::deck::test_deck {
 using deck::Deck;
 using deck::differences;
 using test::findings_of;
@@ -192,3 +192,5 @@ TEST_CASE("a deck is read from its file and knows its folder", "[deck]") {
   CHECK(deck.file() == folder / "run.yaml");
   std::filesystem::remove_all(folder);
 }
+
+}  // namespace zygos::deck::test_deck

@@ -6,7 +6,7 @@
 
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_findings {
 using deck::Findings;
 using deck::Origin;
 using deck::Position;
@@ -108,3 +108,5 @@ TEST_CASE("findings are thrown as one error with exit code 2", "[deck]") {
     CHECK(error.findings()[0].hint == "fix it");
   }
 }
+
+}  // namespace zygos::test_findings

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_generated_decks {
 using deck::KeyFacts;
 using deck::Type;
 using test::DeckWriter;
@@ -176,3 +176,5 @@ TEST_CASE("every key made wrong in every way is found at its place", "[deck]") {
 
   CHECK(decks > 1000);
 }
+
+}  // namespace zygos::test_generated_decks

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_includes {
 using deck::Deck;
 using test::Lines;
 
@@ -270,3 +270,5 @@ TEST_CASE("the resolved deck stands alone and names the files", "[deck]") {
                               ":4\n") != std::string::npos);
   CHECK(deck::differences(first.resolved(), again.resolved(), {"data", "model", "train"}).empty());
 }
+
+}  // namespace zygos::test_includes

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_json_schema {
 namespace fs = std::filesystem;
-using namespace zygos;
 using nlohmann::json;
 using test::accepts;
 using test::DeckWriter;
@@ -152,3 +152,5 @@ TEST_CASE("shipped decks are accepted by checker and JSON Schema alike", "[deck]
     CHECK(accepts(schema, json_of_yaml(read_text(file))));
   }
 }
+
+}  // namespace zygos::test_json_schema

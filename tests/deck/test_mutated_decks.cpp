@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_mutated_decks {
 
 namespace {
 
@@ -155,3 +155,5 @@ TEST_CASE("the largest decks are answered in a minute of CPU time", "[deck]") {
   const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   CHECK(seconds < 60.0);
 }
+
+}  // namespace zygos::test_mutated_decks

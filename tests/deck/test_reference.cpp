@@ -10,7 +10,7 @@
 
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_reference {
 using deck::explain;
 using nlohmann::json;
 
@@ -114,3 +114,5 @@ TEST_CASE("the reference lists every key of every section", "[deck]") {
   CHECK(contains(text, "| `bandwidth` |"));
   CHECK(text.ends_with("|\n"));
 }
+
+}  // namespace zygos::test_reference

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_run_schema {
 using deck::Deck;
 using deck::RunSpec;
 
@@ -258,3 +258,5 @@ TEST_CASE("the shipped decks are accepted", "[deck]") {
     CHECK_NOTHROW(run_spec(Deck::load(file, test::sample_schema())));
   }
 }
+
+}  // namespace zygos::test_run_schema

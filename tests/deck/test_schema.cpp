@@ -9,7 +9,7 @@
 
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_schema {
 using deck::Schema;
 using deck::Unit;
 using test::findings_of;
@@ -226,3 +226,5 @@ TEST_CASE("a byte order mark and the line ends of Windows are tolerated", "[deck
                     test::sample_schema())[0]
             .starts_with("1:1 "));
 }
+
+}  // namespace zygos::test_schema

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_slips {
 using deck::glued_pair;
 using deck::meant_key;
 using test::findings_of;
@@ -75,3 +75,5 @@ TEST_CASE("a directive is refused instead of passed over", "[deck]") {
   CHECK(findings_of("batch: 1\n% note\nepochs: 1\n", sample()) == Lines{"2:1" + what});
   CHECK(findings_of("batch: 1  # 5 % more\n", sample()).empty());
 }
+
+}  // namespace zygos::test_slips

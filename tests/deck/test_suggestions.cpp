@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_suggestions {
 using test::DeckWriter;
 using test::WrittenKey;
 
@@ -177,3 +177,5 @@ TEST_CASE("a word of a choice with one slip is answered with the word that was m
   CHECK(score.decks > 200);
   CHECK(score.share() >= 0.95);
 }
+
+}  // namespace zygos::test_suggestions

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+namespace zygos::test_units {
 using namespace zygos::deck;
 
 namespace {
@@ -122,3 +123,5 @@ TEST_CASE("numbers may have a fraction and an exponent but are finite", "[deck]"
   CHECK(text_of(1e6) == "1000000");
   CHECK(read_real(text_of(1e-8)).value == 1e-8);
 }
+
+}  // namespace zygos::test_units

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_value {
 using deck::Deck;
 using deck::Origin;
 using deck::Schema;
@@ -143,3 +143,5 @@ TEST_CASE("a section keeps its deck alive", "[deck]") {
 
   CHECK(inner.integer("size") == 8);
 }
+
+}  // namespace zygos::test_value

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_variables {
 using deck::Deck;
 using test::findings_of;
 using test::Lines;
@@ -164,3 +164,5 @@ TEST_CASE("without the key in the schema there are no variables", "[deck]") {
   CHECK(Deck::parse("texts: ['${a}']\n", "deck.yaml", schema).root().texts("texts") ==
         std::vector<std::string>{"${a}"});
 }
+
+}  // namespace zygos::test_variables

@@ -7,6 +7,7 @@
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+namespace zygos::test_fortran_program {
 using namespace zygos::test;
 
 TEST_CASE("A model of Fortran in blocks of the training batch has the bits of zygos predict",
@@ -21,3 +22,5 @@ TEST_CASE("A model of Fortran in blocks of the training batch has the bits of zy
     CHECK(outcome.out.find("450 equal elements") != std::string::npos);
   }
 }
+
+}  // namespace zygos::test_fortran_program

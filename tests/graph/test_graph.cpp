@@ -10,6 +10,7 @@
 
 #include <random>
 
+namespace zygos::test_graph {
 using Catch::Matchers::ContainsSubstring;
 using namespace zygos::graph;
 using zygos::DType;
@@ -278,3 +279,5 @@ TEST_CASE("Below the first parameter nobody wants a gradient") {
   CHECK(graph.input_gradients() ==
         std::vector<std::vector<InputGradient>>{{unwanted}, {unwanted}, {written}});
 }
+
+}  // namespace zygos::test_graph

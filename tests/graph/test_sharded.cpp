@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace zygos::graph {
+namespace zygos::graph::test_sharded {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -206,4 +206,4 @@ TEST_CASE("Layers that can't be cut so are refused by name") {
 }
 
 }  // namespace
-}  // namespace zygos::graph
+}  // namespace zygos::graph::test_sharded

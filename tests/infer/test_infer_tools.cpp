@@ -11,7 +11,7 @@
 
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_infer_tools {
 using namespace zygos::test;
 using zygos::testing::Event;
 using zygos::testing::EventKind;
@@ -103,3 +103,5 @@ TEST_CASE("Kernels of a prediction run on the caller's thread and instance, unde
     CHECK(event.label == "zygos::infer::workspace");
   }
 }
+
+}  // namespace zygos::test_infer_tools

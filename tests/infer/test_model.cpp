@@ -12,7 +12,7 @@
 #include <limits>
 #include <random>
 
-using namespace zygos;
+namespace zygos::test_model {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -191,3 +191,5 @@ TEST_CASE("A model refuses weights that are not those of its graph", "[infer]") 
   CHECK_THROWS_AS(model.assign(poisoned), NumericError);
   CHECK(predicted(model, trained.run, 5) == before);
 }
+
+}  // namespace zygos::test_model

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_pass {
 
 namespace {
 
@@ -42,3 +42,5 @@ TEST_CASE("No output of a chain of dense layers lies where the chain's input is"
     CHECK_FALSE(overlap(pass.nodes()[4].output, pass.nodes()[6].output));
   }
 }
+
+}  // namespace zygos::test_pass

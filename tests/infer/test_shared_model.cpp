@@ -7,7 +7,7 @@
 #include <array>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_shared_model {
 using namespace zygos::test;
 
 TEST_CASE("Threads predict at once, each with a model of its own, while weights are replaced",
@@ -46,3 +46,5 @@ TEST_CASE("Threads predict at once, each with a model of its own, while weights 
   CHECK(wrong == std::array<int, 2>{});
   CHECK(predicted(model, trained.run, 40) == first);
 }
+
+}  // namespace zygos::test_shared_model

@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-using namespace zygos;
+namespace zygos::test_views {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -202,3 +202,5 @@ TEST_CASE("Views that do not fit the model are refused before anything is comput
   const auto none = inputs_of<float>(expected.trained.run, 0);
   expected.model.predict(expected.exec, none, outputs_for<float>(graph, 0));
 }
+
+}  // namespace zygos::test_views

@@ -14,7 +14,7 @@
 
 #include <fstream>
 
-using namespace zygos;
+namespace zygos::insitu::test_deck {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -117,3 +117,5 @@ TEST_CASE("A file is read as its text is", "[insitu][deck]") {
 
   CHECK(insitu::load_surrogate_spec(file).options.batch == 32);
 }
+
+}  // namespace zygos::insitu::test_deck

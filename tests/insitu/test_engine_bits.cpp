@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_engine_bits {
 using namespace zygos::test;
 
 namespace {
@@ -154,3 +154,5 @@ TEST_CASE("A surrogate's weights have the bits of an engine on one lane", "[insi
     }
   }
 }
+
+}  // namespace zygos::test_engine_bits

@@ -15,7 +15,7 @@
 #include <chrono>
 #include <limits>
 
-using namespace zygos;
+namespace zygos::test_ensemble {
 using namespace zygos::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
@@ -205,3 +205,5 @@ TEST_CASE("An ensemble of one network, a spread of several numbers and nine View
       nets.predict(exec, std::tuple(x, x, x, x, x, x, x, x, x), particles.f, particles.f),
       UsageError, MessageMatches(ContainsSubstring("9 Views")));
 }
+
+}  // namespace zygos::test_ensemble

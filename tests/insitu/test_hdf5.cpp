@@ -13,7 +13,7 @@
 
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_hdf5 {
 using namespace zygos::test;
 
 namespace {
@@ -109,3 +109,5 @@ TEST_CASE("What HDF5 refuses is an error with its reason, and its printer stays 
   CHECK(before == after);
   H5Fclose(file);
 }
+
+}  // namespace zygos::test_hdf5

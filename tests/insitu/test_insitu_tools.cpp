@@ -16,7 +16,7 @@
 #include <iterator>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_insitu_tools {
 using namespace zygos::test;
 using namespace std::chrono_literals;
 using zygos::testing::Event;
@@ -129,3 +129,5 @@ TEST_CASE("No thread is started, in OpenMP's pool or beside it", "[insitu][tools
 
   CHECK(threads() == before);
 }
+
+}  // namespace zygos::test_insitu_tools

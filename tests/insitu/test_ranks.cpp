@@ -15,7 +15,7 @@
 #include <functional>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::insitu::test_ranks {
 using namespace zygos::test;
 
 namespace {
@@ -149,3 +149,5 @@ TEST_CASE("With weights of 0 everywhere nothing changes", "[insitu][ranks]") {
 
   CHECK(same(ranks[0].net.state(), before));
 }
+
+}  // namespace zygos::insitu::test_ranks

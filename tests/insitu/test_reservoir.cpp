@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <set>
 
-using namespace zygos;
+namespace zygos::test_reservoir {
 using namespace zygos::test;
 using insitu::Keep;
 using insitu::Reservoir;
@@ -266,3 +266,5 @@ TEST_CASE("A restored reservoir goes on with the bits of an undisturbed one", "[
   auto other = reservoir_of(exec, {.capacity = 100, .seed = 2});
   CHECK_THROWS_AS(other.restore(insitu::from_bytes(bytes)), CheckpointError);
 }
+
+}  // namespace zygos::test_reservoir

@@ -5,7 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace zygos;
+namespace zygos::test_state {
 using insitu::from_bytes;
 using insitu::to_bytes;
 
@@ -71,3 +71,5 @@ TEST_CASE("A tensor of another name, type or shape is not found", "[insitu]") {
   CHECK_THROWS_AS(state.tensor("weights/a", DType::f64, Shape{1, 2}), CheckpointError);
   CHECK_THROWS_AS(state.tensor("weights/a", DType::f32, Shape{2}), CheckpointError);
 }
+
+}  // namespace zygos::test_state

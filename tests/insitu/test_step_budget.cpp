@@ -4,7 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using namespace zygos;
+namespace zygos::test_step_budget {
 using insitu::StepBudget;
 using insitu::StepEstimate;
 
@@ -84,3 +84,5 @@ TEST_CASE("A number of steps is a limit, alone or with a budget", "[insitu]") {
   CHECK_THROWS_AS((StepBudget{0.0, 0}.require_limit()), UsageError);
   CHECK_THROWS_AS((StepBudget{-1.0, 3}.require_limit()), UsageError);
 }
+
+}  // namespace zygos::test_step_budget

@@ -16,7 +16,7 @@
 
 #include <chrono>
 
-using namespace zygos;
+namespace zygos::test_surrogate {
 using namespace zygos::test;
 using namespace std::chrono_literals;
 using Catch::Matchers::ContainsSubstring;
@@ -407,3 +407,5 @@ TEST_CASE("What cannot be trained is refused when it is made, in the caller's wo
   CHECK_THROWS_MATCHES(net.predict(exec, particles.inputs(), particles.x), UsageError,
                        MessageMatches(ContainsSubstring("outputs have 3 numbers")));
 }
+
+}  // namespace zygos::test_surrogate

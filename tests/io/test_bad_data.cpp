@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 
+namespace zygos::test_bad_data {
 namespace {
 
 using zygos::test::BadData;
@@ -166,3 +167,5 @@ TEST_CASE("No flipped bit of a gzip data set changes what is read") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_bad_data

@@ -26,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+namespace zygos::test_batch_feed {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,3 +369,5 @@ TEST_CASE("Checkpoints are written and read while samples are") {
     }
   }
 }
+
+}  // namespace zygos::test_batch_feed

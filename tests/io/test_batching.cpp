@@ -15,6 +15,7 @@
 #include <set>
 #include <vector>
 
+namespace zygos::test_batching {
 namespace {
 
 using Catch::Matchers::Message;
@@ -210,3 +211,5 @@ TEST_CASE("The labels of a data set are gathered in the order asked for") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_batching

@@ -28,7 +28,7 @@
 #include <random>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_checkpoint_crash {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -307,3 +307,5 @@ TEST_CASE("a file is replaced as a whole or not at all", "[io]") {
   CHECK(entries(scratch.path()).size() == 1);
   CHECK_THROWS_AS(io::write_file_atomically(scratch / "none/file", "x"), IoError);
 }
+
+}  // namespace zygos::test_checkpoint_crash

@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <random>
 
-using namespace zygos;
+namespace zygos::test_checkpoint_damage {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -298,3 +298,5 @@ TEST_CASE("a newer format is refused with the version that wrote it", "[io]") {
 
   CHECK_THAT(two.refused(), ContainsSubstring("version 7") && ContainsSubstring("reads version 1"));
 }
+
+}  // namespace zygos::test_checkpoint_damage

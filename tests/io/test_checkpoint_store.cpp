@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-using namespace zygos;
+namespace zygos::test_checkpoint_store {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -274,3 +274,5 @@ TEST_CASE("tensors may lie in several files of a checkpoint", "[io]") {
   fs::rename(scratch / "aside", folder / "acts-1.h5");
   CHECK_THROWS_AS(io::CheckpointStore::load(folder), CheckpointError);
 }
+
+}  // namespace zygos::test_checkpoint_store

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <iterator>
 
-using namespace zygos;
+namespace zygos::test_checkpoint_writer {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -168,3 +168,5 @@ TEST_CASE("a damaged best checkpoint gives way to the next best", "[io]") {
   CHECK_THROWS_MATCHES(io::CheckpointStore(scratch / "none", 1).load_best(), CheckpointError,
                        MessageMatches(ContainsSubstring("keep_best")));
 }
+
+}  // namespace zygos::test_checkpoint_writer

@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_child_process {
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -84,3 +84,5 @@ TEST_CASE("A data file on which HDF5 1.10 crashes is refused", "[io]") {
 
   CHECK_THROWS_AS(io::load_hdf5_dataset(inputs, targets), DataError);
 }
+
+}  // namespace zygos::test_child_process

@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_cifar10 {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ TEST_CASE("The real CIFAR-10 subset has equally many images of each class") {
   }
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_cifar10

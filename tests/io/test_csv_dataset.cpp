@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_csv_dataset {
 
 using Catch::Matchers::ContainsSubstring;
 
@@ -156,4 +156,4 @@ TEST_CASE("Columns that are not there, and too few of them, are refused") {
              ContainsSubstring("a label is in one"));
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_csv_dataset

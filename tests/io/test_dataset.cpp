@@ -8,6 +8,7 @@
 
 #include <array>
 
+namespace zygos::test_dataset {
 namespace {
 
 using Catch::Matchers::Message;
@@ -121,3 +122,5 @@ TEST_CASE("Inputs that are no token ids are named") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_dataset

@@ -17,13 +17,13 @@
 
 #include <map>
 
-using namespace zygos;
+namespace zygos::test_golden_checkpoints {
 using namespace zygos::test;
 
 namespace {
 
 const fs::path& golden() {
-  static const fs::path folder = ZYGOS_GOLDEN_CHECKPOINTS;
+  static const fs::path folder = "tests/reference/checkpoints";
   return folder;
 }
 
@@ -80,3 +80,5 @@ TEST_CASE("checkpoints of version 1 are read with every tensor and fact", "[io]"
     CHECK(io::xxh64_hex(found.bytes) == tensor.xxh64);
   }
 }
+
+}  // namespace zygos::test_golden_checkpoints

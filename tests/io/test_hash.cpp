@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+namespace zygos::test_hash {
 using namespace zygos::io;
 
 namespace {
@@ -63,3 +64,5 @@ TEST_CASE("a hash may be read and added to again", "[io]") {
   CHECK(hasher.hex() == xxh64_hex(bytes("abc")));
   CHECK(sha.hex() == sha256_hex(bytes("abc")));
 }
+
+}  // namespace zygos::test_hash

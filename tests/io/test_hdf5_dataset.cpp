@@ -15,6 +15,7 @@
 #include <numeric>
 #include <vector>
 
+namespace zygos::test_hdf5_dataset {
 namespace {
 
 namespace h5 = zygos::io::hdf5;
@@ -232,3 +233,5 @@ TEST_CASE("A missing HDF5 file is an I/O error") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_hdf5_dataset

@@ -14,6 +14,7 @@
 #include <limits>
 #include <vector>
 
+namespace zygos::test_idx {
 namespace {
 
 using Catch::Matchers::Message;
@@ -237,3 +238,5 @@ TEST_CASE("The real MNIST begins with its well-known digits") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_idx

@@ -18,6 +18,7 @@
 #include <map>
 #include <vector>
 
+namespace zygos::test_node_graph {
 namespace {
 
 using Catch::Approx;
@@ -210,3 +211,5 @@ TEST_CASE("A bad graph in a file is refused with what is wrong and where") {
   fill(file).numbers("features", {3, 1}, {1, std::nan(""), 3});
   refused("data set 'features', element 1: found NaN");
 }
+
+}  // namespace zygos::test_node_graph

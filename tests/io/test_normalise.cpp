@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_normalise {
 
 using Catch::Approx;
 
@@ -79,4 +79,4 @@ TEST_CASE("Gathered samples are standardised, targets too, whatever their type")
   CHECK(inputs[3] == -0.5F);  // (0 - 10) / 20
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_normalise

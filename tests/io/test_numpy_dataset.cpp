@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_numpy_dataset {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -113,4 +113,4 @@ TEST_CASE("Numbers that are no labels, and numbers that are none, are refused wi
                        MessageMatches(ContainsSubstring("complete the file")));
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_numpy_dataset

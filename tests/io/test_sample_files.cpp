@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_sample_files {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -236,4 +236,4 @@ TEST_CASE("NumPy files that are not plain arrays of numbers are refused") {
   CHECK_THROWS_AS(open_samples(folder.path() / "absent.npy", ""), IoError);
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_sample_files

@@ -30,7 +30,7 @@
 #include <thread>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_spill_file {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
@@ -324,3 +324,5 @@ TEST_CASE("A folder that cannot be made is an I/O error with its name", "[io]") 
                        MessageMatches(ContainsSubstring("file/below")));
   CHECK_NOTHROW(io::SpillFile(folder.path() / "new" / "below", {{"a", 1}}));
 }
+
+}  // namespace zygos::test_spill_file

@@ -17,7 +17,7 @@
 #include <numeric>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_split {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -97,4 +97,4 @@ TEST_CASE("Samples that stay in their file are split alike, and named by their n
                        MessageMatches(ContainsSubstring("of sample 17")));
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_split

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_text_data {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -161,3 +162,5 @@ TEST_CASE("a gzip text that is as dense as text may be is read", "[io]") {
 
   CHECK(load_text(file, {.sequence = 1024}).training.size() > 0);
 }
+
+}  // namespace zygos::test_text_data

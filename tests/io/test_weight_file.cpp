@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::io {
+namespace zygos::io::test_weight_file {
 
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -210,4 +210,4 @@ TEST_CASE("Files of other endings, that are not there, or with one name twice ar
                        MessageMatches(ContainsSubstring("two tensors called 'fc1/kernel'")));
 }
 
-}  // namespace zygos::io
+}  // namespace zygos::io::test_weight_file

@@ -7,6 +7,7 @@
 
 #include <thread>
 
+namespace zygos::test_await_change {
 using namespace zygos::lane;
 
 TEST_CASE("a waiting thread returns once the counter has changed, spinning or asleep", "[lane]") {
@@ -51,3 +52,5 @@ TEST_CASE("nobody waits for a counter that has changed already", "[lane]") {
 
   CHECK(counter.load() == 8);
 }
+
+}  // namespace zygos::test_await_change

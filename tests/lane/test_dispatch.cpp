@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace zygos::test_dispatch {
 using zygos::DType;
 using zygos::lane::dispatch;
 using zygos::lane::Execution;
@@ -31,3 +32,5 @@ TEST_CASE("dispatch over a dtype chooses float or double and refuses others by n
   CHECK_THROWS_WITH(dispatch(execution, DType::u8, size),
                     Catch::Matchers::ContainsSubstring("got u8"));
 }
+
+}  // namespace zygos::test_dispatch

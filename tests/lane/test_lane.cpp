@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <thread>
 
+namespace zygos::test_lane {
 using Catch::Matchers::ContainsSubstring;
 using namespace zygos::lane;
 
@@ -300,3 +301,5 @@ TEST_CASE("every kind of lane has a name", "[lane]") {
   CHECK(name_of(Kind::emulated) == "emulated");
   CHECK(name_of(Kind::device) == "device");
 }
+
+}  // namespace zygos::test_lane

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 
+namespace zygos::test_lane_affinity {
 using namespace zygos::lane;
 
 namespace {
@@ -148,3 +149,5 @@ TEST_CASE("what comes in to a lane is moved on its cores, what goes out on any",
   CHECK(cores_of(Line::incoming) == 1);
   CHECK(cores_of(Line::outgoing) == all);
 }
+
+}  // namespace zygos::test_lane_affinity

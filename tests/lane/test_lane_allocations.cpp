@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_lane_allocations {
 TEST_CASE("running jobs, copies, fences and hold-backs allocates nothing", "[lane]") {
   using namespace zygos::lane;
   const Link link{.bytes_per_second = 1e12, .latency_s = 1e-7};
@@ -40,3 +41,5 @@ TEST_CASE("running jobs, copies, fences and hold-backs allocates nothing", "[lan
   CHECK(before > 0);
   CHECK(after == before);
 }
+
+}  // namespace zygos::test_lane_allocations

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 
+namespace zygos::test_lane_memory {
 using Catch::Matchers::ContainsSubstring;
 using namespace zygos::lane;
 using zygos::memory::Block;
@@ -101,3 +102,5 @@ TEST_CASE("a block and an allocator may outlive their lane", "[lane]") {
   CHECK_NOTHROW(allocate(40, "zygos::test::late"));
   CHECK_THROWS_AS(allocate(41, "zygos::test::late"), zygos::MemoryError);
 }
+
+}  // namespace zygos::test_lane_memory

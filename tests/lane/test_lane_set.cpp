@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace zygos::test_lane_set {
 using Catch::Matchers::ContainsSubstring;
 using namespace zygos::lane;
 
@@ -82,3 +83,5 @@ TEST_CASE("the machine is described without a lane", "[lane]") {
   CHECK(device_count() >= 0);
   CHECK((device_space_name() == "none") == (std::variant_size_v<Spaces> == 2));
 }
+
+}  // namespace zygos::test_lane_set

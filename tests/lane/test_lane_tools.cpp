@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+namespace zygos::test_lane_tools {
 using namespace zygos::lane;
 using zygos::memory::Category;
 using zygos::testing::Event;
@@ -140,3 +141,5 @@ TEST_CASE("a recorder that is gone records nothing and the next one starts empty
   CHECK_FALSE(Kokkos::Tools::Experimental::get_callbacks().begin_fence == nullptr);
   CHECK_THROWS_AS(ToolsRecorder(), std::logic_error);
 }
+
+}  // namespace zygos::test_lane_tools

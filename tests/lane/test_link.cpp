@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+namespace zygos::test_link {
 using namespace zygos::lane;
 
 namespace {
@@ -167,3 +168,5 @@ TEST_CASE("a thread that sleeps has no core, one that spins has", "[lane]") {
           }
         }) >= 0.005);
 }
+
+}  // namespace zygos::test_link

@@ -7,6 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace zygos::test_without_kokkos {
 TEST_CASE(
     "a lane in a program that did not initialise Kokkos is refused, not initialised behind its "
     "back",
@@ -18,3 +19,5 @@ TEST_CASE(
                     Catch::Matchers::ContainsSubstring("Kokkos::initialize"));
   CHECK_FALSE(Kokkos::is_initialized());
 }
+
+}  // namespace zygos::test_without_kokkos

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_load_model {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
@@ -78,3 +78,5 @@ TEST_CASE("What holds no model is refused", "[load]") {
       load::load_model(run.folder.path() / "checkpoints" / "step-000001", {.best = true}),
       UsageError, MessageMatches(ContainsSubstring("is one checkpoint")));
 }
+
+}  // namespace zygos::test_load_model

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_onnx_constants {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
@@ -123,3 +123,5 @@ TEST_CASE("Operators on constants that do not fit them are refused") {
     made("Gather", {six, list({5})}, {{"axis", std::int64_t{1}}});
   });
 }
+
+}  // namespace zygos::test_onnx_constants

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_onnx_files {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
@@ -185,3 +185,5 @@ TEST_CASE("Only a model says what its layers are") {
   std::ofstream(folder.path() / "a.onnx") << "no model";
   CHECK_THROWS_AS(load::import_onnx(folder.path() / "a.onnx"), DataError);
 }
+
+}  // namespace zygos::test_onnx_files

@@ -9,7 +9,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-using namespace zygos;
+namespace zygos::test_onnx_layers {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -356,3 +356,5 @@ TEST_CASE("Layers are called as in the file where that says so, and others by ty
   REQUIRE(read.notes.size() == 1);
   CHECK_THAT(read.notes[0], ContainsSubstring("layers 'dense_3' and 'dense2' share '3.weight'"));
 }
+
+}  // namespace zygos::test_onnx_layers

@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_onnx_round_trip {
 
 namespace fs = std::filesystem;
 
@@ -137,3 +137,5 @@ TEST_CASE("The model of every deck that ships is read back from the operators of
     fs::remove(file);
   }
 }
+
+}  // namespace zygos::test_onnx_round_trip

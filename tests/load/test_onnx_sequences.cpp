@@ -11,7 +11,7 @@
 
 #include <numbers>
 
-using namespace zygos;
+namespace zygos::test_onnx_sequences {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -94,3 +94,5 @@ TEST_CASE("Attention is read where it is causal, and refused otherwise") {
   CHECK_REFUSED(attention({0, -1e9, 0, 0}, usual, 2), "softmax is along axis 2");
   CHECK_REFUSED(attention({0, -1e9, 0, 0}, 1.0), "attention whose scores are multiplied by 1");
 }
+
+}  // namespace zygos::test_onnx_sequences

@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-using namespace zygos;
+namespace zygos::test_state_dict {
 using namespace zygos::load;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
@@ -267,3 +267,5 @@ TEST_CASE("Numbers in names are ordered by their value") {
   CHECK(shuffled == sorted);
   CHECK_FALSE(natural_less("a", "a"));
 }
+
+}  // namespace zygos::test_state_dict

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
-namespace zygos::measure {
+namespace zygos::measure::test_layer_costs {
 namespace {
 
 using Catch::Matchers::WithinAbs;
@@ -112,4 +112,4 @@ TEST_CASE("Half an update costs half, beside the task's own costs") {
 }
 
 }  // namespace
-}  // namespace zygos::measure
+}  // namespace zygos::measure::test_layer_costs

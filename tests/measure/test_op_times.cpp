@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_op_times {
 namespace {
-
-using namespace zygos;
 
 measure::ProfileRequest request_for(test::SmallRun& run) {
   return {run.graph, *run.optimizer, run.lanes, {}, run.options, run.batch(), 0.005, {}, 0};
@@ -67,3 +66,5 @@ TEST_CASE("A lane that can't hold the batch has no times of ops", "[measure][op_
   CHECK_FALSE(measure::measure_ops(request_for(run), 1, 0.005).has_value());
   CHECK(measure::measure_ops(request_for(run), 0, 0.005).has_value());
 }
+
+}  // namespace zygos::test_op_times

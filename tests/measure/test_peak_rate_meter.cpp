@@ -9,9 +9,8 @@
 
 #include <cstddef>
 
+namespace zygos::test_peak_rate_meter {
 namespace {
-
-using namespace zygos;
 
 lane::LaneSet lanes_with(std::size_t budget_bytes) {
   auto specs = test::host_and_device();
@@ -52,3 +51,5 @@ TEST_CASE("A lane without room for a product says so", "[measure][peak_rate_mete
   CHECK_THROWS_AS(meter.sample(0.01), MemoryError);
   CHECK(lanes[1].bytes_allocated() == 0);
 }
+
+}  // namespace zygos::test_peak_rate_meter

@@ -9,9 +9,8 @@
 
 #include <algorithm>
 
+namespace zygos::test_profiler {
 namespace {
-
-using namespace zygos;
 
 measure::ProfileRequest request_for(test::SmallRun& run) {
   train::EngineOptions options = run.options;
@@ -201,3 +200,5 @@ TEST_CASE("Slower lanes are measured as slower", "[measure][profiler]") {
   const auto rates = plan::sample_rates(profile, 40);
   CHECK(rates[1] > 3.0 * rates[0]);
 }
+
+}  // namespace zygos::test_profiler

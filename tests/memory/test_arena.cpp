@@ -10,6 +10,7 @@
 #include <new>
 #include <set>
 
+namespace zygos::test_arena {
 using Catch::Matchers::ContainsSubstring;
 using namespace zygos::memory;
 
@@ -133,3 +134,5 @@ TEST_CASE("an arena of no bytes needs no memory and a wrong piece is refused", "
   CHECK(arena.at(0) == nullptr);
   CHECK_THROWS_AS(arena.at(1), zygos::InternalError);
 }
+
+}  // namespace zygos::test_arena

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+namespace zygos::test_bytes {
 using zygos::memory::text_of_bytes;
 
 TEST_CASE("bytes are printed in the unit people think in", "[memory]") {
@@ -15,3 +16,5 @@ TEST_CASE("bytes are printed in the unit people think in", "[memory]") {
   CHECK(text_of_bytes(std::size_t{9} << 28) == "2.25 GiB");
   CHECK(text_of_bytes(std::size_t{3} << 50) == "3.00 PiB");
 }
+
+}  // namespace zygos::test_bytes

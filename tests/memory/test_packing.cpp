@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace zygos::memory {
+namespace zygos::memory::test_packing {
 namespace {
 
 bool overlap_in_time(const LiveInterval& one, const LiveInterval& other) {
@@ -78,4 +78,4 @@ TEST_CASE("No two live intervals of one moment overlap in memory") {
   }
 }
 
-}  // namespace zygos::memory
+}  // namespace zygos::memory::test_packing

@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 
+namespace zygos::test_used_memory {
 using namespace zygos::memory;
 
 namespace {
@@ -83,3 +84,5 @@ TEST_CASE("Addresses outside of an arena are not counted", "[memory]") {
 
   CHECK(used.usage().total() == 0);
 }
+
+}  // namespace zygos::test_used_memory

@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace zygos::nn {
+namespace zygos::nn::test_activation {
 namespace {
 
 using testing::check_layer_gradients;
@@ -56,4 +56,4 @@ TEST_CASE("The gradients of activation layers equal difference quotients") {
   }
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_activation

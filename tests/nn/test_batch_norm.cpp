@@ -12,7 +12,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_batch_norm {
 namespace {
 
 using Catch::Approx;
@@ -179,4 +179,4 @@ TEST_CASE("A batch norm refuses what it can't do") {
                     ContainsSubstring("has no channels"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_batch_norm

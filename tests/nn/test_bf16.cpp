@@ -15,7 +15,7 @@
 #include <cmath>
 #include <set>
 
-namespace zygos::nn {
+namespace zygos::nn::test_bf16 {
 namespace {
 
 using testing::Buffer;
@@ -391,4 +391,4 @@ TEST_CASE("Losses evaluate predictions of bf16 as doubles, and round only their 
   }
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_bf16

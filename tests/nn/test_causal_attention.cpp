@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_causal_attention {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -125,4 +125,4 @@ TEST_CASE("Attention refuses what it can't do") {
       ContainsSubstring("2^34 weights"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_causal_attention

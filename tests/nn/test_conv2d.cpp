@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_conv2d {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -210,4 +210,4 @@ TEST_CASE("A convolution of lines refuses what is none") {
   CHECK_THROWS_WITH(layer->infer(std::array{Shape{2, 2}}), ContainsSubstring("conv1d: the kernel"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_conv2d

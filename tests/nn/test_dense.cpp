@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_dense {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -170,4 +170,4 @@ TEST_CASE("A dense layer refuses what it can't do") {
                     ContainsSubstring("has no features"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_dense

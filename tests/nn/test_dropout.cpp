@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_dropout {
 namespace {
 
 using testing::check_layer_gradients;
@@ -77,4 +77,4 @@ TEST_CASE("Dropout refuses a rate outside [0, 1)") {
   }
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_dropout

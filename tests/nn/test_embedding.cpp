@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_embedding {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -107,4 +107,4 @@ TEST_CASE("An embedding and positions refuse what they can't do") {
                     ContainsSubstring("no sequence of vectors"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_embedding

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_functor_loss {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -273,4 +273,4 @@ TEST_CASE("A functor's loss refuses what does not fit, and says what would") {
                     ContainsSubstring("targets from 1 to 0"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_functor_loss

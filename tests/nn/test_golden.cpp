@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::testing {
+namespace zygos::testing::test_golden {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -91,4 +91,4 @@ TEST_CASE("A wrong number, parameter or keyword in the file is seen") {
   CHECK_THROWS_AS(Golden(wrong), deck::DeckError);
 }
 
-}  // namespace zygos::testing
+}  // namespace zygos::testing::test_golden

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_graph_conv {
 namespace {
 
 using Catch::Approx;
@@ -251,4 +251,4 @@ TEST_CASE("Graph convolutions refuse what they can't do") {
                     ContainsSubstring("must be (nodes, features)"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_graph_conv

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_joins {
 
 using Catch::Matchers::ContainsSubstring;
 using testing::check_layer_gradients;
@@ -176,4 +176,4 @@ TEST_CASE("Inputs that don't fit together are refused with both shapes") {
   CHECK_THROWS_WITH(concat()->infer({}), ContainsSubstring("got 0"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_joins

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_layer_norm {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -90,4 +90,4 @@ TEST_CASE("A normalised layer refuses what it can't do") {
                     ContainsSubstring("has no last extent"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_layer_norm

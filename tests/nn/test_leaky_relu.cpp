@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_leaky_relu {
 
 using testing::check_layer_gradients;
 using testing::LayerRun;
@@ -41,4 +41,4 @@ TEST_CASE("A leaky ReLU refuses a slope outside [0, 1)") {
   CHECK_THROWS_WITH(leaky_relu(-0.5), Catch::Matchers::ContainsSubstring("slope is -0.5"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_leaky_relu

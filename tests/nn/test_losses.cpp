@@ -12,7 +12,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_losses {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -189,4 +189,4 @@ TEST_CASE("Losses refuse targets that do not fit, and say what would") {
                     ContainsSubstring("same number of elements"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_losses

@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_lrn {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -80,4 +80,4 @@ TEST_CASE("A local response normalisation refuses what it can't do") {
   CHECK_THROWS_WITH(lrn({})->infer(std::array{Shape{0, 3}}), ContainsSubstring("has no channels"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_lrn

@@ -14,7 +14,7 @@
 #include <functional>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_optimizers {
 namespace {
 
 using testing::random_values;
@@ -234,4 +234,4 @@ TEST_CASE("Optimizers refuse options outside their range") {
   CHECK_THROWS_WITH(rmsprop({.momentum = -0.5}), ContainsSubstring("momentum is -0.5"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_optimizers

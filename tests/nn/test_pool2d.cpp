@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_pool2d {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -98,4 +98,4 @@ TEST_CASE("Pooling refuses what it can't do") {
                     ContainsSubstring("must be an image"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_pool2d

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_rate_schedules {
 namespace {
 
 using Catch::Approx;
@@ -173,4 +173,4 @@ TEST_CASE("A plateau's rate falls with every reduction, down to its floor, and w
   CHECK_THROWS_WITH(plateau_rate({.when = {.patience = 0}}), ContainsSubstring("patience is 0"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_rate_schedules

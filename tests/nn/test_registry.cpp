@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_registry {
 namespace {
 
 using testing::keywords;
@@ -157,4 +157,4 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
   }
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_registry

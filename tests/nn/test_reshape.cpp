@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_reshape {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -57,4 +57,4 @@ TEST_CASE("A shape that does not fit is refused with both") {
   CHECK_THROWS_WITH(reshaped({}), ContainsSubstring("allowed are 1 to 5"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_reshape

@@ -10,7 +10,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::nn {
+namespace zygos::nn::test_upsample {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -80,4 +80,4 @@ TEST_CASE("Enlarging refuses what it can't do") {
                     ContainsSubstring("it must be an image"));
 }
 
-}  // namespace zygos::nn
+}  // namespace zygos::nn::test_upsample

@@ -8,7 +8,7 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_cards {
 namespace {
 
 using Catch::Approx;
@@ -77,4 +77,4 @@ TEST_CASE("A card that nobody knows is refused with those that are known") {
   }
 }
 
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_cards

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace zygos::plan {
+namespace zygos::plan::test_cluster {
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -101,4 +101,4 @@ TEST_CASE("Ten thousand workers are simulated with a hundred tasks each") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_cluster

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace zygos::plan {
+namespace zygos::plan::test_exposed_time {
 namespace {
 
 /// Workers with two layers of 32 parameters each.
@@ -51,4 +51,4 @@ TEST_CASE("Times of another schedule are no exposed time") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_exposed_time

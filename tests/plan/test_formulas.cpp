@@ -9,7 +9,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::plan {
+namespace zygos::plan::test_formulas {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -136,4 +136,4 @@ TEST_CASE("By layer, wide dense layers are divided by model and convolutions by 
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_formulas

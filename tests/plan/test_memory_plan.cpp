@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace zygos::plan {
+namespace zygos::plan::test_memory_plan {
 namespace {
 
 using memory::Category;
@@ -364,4 +364,4 @@ TEST_CASE("Buffers share memory only if every use of one ends before the other i
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_memory_plan

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace zygos::plan {
+namespace zygos::plan::test_memory_time {
 namespace {
 
 using memory::Category;
@@ -111,4 +111,4 @@ TEST_CASE("A place that takes no part has no memory over time") {
   CHECK_FALSE(samples_of(0, samples).empty());
 }
 
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_memory_time

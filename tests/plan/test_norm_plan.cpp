@@ -8,7 +8,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_norm_plan {
 namespace {
 
 using schedule::ElementRange;
@@ -118,4 +118,4 @@ TEST_CASE("A place without a norm has no memory for one, and no other has more t
   CHECK(plan.bytes() == (34 * plan.pieces.size() + 4 + 3 + 1) * 8);
 }
 
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_norm_plan

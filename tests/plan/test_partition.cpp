@@ -16,7 +16,7 @@
 #include <numeric>
 #include <set>
 
-namespace zygos::plan {
+namespace zygos::plan::test_partition {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -387,4 +387,4 @@ TEST_CASE("More places than layers are refused if each must have a stage") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_partition

@@ -9,9 +9,9 @@
 
 #include <string>
 
+namespace zygos::test_pass_history {
 namespace {
 
-using namespace zygos;
 using schedule::TaskKind;
 
 /// Passes of a place in the order of its queue: F, R and B; small ones are again, ' alternating.
@@ -86,3 +86,5 @@ TEST_CASE("An update between passes is not the begin of a step") {
   }
   CHECK(passes_of(std::move(builder).build(), 0) == "FBUF'B'UF'B'U");
 }
+
+}  // namespace zygos::test_pass_history

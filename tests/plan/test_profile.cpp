@@ -11,7 +11,7 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_profile {
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -298,4 +298,4 @@ TEST_CASE("A kind of task that was never measured is named") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_profile

@@ -14,7 +14,7 @@
 
 #include <fstream>
 
-namespace zygos::plan {
+namespace zygos::plan::test_profile_store {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -173,4 +173,4 @@ TEST_CASE("Another model, lane, optimizer or precision is another identity") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_profile_store

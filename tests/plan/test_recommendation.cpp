@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace zygos::plan {
+namespace zygos::plan::test_recommendation {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -194,4 +194,4 @@ TEST_CASE("Without candidates there is nothing to recommend") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_recommendation

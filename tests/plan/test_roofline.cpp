@@ -6,7 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_roofline {
 namespace {
 
 constexpr PeakRates peak{.flops_per_s = 100.0, .bytes_per_s = 10.0};
@@ -60,4 +60,4 @@ TEST_CASE("Ops of one type and pass are summed in the order of the first") {
   CHECK(sum.seconds == 3.75);
 }
 
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_roofline

@@ -11,7 +11,7 @@
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_sharding {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -158,4 +158,4 @@ TEST_CASE("An outline of layers that can't be cut so is refused by name") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_sharding

@@ -8,7 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_simulator {
 namespace {
 
 using Catch::Matchers::WithinRel;
@@ -337,4 +337,4 @@ TEST_CASE("A hundred thousand tasks on two places are simulated exactly") {
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_simulator

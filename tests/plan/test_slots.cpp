@@ -7,7 +7,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_slots {
 namespace {
 
 TEST_CASE("A slot is found by its name, in whatever order the slots were laid out") {
@@ -32,4 +32,4 @@ TEST_CASE("A slot that was not planned is named, as is one that was planned twic
 }
 
 }  // namespace
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_slots

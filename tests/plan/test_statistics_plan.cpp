@@ -8,7 +8,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::plan {
+namespace zygos::plan::test_statistics_plan {
 namespace {
 
 /// Statistics of 2 x 6 and of 2 x 3 numbers, and a layer that has those of groups.
@@ -78,4 +78,4 @@ TEST_CASE("Layers read rows of their own update, and none where it is not divide
   CHECK(statistics_plan(schedule::TasksByPlace(passes({{0, 6}}, {})), 0).tables.empty());
 }
 
-}  // namespace zygos::plan
+}  // namespace zygos::plan::test_statistics_plan

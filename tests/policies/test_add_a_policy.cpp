@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-namespace zygos::policies {
+namespace zygos::policies::test_add_a_policy {
 namespace {
 
 std::string text_of_file(const std::string& path) {
@@ -34,4 +34,4 @@ TEST_CASE("The documentation shows the policy it walks through as it is compiled
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_add_a_policy

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <set>
 
-namespace zygos::policies {
+namespace zygos::policies::test_auto {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -136,4 +136,4 @@ TEST_CASE("A deck names policies to choose from, or all") {
   CHECK_THROWS_AS(policy_from({"auto", {{"among", "[]"}}}), deck::DeckError);
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_auto

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace zygos::policies {
+namespace zygos::policies::test_central_storage {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -84,4 +84,4 @@ TEST_CASE("The server is the host unless a deck says otherwise, and has to be a 
   CHECK_THROWS_AS(stored(test::host_and_device(), {.server = "", .bucket_bytes = 0}), UsageError);
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_central_storage

@@ -21,7 +21,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::policies {
+namespace zygos::policies::test_chunked_broadcast {
 namespace {
 
 using Catch::Approx;
@@ -208,4 +208,4 @@ TEST_CASE("A chunk has a layer with parameters, and too many are refused") {
                                       ContainsSubstring("choose 1 to 3, or auto")));
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_chunked_broadcast

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace zygos::policies {
+namespace zygos::policies::test_clipped_schedules {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -162,4 +162,4 @@ TEST_CASE("Replicas measure what they have and send no squares") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_clipped_schedules

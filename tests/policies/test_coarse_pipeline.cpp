@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-namespace zygos::policies {
+namespace zygos::policies::test_coarse_pipeline {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -156,4 +156,4 @@ TEST_CASE("A pipeline of all lanes, of one lane, and of unknown lanes is refused
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_coarse_pipeline

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::policies {
+namespace zygos::policies::test_coarse_split {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -181,4 +181,4 @@ TEST_CASE("A lane that is too slow to be of use gets no samples") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_coarse_split

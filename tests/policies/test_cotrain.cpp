@@ -12,7 +12,7 @@
 
 #include <optional>
 
-namespace zygos::policies {
+namespace zygos::policies::test_cotrain {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -178,4 +178,4 @@ TEST_CASE("More layers than there are, an unknown owner and a bucket of nothing 
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_cotrain

@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-namespace zygos::policies {
+namespace zygos::policies::test_data_parallel {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -352,4 +352,4 @@ TEST_CASE("One lane, more lanes than samples and too many micro-batches are refu
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_data_parallel

@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <string>
 
-namespace zygos::policies {
+namespace zygos::policies::test_decisions {
 namespace {
 
 train::PolicyPtr policy_with(const train::PolicyEntry& entry, const train::PolicyOptions& options) {
@@ -205,4 +205,4 @@ TEST_CASE("Staleness is what the papers say: K-1-s for PipeDream, one for 2BW, e
   CHECK(plan::is_synchronous(one_f_one_b({})->schedule(problem, nullptr)));
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_decisions

@@ -12,7 +12,7 @@
 
 #include <numeric>
 
-namespace zygos::policies {
+namespace zygos::policies::test_gpipe {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -144,4 +144,4 @@ TEST_CASE("Fewer micro-batches than one and more than samples are refused with w
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_gpipe

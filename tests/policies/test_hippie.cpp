@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::policies {
+namespace zygos::policies::test_hippie {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -255,4 +255,4 @@ TEST_CASE("Hippie refuses what can't be divided, with what to change") {
   CHECK_THROWS_AS(replicated(test::lanes_problem(1, 8, test::chain_of(3)), 1, 2), UsageError);
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_hippie

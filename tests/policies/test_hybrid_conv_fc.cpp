@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace zygos::policies {
+namespace zygos::policies::test_hybrid_conv_fc {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -190,4 +190,4 @@ TEST_CASE("Layers that can't be divided so are refused with the counts of each")
   refused(clipped, {}, "remove optimizer.clip_norm, or use data_parallel or tensor_parallel");
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_hybrid_conv_fc

@@ -10,7 +10,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::policies {
+namespace zygos::policies::test_layer_placement {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -145,4 +145,4 @@ TEST_CASE("One lane, an unknown lane and a lane that is named twice are refused"
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_layer_placement

@@ -12,7 +12,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::policies {
+namespace zygos::policies::test_link_codecs {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -118,4 +118,4 @@ TEST_CASE("Weights have no codec") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_link_codecs

@@ -10,7 +10,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::policies {
+namespace zygos::policies::test_mirrored {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -67,4 +67,4 @@ TEST_CASE("One lane has no other to mirror") {
                        UsageError, MessageMatches(ContainsSubstring("'mirrored'")));
 }
 
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_mirrored

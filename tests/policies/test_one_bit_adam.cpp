@@ -13,7 +13,7 @@
 
 #include <functional>
 
-namespace zygos::policies {
+namespace zygos::policies::test_one_bit_adam {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -120,4 +120,4 @@ TEST_CASE("The validator refuses one bit an element of what has not been compres
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_one_bit_adam

@@ -10,7 +10,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::policies {
+namespace zygos::policies::test_one_f_one_b {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -107,4 +107,4 @@ TEST_CASE("1F1B refuses micro-batches that can't be, and one lane") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_one_f_one_b

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <set>
 
-namespace zygos::policies {
+namespace zygos::policies::test_pipedream {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -392,4 +392,4 @@ TEST_CASE("Replicas and cuts must speak of as many stages") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_pipedream

@@ -10,7 +10,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::policies {
+namespace zygos::policies::test_pipedream_2bw {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -126,4 +126,4 @@ TEST_CASE("PipeDream-2BW refuses groups smaller than the pipeline and too many m
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_pipedream_2bw

@@ -15,7 +15,7 @@
 #include <set>
 #include <string>
 
-namespace zygos::policies {
+namespace zygos::policies::test_registry {
 namespace {
 
 const train::PolicyEntry& entry_of(const std::vector<train::PolicyEntry>& entries,
@@ -188,4 +188,4 @@ TEST_CASE("Options out of their range are findings of the deck") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_registry

@@ -9,7 +9,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::policies {
+namespace zygos::policies::test_single {
 namespace {
 
 TEST_CASE("Single on the host makes the golden schedule") {
@@ -57,4 +57,4 @@ TEST_CASE("Single with an unknown lane names the lanes there are") {
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_single

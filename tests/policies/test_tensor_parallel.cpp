@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace zygos::policies {
+namespace zygos::policies::test_tensor_parallel {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -315,4 +315,4 @@ TEST_CASE("Shares, lanes and strict mode that do not fit are refused with what d
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_tensor_parallel

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace zygos::policies {
+namespace zygos::policies::test_zero_offload {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -230,4 +230,4 @@ TEST_CASE("An owner that is no lane, a lane alone and strict mode with two worke
 }
 
 }  // namespace
-}  // namespace zygos::policies
+}  // namespace zygos::policies::test_zero_offload

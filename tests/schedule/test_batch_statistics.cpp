@@ -16,7 +16,7 @@
 
 #include <algorithm>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_batch_statistics {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -202,4 +202,4 @@ TEST_CASE("Fault: statistics for a node that needs none") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_batch_statistics

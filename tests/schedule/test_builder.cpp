@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_builder {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -176,4 +176,4 @@ TEST_CASE("The builder refuses a schedule that can't run, with policy and task")
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_builder

@@ -6,7 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_gradient_squares {
 namespace {
 
 TEST_CASE("A norm is summed by node, so that stages change no bit of it") {
@@ -34,4 +34,4 @@ TEST_CASE("A place that measures nothing has no sums") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_gradient_squares

@@ -15,7 +15,7 @@
 #include <map>
 #include <random>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_happens_before {
 namespace {
 
 using Random = std::mt19937;
@@ -238,4 +238,4 @@ TEST_CASE("A set of samples is what a list of all of them would be") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_happens_before

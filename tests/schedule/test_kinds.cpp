@@ -14,7 +14,7 @@
 #include <set>
 #include <string>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_kinds {
 namespace {
 
 /// "activations slot kept", "gradients if accumulates", with the numbers of extent and condition.
@@ -104,4 +104,4 @@ TEST_CASE("What a task computes with lies on its lane; only copies and messages 
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_kinds

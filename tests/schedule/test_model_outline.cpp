@@ -8,7 +8,7 @@
 
 #include <tuple>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_model_outline {
 namespace {
 
 using Link = std::tuple<Stage, Stage, std::vector<std::int32_t>>;
@@ -103,4 +103,4 @@ TEST_CASE("Nodes read the model's input if one of them does") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_model_outline

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_mutations {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -212,4 +212,4 @@ TEST_CASE("Every buffer that is the wrong one, or left out, is found with its ta
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_mutations

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_norm_faults {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -95,4 +95,4 @@ TEST_CASE("A builder that clips refuses to update a part without the squares of 
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_norm_faults

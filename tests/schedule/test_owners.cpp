@@ -11,7 +11,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_owners {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -114,4 +114,4 @@ TEST_CASE("A version that rests in a file is read before the pass that needs it"
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_owners

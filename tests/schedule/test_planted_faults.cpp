@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_planted_faults {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -392,4 +392,4 @@ TEST_CASE("Fault: a stage that is not updated") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_planted_faults

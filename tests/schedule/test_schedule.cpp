@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_schedule {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -120,4 +120,4 @@ TEST_CASE("Traffic counts a message for each place that reads it") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_schedule

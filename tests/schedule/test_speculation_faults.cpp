@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_speculation_faults {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -99,4 +99,4 @@ TEST_CASE("A builder speculates only on a norm that it needs, and confirms only 
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_speculation_faults

@@ -12,7 +12,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_state_faults {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -96,4 +96,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_state_faults

@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_tasks_by_place {
 namespace {
 
 using Uses = std::vector<std::pair<TaskId, const Buffer*>>;
@@ -70,4 +70,4 @@ TEST_CASE("A place without a task has empty lists, also the last one") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_tasks_by_place

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_validate {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -148,4 +148,4 @@ TEST_CASE("What a task should read and does not, and the other way round, is nam
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_validate

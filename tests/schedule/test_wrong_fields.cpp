@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::schedule {
+namespace zygos::schedule::test_wrong_fields {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -193,4 +193,4 @@ TEST_CASE("A link that no transfer serves is found") {
 }
 
 }  // namespace
-}  // namespace zygos::schedule
+}  // namespace zygos::schedule::test_wrong_fields

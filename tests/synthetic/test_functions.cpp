@@ -14,6 +14,7 @@
 #include <numeric>
 #include <vector>
 
+namespace zygos::test_functions {
 namespace {
 
 using Catch::Approx;
@@ -208,3 +209,5 @@ TEST_CASE("Impossible options of synthetic data are refused") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_functions

@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+namespace zygos::test_glyphs {
 namespace {
 
 using Catch::Matchers::Message;
@@ -214,3 +215,5 @@ TEST_CASE("Impossible options of glyphs are refused") {
 }
 
 }  // namespace
+
+}  // namespace zygos::test_glyphs

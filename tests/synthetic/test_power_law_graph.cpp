@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+namespace zygos::test_power_law_graph {
 namespace {
 
 using Catch::Approx;
@@ -107,3 +108,5 @@ TEST_CASE("A power-law graph refuses what it can't draw") {
   CHECK_THROWS_WITH(make_power_law_graph({.noise = std::nan("")}), ContainsSubstring("noise"));
   CHECK_THROWS_WITH(make_power_law_graph({.training = 1.0}), ContainsSubstring("training"));
 }
+
+}  // namespace zygos::test_power_law_graph

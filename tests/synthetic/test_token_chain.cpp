@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+namespace zygos::test_token_chain {
 namespace {
 
 using zygos::Shape;
@@ -73,3 +74,5 @@ TEST_CASE("A chain refuses what it can't draw") {
   CHECK_THROWS_AS(make_token_chain({.vocabulary = 1}), zygos::UsageError);
   CHECK_THROWS_AS(make_token_chain({.vocabulary = 20'000'000}), zygos::UsageError);
 }
+
+}  // namespace zygos::test_token_chain

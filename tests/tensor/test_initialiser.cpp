@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+namespace zygos::test_initialiser {
 using zygos::Initialiser;
 using zygos::Tensor;
 
@@ -103,3 +104,5 @@ TEST_CASE("the first weights of a seed never change between versions", "[tensor]
 TEST_CASE("a parameter that is no floating-point tensor is refused by name", "[tensor]") {
   CHECK_THROWS_AS(drawn<std::int32_t>(Initialiser::constant(1.0), 2), zygos::UsageError);
 }
+
+}  // namespace zygos::test_initialiser

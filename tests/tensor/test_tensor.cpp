@@ -8,6 +8,7 @@
 
 #include <array>
 
+namespace zygos::test_tensor {
 using Catch::Matchers::ContainsSubstring;
 using zygos::DType;
 using zygos::Shape;
@@ -88,3 +89,5 @@ TEST_CASE("views of a tensor are unmanaged windows onto its memory", "[tensor]")
   CHECK(matrix.extent(1) == 6);
   CHECK(matrix(1, 1) == 9.0F);
 }
+
+}  // namespace zygos::test_tensor

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_activation_plan {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using memory::Category;
 using schedule::Keeping;
@@ -326,3 +326,5 @@ TEST_CASE("A lane that reads host memory itself keeps its budget with a file", "
   CHECK(bytes.lanes.front() <= all * 92 / 100);
   CHECK(bytes.host == 0);
 }
+
+}  // namespace zygos::test_activation_plan

@@ -17,9 +17,9 @@
 #include <fstream>
 #include <iterator>
 
+namespace zygos::test_background_checkpoints {
 namespace {
 
-using namespace zygos;
 using train::Event;
 using train::EventKind;
 namespace fs = std::filesystem;
@@ -252,3 +252,5 @@ TEST_CASE("Every checkpoint that is to be ranked has the evaluation of its step"
   const auto engine = run.engine(run.split(20));
   CHECK_THROWS_AS(train::Trainer(*engine, run.data, nullptr, nullptr, options), UsageError);
 }
+
+}  // namespace zygos::test_background_checkpoints

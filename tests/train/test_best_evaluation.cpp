@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace zygos::train {
+namespace zygos::train::test_best_evaluation {
 
 TEST_CASE("What is best has the largest merit, whichever way its figure goes") {
   const Evaluation labels{.samples = 4, .loss = 0.5, .score = 0.75, .scored = true};
@@ -56,4 +56,4 @@ TEST_CASE("The best merit goes on from a checkpoint with its bits") {
   CHECK_THROWS_AS(resumed.restore(checkpoint), CheckpointError);
 }
 
-}  // namespace zygos::train
+}  // namespace zygos::train::test_best_evaluation

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_borrowed_weights {
 namespace {
 
-using namespace zygos;
 using policies::Exchange;
 using test::SmallRun;
 
@@ -118,3 +118,5 @@ TEST_CASE("Forward passes begin before the last chunk has arrived, on a slow lin
   }
   CHECK(overlaps);
 }
+
+}  // namespace zygos::test_borrowed_weights

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_branches {
 namespace {
 
-using namespace zygos;
 using test::Names;
 using test::SmallRun;
 using test::tanh_layer;
@@ -103,3 +103,5 @@ TEST_CASE("The memory of a branching model is what was planned", "[train][engine
 
   CHECK(engine->memory().front().bytes == planned[0].lane.total());
 }
+
+}  // namespace zygos::test_branches

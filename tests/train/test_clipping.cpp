@@ -12,9 +12,9 @@
 #include <cmath>
 #include <numeric>
 
+namespace zygos::test_clipping {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using test::SmallRun;
 
@@ -193,3 +193,5 @@ TEST_CASE("The engine refuses a schedule that does not clip as its optimizer doe
   run.optimizer = nn::adam({});
   CHECK_THROWS_WITH(run.engine(clips), ContainsSubstring("does not clip"));
 }
+
+}  // namespace zygos::test_clipping

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_data_from_file {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using test::SmallRun;
 using train::EventKind;
@@ -139,3 +139,5 @@ TEST_CASE("A value that can't be trained on ends a run in its step, and checkpoi
   CHECK(trainer.step() < 10);
   CHECK(store.load_newest()->step == trainer.step() / 4 * 4);
 }
+
+}  // namespace zygos::test_data_from_file

@@ -21,9 +21,9 @@
 #include <string>
 #include <utility>
 
+namespace zygos::test_double_buffer {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using schedule::TaskKind;
 using test::SmallRun;
@@ -240,3 +240,5 @@ TEST_CASE("A look ahead gives the batches of its feed", "[train][double_buffer]"
     CHECK_THROWS_AS(batches.next(), UsageError);
   }
 }
+
+}  // namespace zygos::test_double_buffer

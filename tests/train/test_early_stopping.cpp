@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace zygos::train {
+namespace zygos::train::test_early_stopping {
 
 namespace {
 
@@ -54,4 +54,4 @@ TEST_CASE("The count goes on from a checkpoint, with the bits of the best merit"
   CHECK_THROWS_AS(resumed.restore(checkpoint), CheckpointError);
 }
 
-}  // namespace zygos::train
+}  // namespace zygos::train::test_early_stopping

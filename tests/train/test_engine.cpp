@@ -10,9 +10,9 @@
 #include <cmath>
 #include <limits>
 
+namespace zygos::test_engine {
 namespace {
 
-using namespace zygos;
 using test::SmallRun;
 
 double norm(const std::vector<double>& values) {
@@ -341,3 +341,5 @@ TEST_CASE("An engine refuses targets of a type that its loss does not read", "[t
   run.targets.dtype = DType::f32;
   CHECK_NOTHROW(run.engine(schedule));
 }
+
+}  // namespace zygos::test_engine

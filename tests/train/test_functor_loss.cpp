@@ -12,9 +12,9 @@
 
 #include <vector>
 
+namespace zygos::train::test_functor_loss {
 namespace {
 
-using namespace zygos;
 using test::SmallRun;
 
 struct Result {
@@ -55,3 +55,5 @@ TEST_CASE("A functor's loss gives one gradient, on one lane and on two", "[train
     }
   }
 }
+
+}  // namespace zygos::train::test_functor_loss

@@ -12,9 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace zygos::test_gather_rows {
 namespace {
-
-using namespace zygos;
 
 constexpr std::int64_t samples = 700;
 constexpr std::int64_t elements = 783;
@@ -82,3 +81,5 @@ TEST_CASE("A sample that does not exist is refused by a lane of many threads", "
 
   CHECK_THROWS_AS(lane.run_and_wait([&] { train::gather_rows(lane, rows, ids, out); }), Error);
 }
+
+}  // namespace zygos::test_gather_rows

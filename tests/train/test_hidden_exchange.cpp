@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_hidden_exchange {
 namespace {
 
-using namespace zygos;
 using schedule::TaskKind;
 
 std::vector<lane::LaneSpec> devices(int count) {
@@ -132,3 +132,5 @@ TEST_CASE("Of a step of hippie that ran only the exchange of stage 0 is exposed"
   }
   CHECK(hidden);
 }
+
+}  // namespace zygos::test_hidden_exchange

@@ -20,7 +20,7 @@
 #include <set>
 #include <thread>
 
-using namespace zygos;
+namespace zygos::test_kokkos_tools {
 using zygos::testing::Event;
 using zygos::testing::EventKind;
 using zygos::testing::ToolsRecorder;
@@ -262,3 +262,5 @@ TEST_CASE("An incomplete batch is copied to a lane without the samples it lacks"
   }
   CHECK(bytes == 7 * (10 * sizeof(double) + sizeof(std::int32_t) + sizeof(std::uint32_t)));
 }
+
+}  // namespace zygos::test_kokkos_tools

@@ -11,9 +11,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace zygos::test_learning_rates {
 namespace {
 
-using namespace zygos;
 using test::SmallRun;
 
 constexpr auto in_steps = nn::Duration::Unit::steps;
@@ -106,3 +106,5 @@ TEST_CASE("Progress tells the rate of the last step", "[train][rates]") {
   CHECK(trainer.next().learning_rate == 0.5);
   CHECK(trainer.next().learning_rate == 0.25);
 }
+
+}  // namespace zygos::test_learning_rates

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_link_precision {
 namespace {
 
-using namespace zygos;
 using schedule::Codec;
 using schedule::LinkCodecs;
 using test::SmallRun;
@@ -172,3 +172,5 @@ TEST_CASE("Memory that coded messages were planned is what they use", "[train]")
     }
   }
 }
+
+}  // namespace zygos::test_link_precision

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_measured_memory {
 namespace {
 
-using namespace zygos;
 using memory::Category;
 using test::SmallRun;
 
@@ -150,3 +150,5 @@ TEST_CASE("A buffer planned too small is used beyond its end, or refused", "[tra
   });
   CHECK_THROWS_AS(measured(run), InternalError);
 }
+
+}  // namespace zygos::test_measured_memory

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_not_finite {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using test::SmallRun;
 
@@ -227,3 +227,5 @@ TEST_CASE("A learning rate without measure is found when the numbers have grown 
     CHECK_THROWS_WITH(train(), ContainsSubstring("layer"));
   }
 }
+
+}  // namespace zygos::test_not_finite

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_one_bit_exchange {
 namespace {
 
-using namespace zygos;
 using policies::Exchange;
 using test::SmallRun;
 
@@ -141,3 +141,5 @@ TEST_CASE("With one bit an element a small model learns about what it learns wit
   CHECK(std::abs(frozen - adam) < 0.2 * adam);
   CHECK(std::abs(one - adam) < 0.3 * adam);
 }
+
+}  // namespace zygos::test_one_bit_exchange

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_one_driver {
 namespace {
 
-using namespace zygos;
 using test::SmallRun;
 
 constexpr int one_core = 1;
@@ -234,3 +234,5 @@ TEST_CASE("A profile says which places have one driver", "[train][one_driver]") 
     CHECK(profile.handover_s + profile.wake_s > 0.0);
   }
 }
+
+}  // namespace zygos::test_one_driver

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_policies {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using test::CutModel;
 using test::SmallRun;
@@ -355,3 +355,5 @@ TEST_CASE("In strict mode no policy changes a bit of weights that are clipped",
     }
   }
 }
+
+}  // namespace zygos::test_policies

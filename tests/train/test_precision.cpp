@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_precision {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::ContainsSubstring;
 using test::CutModel;
 using test::Names;
@@ -279,3 +279,5 @@ TEST_CASE("A layer that takes token ids for numbers is refused beside bf16", "[t
                     ContainsSubstring("layer 'numbers': it reads the model's input, which holds"));
   CHECK_NOTHROW(graph.require_precision(DType::f32));
 }
+
+}  // namespace zygos::test_precision

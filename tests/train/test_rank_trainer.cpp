@@ -18,9 +18,9 @@
 #include <optional>
 #include <thread>
 
+namespace zygos::test_rank_trainer {
 namespace {
 
-using namespace zygos;
 using test::RankRun;
 using train::Event;
 using train::EventKind;
@@ -245,3 +245,5 @@ TEST_CASE("A loss that is not finite is told alike on all ranks, with the layer"
   CHECK_THAT(told[0], Catch::Matchers::ContainsSubstring("layer with a value that is not finite"));
   CHECK(told[0] == told[1]);
 }
+
+}  // namespace zygos::test_rank_trainer

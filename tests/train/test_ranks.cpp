@@ -10,9 +10,9 @@
 #include <set>
 #include <thread>
 
+namespace zygos::train::test_ranks {
 namespace {
 
-using namespace zygos;
 using test::RankRun;
 
 /// A policy on so many lanes, and with what optimizer.
@@ -151,3 +151,5 @@ TEST_CASE("A gathered trace has the tasks of all lanes, on one clock", "[train][
   CHECK(gaps[0] > -0.1);
   CHECK(gaps[0] == gaps[1]);
 }
+
+}  // namespace zygos::train::test_ranks

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace zygos::train {
+namespace zygos::train::test_rate_reductions {
 namespace {
 
 /// Counts after each of the evaluations.
@@ -88,4 +88,4 @@ TEST_CASE("The count of reductions goes on from a checkpoint, in the middle of a
   CHECK_THROWS_AS(resumed.restore(checkpoint), CheckpointError);
 }
 
-}  // namespace zygos::train
+}  // namespace zygos::train::test_rate_reductions

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_replay {
 namespace {
 
-using namespace zygos;
 using test::Names;
 using test::SmallRun;
 
@@ -361,3 +361,5 @@ TEST_CASE("One, two and three versions serve no, one and two backwards behind th
   CHECK(finds_its_weights(2) == std::pair(true, false));
   CHECK(finds_its_weights(3) == std::pair(true, true));
 }
+
+}  // namespace zygos::test_replay

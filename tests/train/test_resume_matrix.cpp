@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_resume_matrix {
 namespace {
 
-using namespace zygos;
 using test::SmallRun;
 
 struct Row {
@@ -219,3 +219,5 @@ TEST_CASE("The matrix resumes from checkpoints in files as from those in memory"
     CHECK(trained(one, row, 2, &*read).weights == undisturbed.weights);
   }
 }
+
+}  // namespace zygos::test_resume_matrix

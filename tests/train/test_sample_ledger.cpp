@@ -12,9 +12,9 @@
 #include <cmath>
 #include <span>
 
+namespace zygos::test_sample_ledger {
 namespace {
 
-using namespace zygos;
 using test::SmallRun;
 
 constexpr std::int64_t samples = 1'000'000;
@@ -100,3 +100,5 @@ TEST_CASE("A million samples count once each, however the batches are split", "[
 
   CHECK(worst < 1e-12);
 }
+
+}  // namespace zygos::test_sample_ledger

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_slices {
 namespace {
 
-using namespace zygos;
 using Catch::Matchers::WithinRel;
 using test::SmallRun;
 
@@ -416,3 +416,5 @@ TEST_CASE("A lane that can't hold its slice is refused before the run", "[train]
 
   CHECK_THROWS_AS(run.engine(run.schedule_of(pair({1.0, 16.0}))), MemoryError);
 }
+
+}  // namespace zygos::test_slices

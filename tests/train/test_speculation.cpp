@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
+namespace zygos::test_speculation {
 namespace {
 
-using namespace zygos;
 using schedule::TaskKind;
 using test::SmallRun;
 
@@ -246,3 +246,5 @@ TEST_CASE("The owner keeps what is overwritten, of all buckets but the last, as 
   CHECK(bytes < 12 * elements + 3 * 256);  // three tensors, aligned
   CHECK(count_of(schedule, TaskKind::confirm) == count_of(schedule, TaskKind::speculate));
 }
+
+}  // namespace zygos::test_speculation

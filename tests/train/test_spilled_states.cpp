@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
+namespace zygos::test_spilled_states {
 namespace {
 
-using namespace zygos;
 using memory::Category;
 using schedule::Tier;
 using test::SmallRun;
@@ -245,3 +245,5 @@ TEST_CASE("A damaged state ends the step with an I/O error that names it, and re
   engine->restore(good);
   CHECK_NOTHROW(engine->step(run.batch(), 2));
 }
+
+}  // namespace zygos::test_spilled_states

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+namespace zygos::test_spilled_weights {
 namespace {
 
-using namespace zygos;
 using schedule::Tier;
 using test::SmallRun;
 
@@ -191,3 +191,5 @@ TEST_CASE("A folder without room for the versions is refused before the first st
   CHECK_THROWS_AS(Piped(Tier::file, {"plain"}, folder.path()), IoError);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+}  // namespace zygos::test_spilled_weights

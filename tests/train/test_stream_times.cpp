@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+namespace zygos::test_stream_times {
 namespace {
 
 using zygos::train::StreamTimes;
@@ -88,3 +89,5 @@ TEST_CASE("A lane whose tasks have ended when they return needs no clock", "[tra
   CHECK_FALSE(StreamTimes());
   CHECK_FALSE(StreamTimes(nullptr));
 }
+
+}  // namespace zygos::test_stream_times

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+namespace zygos::test_tiers {
 namespace {
 
-using namespace zygos;
 using memory::Category;
 using test::SmallRun;
 
@@ -188,3 +188,5 @@ TEST_CASE("Weights stashed in a file leave lane and host memory one version besi
 }
 
 }  // namespace
+
+}  // namespace zygos::test_tiers

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-using namespace zygos;
+namespace zygos::test_trace {
 
 namespace {
 
@@ -200,3 +200,5 @@ TEST_CASE("Measured tasks respect the order of the schedule", "[train][trace]") 
     }
   }
 }
+
+}  // namespace zygos::test_trace

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <filesystem>
 
+namespace zygos::test_trainer {
 namespace {
 
-using namespace zygos;
 using train::EventKind;
 
 /// A folder of this test that is gone afterwards.
@@ -203,3 +203,5 @@ TEST_CASE("A batch larger than the data is refused with both numbers", "[train][
       train::Trainer(*engine, run.data, nullptr, nullptr, options),
       Catch::Matchers::ContainsSubstring("30") && Catch::Matchers::ContainsSubstring("40"));
 }
+
+}  // namespace zygos::test_trainer

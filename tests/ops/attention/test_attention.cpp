@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_attention {
 namespace {
 
 using testing::Buffer;
@@ -257,4 +257,4 @@ TEMPLATE_LIST_TEST_CASE("Attention of bf16 equals the reference, by lanes and by
   check_all<TestType, bf16>(&Passes<TestType, bf16>::run_teams);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_attention

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace zygos::ops::attention {
+namespace zygos::ops::attention::test_attention_blocks {
 
 TEST_CASE("Attention has large blocks for long sequences of floats where there is AMX") {
   CHECK(host_block<float>(511) == small_block);
@@ -26,4 +26,4 @@ TEST_CASE("src/ops/README.md has a row for every block of attention") {
   }
 }
 
-}  // namespace zygos::ops::attention
+}  // namespace zygos::ops::attention::test_attention_blocks

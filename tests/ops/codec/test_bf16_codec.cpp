@@ -7,7 +7,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::ops {
+namespace zygos::ops::test_bf16_codec {
 
 using testing::Buffer;
 using testing::make_exec;
@@ -49,4 +49,4 @@ TEMPLATE_LIST_TEST_CASE("What travels as bf16 is rounded to nearest even, and ad
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_bf16_codec

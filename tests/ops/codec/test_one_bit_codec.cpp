@@ -7,7 +7,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::ops {
+namespace zygos::ops::test_one_bit_codec {
 
 using testing::Buffer;
 using testing::make_exec;
@@ -71,4 +71,4 @@ TEMPLATE_LIST_TEST_CASE("Encoding in one bit an element loses nothing of compres
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_one_bit_codec

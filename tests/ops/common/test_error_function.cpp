@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_error_function {
 
 TEMPLATE_TEST_CASE("The error function is that of the library to two units in the last place", "",
                    float, double) {
@@ -73,4 +73,4 @@ TEST_CASE("The error function of an element does not depend on where it stands")
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_error_function

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace zygos::ops {
+namespace zygos::ops::test_exponential {
 
 TEMPLATE_TEST_CASE("The exponential is that of the library to two units in the last place", "",
                    float, double) {
@@ -44,4 +44,4 @@ TEMPLATE_TEST_CASE("The exponential has the library's exact and limiting values"
   CHECK(exponential(std::nextafter(least, -infinity)) == T(0));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_exponential

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_sum_over_rows {
 namespace {
 
 using testing::Buffer;
@@ -131,4 +131,4 @@ TEST_CASE("Every n-th element is the one that divisions find") {
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_sum_over_rows

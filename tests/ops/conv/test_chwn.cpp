@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_chwn {
 namespace {
 
 using testing::random_values_of;
@@ -68,4 +68,4 @@ TEST_CASE("A band is as many rows of pixels as a thread has room to look at") {
   CHECK(bands(0, 9, 3) == 0);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_chwn

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_chwn_col2im {
 namespace {
 
 template <class T>
@@ -63,4 +63,4 @@ TEMPLATE_TEST_CASE("Columns of samples have the bits of columns of pixels", "", 
   CHECK(compared > 5);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_chwn_col2im

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_chwn_conv {
 namespace {
 
 using testing::inputs;
@@ -90,4 +90,4 @@ TEST_CASE("Samples share vectors where rows of pixels are short and samples are 
   CHECK_FALSE(is_profitable({0, 6, 16, 1, {14, 5}, {14, 5}}));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_chwn_conv

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_chwn_weight_gradient {
 namespace {
 
 using testing::Buffer;
@@ -71,4 +71,4 @@ TEMPLATE_TEST_CASE("Gradients of weights in CHWN layout equal their definition",
   CHECK(compared > 50);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_chwn_weight_gradient

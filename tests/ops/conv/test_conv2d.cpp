@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_conv2d {
 namespace {
 
 using testing::Buffer;
@@ -274,4 +274,4 @@ TEST_CASE("A receptive field of more than sixteen thousand elements is too large
   CHECK_FALSE(fits({1, 1, 1, 1, {300, 140}, {300, 140}}));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_conv2d

@@ -12,7 +12,7 @@
 #include <limits>
 #include <string>
 
-namespace zygos::ops {
+namespace zygos::ops::test_conv_algorithm {
 namespace {
 
 constexpr auto w = static_cast<std::int64_t>(microkernel::width<float>);
@@ -84,4 +84,4 @@ TEST_CASE("src/ops/README.md has a row for every rule of the convolution chooser
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_conv_algorithm

@@ -14,7 +14,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_nhwc_weight_gradient {
 namespace {
 
 using testing::Buffer;
@@ -72,4 +72,4 @@ TEMPLATE_TEST_CASE("Gradients of weights in NHWC layout equal their definition",
   CHECK(compared > 50);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_nhwc_weight_gradient

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_transposed_filters {
 namespace {
 
 using testing::Buffer;
@@ -84,4 +84,4 @@ TEMPLATE_LIST_TEST_CASE("Transposed filters are those of each channel, of the ta
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_transposed_filters

@@ -14,7 +14,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_activation {
 namespace {
 
 using testing::Buffer;
@@ -114,4 +114,4 @@ TEMPLATE_LIST_TEST_CASE("Activations keep NaN and stand the ends of the range", 
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_activation

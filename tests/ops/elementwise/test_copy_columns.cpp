@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_copy_columns {
 
 using testing::Buffer;
 using testing::difference;
@@ -55,4 +55,4 @@ TEMPLATE_LIST_TEST_CASE("A block of columns moves and nothing else changes", "",
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_copy_columns

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_copy_samples {
 
 using testing::Buffer;
 using testing::difference;
@@ -119,4 +119,4 @@ TEST_CASE("Axes that follow each other on both sides are joined") {
   CHECK(joined({}).rank == 1);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_copy_samples

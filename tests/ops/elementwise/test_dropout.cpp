@@ -15,7 +15,7 @@
 #include <numeric>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_dropout {
 namespace {
 
 using testing::Buffer;
@@ -289,4 +289,4 @@ TEST_CASE("The sum behind dropout may take the place of either operand") {
   CHECK(other.values() == expected);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_dropout

@@ -7,7 +7,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-namespace zygos::ops {
+namespace zygos::ops::test_elementwise {
 
 using testing::Buffer;
 using testing::make_exec;
@@ -62,4 +62,4 @@ TEMPLATE_LIST_TEST_CASE("A sum may be written over its first term", "", testing:
   CHECK(y.values() == std::vector<T>{T(11), T(22), T(33)});
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_elementwise

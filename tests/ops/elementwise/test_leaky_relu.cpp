@@ -9,7 +9,7 @@
 
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_leaky_relu {
 
 using testing::Buffer;
 using testing::difference;
@@ -46,4 +46,4 @@ TEMPLATE_LIST_TEST_CASE("The leaky ReLU and its gradient equal the formula", "",
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_leaky_relu

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_random_words {
 namespace {
 
 constexpr std::size_t count = 4 * blocks_together;
@@ -61,4 +61,4 @@ TEST_CASE("Blocks drawn side by side have the published words") {
   CHECK(words[3] == 0x9B00DBD8U);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_random_words

@@ -14,7 +14,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_bf16x3_gemm {
 namespace {
 
 using testing::random_values;
@@ -243,4 +243,4 @@ TEST_CASE("bf16x3 is profitable for products that are large in every extent") {
   CHECK_FALSE(bf16x3_is_profitable(GemmForm::nt, 32, 1024, 1024));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_bf16x3_gemm

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_dot_gemm {
 
 using testing::Buffer;
 using testing::difference;
@@ -57,4 +57,4 @@ TEMPLATE_LIST_TEST_CASE("A product of few results by dot products equals its def
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_dot_gemm

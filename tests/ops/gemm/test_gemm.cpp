@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_gemm {
 namespace {
 
 using testing::Buffer;
@@ -199,4 +199,4 @@ TEST_CASE("Products have the same bits for any number of threads") {
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_gemm

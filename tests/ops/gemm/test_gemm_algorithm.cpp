@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace zygos::ops {
+namespace zygos::ops::test_gemm_algorithm {
 namespace {
 
 const GemmRule& rule_of(GemmAlgorithm algorithm) {
@@ -68,4 +68,4 @@ TEST_CASE("src/ops/README.md has a row for every rule of the GEMM chooser") {
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_gemm_algorithm

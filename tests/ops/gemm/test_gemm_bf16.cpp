@@ -16,7 +16,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_gemm_bf16 {
 namespace {
 
 using testing::Buffer;
@@ -290,4 +290,4 @@ TEST_CASE("Products of bf16 have the same bits for any number of threads and of 
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_gemm_bf16

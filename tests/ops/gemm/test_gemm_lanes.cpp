@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_gemm_lanes {
 namespace {
 
 using Exec = Kokkos::Serial;
@@ -112,4 +112,4 @@ TEMPLATE_TEST_CASE("Lanes that multiply at the same moment get the bits they get
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_gemm_lanes

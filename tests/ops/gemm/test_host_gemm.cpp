@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_host_gemm {
 namespace {
 
 using testing::difference;
@@ -240,4 +240,4 @@ TEST_CASE("The tiles of a host GEMM cover it, one for one thread") {
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_host_gemm

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace zygos::ops {
+namespace zygos::ops::test_matrix_gemm {
 namespace {
 
 using testing::Buffer;
@@ -67,4 +67,4 @@ TEMPLATE_LIST_TEST_CASE("Many rows and columns take the large tile, to the same 
   CHECK(c.values() == small.values());
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_matrix_gemm

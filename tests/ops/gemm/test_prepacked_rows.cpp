@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_prepacked_rows {
 namespace {
 
 using testing::difference;
@@ -128,4 +128,4 @@ TEMPLATE_TEST_CASE("Rows that there is no room for don't fit", "", float, double
   CHECK_FALSE(Rows::fits(1, 0));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_prepacked_rows

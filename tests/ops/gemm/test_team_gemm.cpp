@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace zygos::ops {
+namespace zygos::ops::test_team_gemm {
 namespace {
 
 using testing::Buffer;
@@ -56,4 +56,4 @@ TEMPLATE_LIST_TEST_CASE("Many columns take a larger tile, to the same bits", "",
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_team_gemm

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_tiling {
 namespace {
 
 struct Extents {
@@ -93,4 +93,4 @@ TEST_CASE("A product of training size has work for many threads") {
   CHECK(bf16x3_tiling(2048, 2048, 8).count() >= 8);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_tiling

@@ -20,7 +20,7 @@
 #include <numeric>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_cross_entropy {
 
 using testing::Buffer;
 using testing::difference;
@@ -400,4 +400,4 @@ TEMPLATE_LIST_TEST_CASE(
   CHECK(out.guards_intact());
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_cross_entropy

@@ -18,7 +18,7 @@
 #include <numeric>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_loss {
 
 using testing::Buffer;
 using testing::difference;
@@ -195,4 +195,4 @@ TEMPLATE_LIST_TEST_CASE("A NaN among probabilities reaches the Dice loss", "",
   CHECK(std::isnan(out.gradient.values()[0]));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_loss

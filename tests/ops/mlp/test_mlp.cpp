@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_mlp {
 namespace {
 
 using testing::Buffer;
@@ -193,4 +193,4 @@ TEST_CASE("Layers that do not fit into one kernel are refused") {
   CHECK_NOTHROW(run(unfit.layers, 4, 5));
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_mlp

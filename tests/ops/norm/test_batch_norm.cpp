@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace zygos::ops {
+namespace zygos::ops::test_batch_norm {
 
 using testing::Buffer;
 using testing::difference;
@@ -82,4 +82,4 @@ TEMPLATE_LIST_TEST_CASE("Gradients of channels sum, with or without an input's",
   CHECK(difference(run.d_parameters[3].values(), expected.d_variance, 16.0) == "");
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_batch_norm

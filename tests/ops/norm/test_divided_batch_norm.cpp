@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace zygos::ops {
+namespace zygos::ops::test_divided_batch_norm {
 namespace {
 
 using testing::Buffer;
@@ -122,4 +122,4 @@ TEMPLATE_LIST_TEST_CASE("Parts of a batch that share their statistics make up th
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_divided_batch_norm

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_layer_norm {
 namespace {
 
 using testing::Buffer;
@@ -152,4 +152,4 @@ TEMPLATE_LIST_TEST_CASE("Normalisation and its gradients equal their definition"
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_layer_norm

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_lrn {
 namespace {
 
 using testing::Buffer;
@@ -116,4 +116,4 @@ TEMPLATE_LIST_TEST_CASE("Local response normalisation equals its definition", ""
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_lrn

@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_pool2d {
 namespace {
 
 using testing::Buffer;
@@ -167,4 +167,4 @@ TEMPLATE_LIST_TEST_CASE("Pooling for the mean equals its definition", "", testin
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_pool2d

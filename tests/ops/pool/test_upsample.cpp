@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_upsample {
 namespace {
 
 using testing::Buffer;
@@ -125,4 +125,4 @@ TEMPLATE_LIST_TEST_CASE("Enlarged images and their gradients equal the reference
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_upsample

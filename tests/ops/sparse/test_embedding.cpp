@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_embedding {
 namespace {
 
 using testing::Buffer;
@@ -209,4 +209,4 @@ TEMPLATE_LIST_TEST_CASE("What is added to every row is summed over the rows in i
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_embedding

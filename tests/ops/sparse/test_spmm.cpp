@@ -10,7 +10,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_spmm {
 
 using testing::Buffer;
 using testing::difference;
@@ -165,4 +165,4 @@ TEST_CASE("An SpMM has the same bits for any number of threads") {
   CHECK(bits(4) == one);
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_spmm

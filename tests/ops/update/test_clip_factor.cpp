@@ -13,7 +13,7 @@
 #include <limits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_clip_factor {
 namespace {
 
 using testing::Buffer;
@@ -112,4 +112,4 @@ TEMPLATE_LIST_TEST_CASE(
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_clip_factor

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_one_bit_adam {
 
 using testing::Buffer;
 using testing::make_exec;
@@ -195,4 +195,4 @@ TEMPLATE_LIST_TEST_CASE("Steps go to momentum and weights, but not where no vari
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_one_bit_adam

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace zygos::ops {
+namespace zygos::ops::test_update {
 namespace {
 
 using testing::Buffer;
@@ -429,4 +429,4 @@ TEMPLATE_LIST_TEST_CASE("A gradient that is not finite is told and changes nothi
   }
 }
 
-}  // namespace zygos::ops
+}  // namespace zygos::ops::test_update
