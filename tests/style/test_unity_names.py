@@ -10,10 +10,10 @@ import unity_names
 
 
 class UnityNames(unittest.TestCase):
-    def faults(self, first, second, module="io"):
+    def faults(self, first, second, module="src/io"):
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("a", first), ("b", second)):
-                file = Path(folder, "src", module, name + ".cpp")
+                file = Path(folder, module, name + ".cpp")
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text("namespace zygos::io {\nnamespace {\n" + text + "\n}\n}\n")
             return [line.split(" ")[1] for line in unity_names.faults(Path(folder))]
@@ -32,7 +32,13 @@ class UnityNames(unittest.TestCase):
 
     def test_modules_and_sources_compiled_separately_are_left_out(self):
         text = "constexpr int most = 4;"
-        self.assertEqual(self.faults(text, text, "ops"), [])
+        self.assertEqual(self.faults(text, text, "src/ops"), [])
+
+    def test_tests_of_a_module_clash_unless_each_has_a_namespace(self):
+        text = "constexpr int most = 4;"
+        self.assertEqual(self.faults(text, text, "tests/io"), ["most"])
+        in_own = "}}\nnamespace zygos::io::test_%s {\nnamespace {\n" + text
+        self.assertEqual(self.faults(in_own % "a", in_own % "b", "tests/io"), [])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     python3 unity_names.py ROOT
 
 A unity build puts several sources into one translation unit, and which ones depends on the preset's list of sources. What
-an unnamed namespace holds must therefore differ by name (functions: by name and parameter types) within a module.
+an unnamed namespace holds must therefore differ by name (functions: by name and parameter types) within a module. The
+tests of a module share translation units, too: each file test_X.cpp has a namespace test_X.
 Prints one line per fault, `file:line: what`, and exits 1 if there is any.
 """
 
@@ -19,7 +20,8 @@ NAMESPACE = re.compile(r"(?:inline\s+)?namespace\s*([\w:]*)\s*$")
 TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+class)?)\s+(?:\[\[\w+\]\]\s+)?(\w+)\s*(?:final\s*)?(?::[^:].*)?$", re.S)
 FUNCTION = re.compile(r"([\w~:]+|operator\s*\S+)\s*\((.*)\)\s*(?:const|noexcept|requires.*|->.*|\s)*$", re.S)
 VARIABLE = re.compile(r"[\w>\]&*]\s+[&*]*(\w+)\s*(?:\[[^\]]*\])*\s*$")
-SEPARATE = {"ops"}  # compiled source by source (src/ops/CMakeLists.txt)
+# Compiled source by source (src/ops/CMakeLists.txt, tests/docs, tests/install, tests/fuzz).
+SEPARATE = {("src", "ops"), ("tests", "docs"), ("tests", "install"), ("tests", "crash")}
 TEMPLATE = re.compile(r"^\s*template\s*<")
 
 
@@ -100,12 +102,12 @@ def own_names(text):
 
 def faults(root):
     seen = defaultdict(list)
-    for path in sorted(root.glob("src/*/**/*.cpp")):
+    for path in sorted([*root.glob("src/*/**/*.cpp"), *root.glob("tests/*/**/*.cpp")]):
         file = path.relative_to(root)
-        if file.parts[1] in SEPARATE:
+        if file.parts[:2] in SEPARATE:
             continue
         for space, name, line in own_names(path.read_text()):
-            seen[file.parts[1], space, name].append(f"{file}:{line}")
+            seen[file.parts[:2], space, name].append(f"{file}:{line}")
     for (_, _, name), places in sorted(seen.items()):
         for place in places[1:]:
             if place.rsplit(":", 1)[0] != places[0].rsplit(":", 1)[0]:
