@@ -77,6 +77,7 @@ typedef struct zygos_surrogate_options {
   int32_t stored;  /* ZYGOS_FLOAT32 or ZYGOS_FLOAT64, what samples are stored as; ZYGOS_TYPE_NONE:
                     * ZYGOS_FLOAT64 */
   int32_t threads; /* that work; 0: those of the session. 1: the calling thread alone */
+  int32_t members; /* networks of an ensemble, which zygos_surrogate_predict_spread() asks; 0: 1 */
 } zygos_surrogate_options;
 
 /* All memory but that for other numbers of samples is allocated here. */
@@ -139,6 +140,16 @@ int zygos_surrogate_predict(zygos_surrogate* surrogate, const zygos_array* input
                             int32_t inputs_count, const zygos_array* outputs, int32_t outputs_count,
                             zygos_error* error);
 
+/* The same of an ensemble, an `options.members` of 2 or more: outputs are the mean of its networks,
+ * and spread(i), an array of one number a sample, is the standard deviation between them, each
+ * output in units of its target's deviation, root mean square over the outputs. It compares with
+ * relative_error, and is NaN where a prediction is: write !(spread < limit) for the samples that
+ * need the solver. ZYGOS_ERROR_USAGE for a surrogate of one network. */
+int zygos_surrogate_predict_spread(zygos_surrogate* surrogate, const zygos_array* inputs,
+                                   int32_t inputs_count, const zygos_array* outputs,
+                                   int32_t outputs_count, const zygos_array* spread,
+                                   zygos_error* error);
+
 /* Weights and optimizer states as they were before the first good step of the last training that
  * had one. */
 int zygos_surrogate_rollback(zygos_surrogate* surrogate, zygos_error* error);
@@ -174,6 +185,7 @@ typedef struct zygos_surrogate_info {
   int64_t training;        /* samples to train on that are kept now */
   int64_t validation;      /* samples that are held out now */
   int64_t bytes;           /* of memory, samples included */
+  int64_t members;         /* networks; steps are summed over them */
 } zygos_surrogate_info;
 
 int zygos_surrogate_get_info(zygos_surrogate* surrogate, zygos_surrogate_info* info,

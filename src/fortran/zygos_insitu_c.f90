@@ -26,6 +26,7 @@ module zygos_insitu_c
     integer(c_int32_t) :: keep = 0
     integer(c_int32_t) :: stored = 0
     integer(c_int32_t) :: threads = 0
+    integer(c_int32_t) :: members = 0
   end type c_surrogate_options
 
   type, bind(c) :: c_training
@@ -58,6 +59,7 @@ module zygos_insitu_c
     integer(c_int64_t) :: training = 0
     integer(c_int64_t) :: validation = 0
     integer(c_int64_t) :: bytes = 0
+    integer(c_int64_t) :: members = 0
   end type c_surrogate_info
 
   interface
@@ -131,6 +133,15 @@ module zygos_insitu_c
       integer(c_int32_t), value :: inputs_count, outputs_count
       type(c_error), intent(inout) :: error
     end function c_surrogate_predict
+
+    integer(c_int) function c_surrogate_predict_spread(surrogate, inputs, inputs_count, outputs, outputs_count, spread, error) &
+        bind(c, name='zygos_surrogate_predict_spread')
+      import
+      type(c_ptr), value :: surrogate
+      type(c_array), intent(in) :: inputs(*), outputs(*), spread
+      integer(c_int32_t), value :: inputs_count, outputs_count
+      type(c_error), intent(inout) :: error
+    end function c_surrogate_predict_spread
 
     integer(c_int) function c_surrogate_rollback(surrogate, error) bind(c, name='zygos_surrogate_rollback')
       import

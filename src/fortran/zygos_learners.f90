@@ -22,7 +22,7 @@ module zygos_learners
   type :: zygos_surrogate_info
     integer :: precision = 0, threads = 0
     integer(int64) :: steps = 0, steps_refused = 0, samples_seen = 0, samples_refused = 0
-    integer(int64) :: training = 0, validation = 0, bytes = 0
+    integer(int64) :: training = 0, validation = 0, bytes = 0, members = 0
   end type zygos_surrogate_info
 
   type :: zygos_learner
@@ -168,6 +168,7 @@ contains
     info%training = found%training
     info%validation = found%validation
     info%bytes = found%bytes
+    info%members = found%members
   end function learner_info
 
   ! Of a sample, in the order of Fortran.

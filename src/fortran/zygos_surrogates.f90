@@ -39,9 +39,13 @@ module zygos_surrogates
     ! or ([inputs], [targets]) of zygos_view()s for samples in several pieces.
     generic :: add => add_44, add_48, add_84, add_88, add_views_4, add_views_8, add_views
     generic :: predict => predict_44, predict_48, predict_84, predict_88, predict_views_4, predict_views_8, predict_views
+    ! predict_spread(inputs, outputs, spread), of an ensemble: all real32, all real64, or ([inputs], [outputs], spread) of
+    ! zygos_view()s. outputs: the mean of its networks; spread(n): how far they are apart.
+    generic :: predict_spread => predict_spread_4, predict_spread_8, predict_spread_views
     generic :: assignment(=) => surrogate_from
     procedure, private :: add_44, add_48, add_84, add_88, add_views_4, add_views_8, add_views
     procedure, private :: predict_44, predict_48, predict_84, predict_88, predict_views_4, predict_views_8, predict_views
+    procedure, private :: predict_spread_4, predict_spread_8, predict_spread_views
     procedure, private :: surrogate_from
     final :: surrogate_final
   end type zygos_surrogate
@@ -53,14 +57,15 @@ contains
 
   ! ------------------------------------------------------------------------------------ creation
 
-  ! activation: 'tanh', 'relu', 'sigmoid', 'gelu' or 'linear'. keep: 'uniform' or 'newest'.
+  ! members: networks of an ensemble. activation: 'tanh', 'relu', 'sigmoid', 'gelu' or 'linear'. keep: 'uniform' or 'newest'.
   subroutine surrogate_create(self, session, inputs, outputs, hidden, activation, learning_rate, batch, min_samples, block, &
-                              precision, standardise, seed, capacity, validate_every, keep, stored, threads, stat, errmsg)
+                              precision, standardise, seed, capacity, validate_every, keep, stored, threads, members, stat, &
+                              errmsg)
     class(zygos_surrogate), intent(inout) :: self
     class(zygos_session), intent(in) :: session
     integer, intent(in) :: inputs, outputs
     integer, intent(in), optional :: hidden(:), batch, min_samples, block, precision, seed, capacity, validate_every, &
-        stored, threads
+        stored, threads, members
     real(real64), intent(in), optional :: learning_rate
     logical, intent(in), optional :: standardise
     character(*), intent(in), optional :: activation, keep
@@ -76,6 +81,7 @@ contains
     options = numbers_of(batch, min_samples, block, precision, seed, capacity, validate_every, stored, threads)
     options%inputs = inputs
     options%outputs = outputs
+    options%members = int(value_or(members, 0), c_int32_t)
     if (present(hidden)) then
       widths = hidden
       options%hidden_count = size(hidden)
@@ -408,4 +414,57 @@ contains
                             int(size(outputs), c_int32_t), error)
     call conclude(code, error, stat, errmsg)
   end subroutine predict_views
+
+  subroutine predict_spread_any(self, inputs, outputs, spread, stat, errmsg)
+    class(zygos_surrogate), intent(inout) :: self
+    type(*), intent(in) :: inputs(..)
+    type(*), intent(inout) :: outputs(..), spread(..)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(zygos_array) :: arrays(3)
+    type(c_error) :: error
+    integer(c_int) :: code
+
+    code = c_array_of(inputs, arrays(1)%c, error)
+    if (code == code_ok) code = c_array_of(outputs, arrays(2)%c, error)
+    if (code == code_ok) code = c_array_of(spread, arrays(3)%c, error)
+    if (code == code_ok) then
+      call self%predict_spread(arrays(1:1), arrays(2:2), arrays(3), stat, errmsg)
+    else
+      call conclude(code, error, stat, errmsg)
+    end if
+  end subroutine predict_spread_any
+
+  subroutine predict_spread_4(self, inputs, outputs, spread, stat, errmsg)
+    class(zygos_surrogate), intent(inout) :: self
+    real(real32), intent(in) :: inputs(..)
+    real(real32), intent(inout) :: outputs(..), spread(..)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    call predict_spread_any(self, inputs, outputs, spread, stat, errmsg)
+  end subroutine predict_spread_4
+
+  subroutine predict_spread_8(self, inputs, outputs, spread, stat, errmsg)
+    class(zygos_surrogate), intent(inout) :: self
+    real(real64), intent(in) :: inputs(..)
+    real(real64), intent(inout) :: outputs(..), spread(..)
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+
+    call predict_spread_any(self, inputs, outputs, spread, stat, errmsg)
+  end subroutine predict_spread_8
+
+  subroutine predict_spread_views(self, inputs, outputs, spread, stat, errmsg)
+    class(zygos_surrogate), intent(inout) :: self
+    type(zygos_array), intent(in) :: inputs(:), outputs(:), spread
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_error) :: error
+    integer(c_int) :: code
+
+    code = c_surrogate_predict_spread(self%handle, inputs%c, int(size(inputs), c_int32_t), outputs%c, &
+                                      int(size(outputs), c_int32_t), spread%c, error)
+    call conclude(code, error, stat, errmsg)
+  end subroutine predict_spread_views
 end module zygos_surrogates

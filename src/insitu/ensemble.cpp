@@ -121,14 +121,17 @@ TrainReport Ensemble::train(const Reservoir& reservoir, const TrainOptions& opti
 
 void Ensemble::predict_samples(const lane::Execution& execution,
                                std::span<const infer::Samples> inputs,
-                               std::span<const infer::Samples> mean, const infer::Samples& spread) {
+                               std::span<const infer::Samples> mean,
+                               std::span<const infer::Samples> spread) {
   const std::int64_t count = count_of("inputs", inputs);
-  for (const auto views : {inputs, mean}) {
+  for (const auto views : {inputs, mean, spread}) {
     static_cast<void>(columns_of(views));  // refuses more Views than Parts has room for
   }
-  require_fit("inputs", inputs, members_.front().graph().input_shape(), count);
-  require_fit("means", mean, members_.front().graph().output_shape(), count);
-  require_fit("spread", {&spread, 1}, Shape{1}, count);
+  require_fit("inputs", inputs, graph().input_shape(), count);
+  require_fit("means", mean, graph().output_shape(), count);
+  if (!spread.empty()) {
+    require_fit("spread", spread, Shape{1}, count);
+  }
   const Workspace& work = *workspace_;
   const Predictions predictions{work.values_of(0), size(), work.block};
   for (std::int64_t first = 0; first < count; first += work.block) {
@@ -138,8 +141,7 @@ void Ensemble::predict_samples(const lane::Execution& execution,
       (*this)[member].predict_samples(execution, Parts(inputs, first, some), {&predicted, 1});
     }
     combine_members(execution, predictions, members_.front().target_scales(),
-                    columns_of(Parts(mean, first, some)),
-                    columns_of(Parts({&spread, 1}, first, some)));
+                    columns_of(Parts(mean, first, some)), columns_of(Parts(spread, first, some)));
   }
 }
 
@@ -163,6 +165,28 @@ Validation Ensemble::validate(const Reservoir& reservoir) {
     all.root_mean_squares = {};
   }
   return all;
+}
+
+void Ensemble::rollback() {
+  for (Surrogate& member : members_) {
+    member.rollback();
+  }
+}
+
+std::int64_t Ensemble::steps() const noexcept {
+  std::int64_t steps = 0;
+  for (const Surrogate& member : members_) {
+    steps += member.steps();
+  }
+  return steps;
+}
+
+std::int64_t Ensemble::refused() const noexcept {
+  std::int64_t refused = 0;
+  for (const Surrogate& member : members_) {
+    refused += member.refused();
+  }
+  return refused;
 }
 
 std::size_t Ensemble::bytes() const noexcept {

@@ -6,6 +6,7 @@
 #include "surrogate_samples.hpp"
 
 #include "zygos/insitu/deck.hpp"
+#include "zygos/insitu/ensemble.hpp"
 
 #include <catch2/generators/catch_generators.hpp>
 
@@ -105,6 +106,45 @@ TEST_CASE("A surrogate of C learns with the bits of C++", "[c][insitu]") {
                                 insitu::samples_of_views(expected_out));
   const auto out = predicted(net, particles, 130);
   CHECK(std::equal(out.begin(), out.end(), expected_out.data()));
+}
+
+TEST_CASE("An ensemble of C predicts the mean and the spread of the one of C++", "[c][insitu]") {
+  const Session session;
+  zygos_surrogate_options options = small_options();
+  options.threads = 2;
+  options.members = 3;
+  const SurrogateHandle net = create(session, options);
+  const Kokkos::OpenMP exec(2);
+  const Particles<double> particles(200);
+  auto made =
+      insitu::Ensemble::mlp({.in = 6, .hidden = {24, 24}, .out = 2}, exec, 3, {.batch = 32});
+  auto samples = made.reservoir({.capacity = 300});
+  const auto [inputs, targets] = particles.part(0, 200);
+  samples.add(exec, inputs, targets);
+  made.train(samples, {.max_steps = 10});
+  const Matrix<double> mean("zygos::test::mean", 200, 2);
+  const Kokkos::View<double*, Kokkos::HostSpace> spread("zygos::test::spread", 200);
+  made.predict(exec, inputs, mean, spread);
+
+  add(net, particles, 0, 200);
+  CHECK(learn(net, 10).steps == 30);
+  const Part part(particles, 0, 200);
+  std::vector<double> out(400), apart(200);
+  const zygos_array output = array_of(out.data(), {200, 2});
+  const zygos_array distance = array_of(apart.data(), {200});
+  ZYGOS_TEST_OK(zygos_surrogate_predict_spread(net.get(), part.inputs.data(), 2, &output, 1,
+                                               &distance, &error));
+
+  CHECK(std::equal(out.begin(), out.end(), mean.data()));
+  CHECK(std::equal(apart.begin(), apart.end(), spread.data()));
+  CHECK(predicted(net, particles, 200) == out);
+  CHECK(info_of(net).members == 3);
+  CHECK(info_of(net).steps == 30);
+  const SurrogateHandle restored = create(session, options);
+  const auto bytes = saved(net);
+  ZYGOS_TEST_OK(
+      zygos_surrogate_restore_state(restored.get(), bytes.data(), std::ssize(bytes), &error));
+  CHECK(predicted(restored, particles, 200) == out);
 }
 
 TEST_CASE("Options of C are those of C++", "[c][insitu]") {

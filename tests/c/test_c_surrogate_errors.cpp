@@ -77,6 +77,32 @@ TEST_CASE("Options of a surrogate that make no sense are refused by name", "[c][
   CHECK_THAT(refused([](O& o) { o.keep = 2; }), ContainsSubstring("keep is 2"));
   CHECK_THAT(refused([](O& o) { o.stored = ZYGOS_BFLOAT16; }), ContainsSubstring("f32 or f64"));
   CHECK_THAT(refused([](O& o) { o.threads = -1; }), ContainsSubstring("-1 threads"));
+  CHECK_THAT(refused([](O& o) { o.members = -1; }), ContainsSubstring("-1 members"));
+}
+
+TEST_CASE("A surrogate of one network has no spread, and an ensemble's has a number a sample",
+          "[c][insitu]") {
+  const Session session;
+  const Particles<double> particles(20);
+  const Part part(particles, 0, 20);
+  std::vector<double> out(40), apart(20);
+  const zygos_array output = array_of(out.data(), {20, 2});
+  const auto refused = [&](const SurrogateHandle& net, const zygos_array* spread) {
+    return refusal(ZYGOS_ERROR_USAGE, [&](E e) {
+      return zygos_surrogate_predict_spread(net.get(), part.inputs.data(), 2, &output, 1, spread,
+                                            e);
+    });
+  };
+  const zygos_array right = array_of(apart.data(), {20});
+  const zygos_array wide = array_of(out.data(), {20, 2});
+  CHECK_THAT(refused(create(session, small_options()), &right),
+             ContainsSubstring("one network has no spread"));
+  zygos_surrogate_options options = small_options();
+  options.members = 2;
+  const SurrogateHandle net = create(session, options);
+  CHECK_THAT(refused(net, &wide), ContainsSubstring("spread"));
+  CHECK(refused(net, nullptr) == "spread is NULL");
+  CHECK(out == std::vector<double>(40));
 }
 
 TEST_CASE("An input file that describes no surrogate is refused with its line", "[c][insitu]") {

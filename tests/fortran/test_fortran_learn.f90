@@ -157,6 +157,41 @@ contains
     call check(all(abs(y(1, :) - one) <= 0) .and. all(abs(y(2, :) - two) <= 0), 'predict views, views')
   end subroutine check_predicting
 
+  subroutine check_ensemble(session)
+    type(zygos_session), intent(in) :: session
+    type(zygos_surrogate) :: nets, one
+    real(real64), target :: x(3, cells), f(2, cells), y(2, cells), spread(cells), far(cells), again(cells)
+    real(real64) :: mean(2, cells)
+    real(real32) :: x4(3, cells), y4(2, cells), spread4(cells)
+    character(200) :: message
+    integer :: stat
+
+    call fill(x, f, 0)
+    call nets%create(session, inputs=3, outputs=2, hidden=[16, 16], batch=32, capacity=500, members=3)
+    call nets%add(x, f)
+    call nets%train(max_steps=300)
+    spread = -1
+    call nets%predict_spread(x, y, spread)
+    call check(all(spread > 0) .and. sum(spread) < 0.5_real64*cells, 'networks that have learned the same')
+    call nets%predict(x, mean)
+    call check(all(abs(mean - y) <= 0), 'their mean')
+    call nets%predict_spread([zygos_view(x)], [zygos_view(y)], zygos_view(again))
+    call check(all(abs(again - spread) <= 0), 'the spread of views')
+    x4 = real(x, real32)
+    call nets%predict_spread(x4, y4, spread4)
+    call check(all(abs(spread4 - real(spread, real32)) <= 0), 'the spread as real32')
+    call nets%predict_spread(x + 20, y, far)
+    call check(sum(far) > 3*sum(spread), 'networks that do not know')
+    associate (info => nets%info())
+      call check(info%members == 3 .and. info%steps == 900, 'the info of an ensemble')
+    end associate
+    call create(session, one)
+    call one%predict_spread(x, y, spread, stat=stat, errmsg=message)
+    call check(stat == zygos_error_usage .and. index(message, 'no spread') > 0, 'the spread of one network')
+    call nets%predict_spread(x, y, spread(2:), stat=stat, errmsg=message)
+    call check(stat == zygos_error_usage .and. index(message, 'spread') > 0, 'too little room for the spread')
+  end subroutine check_ensemble
+
   subroutine check_errors_of_outputs(session)
     type(zygos_session), intent(in) :: session
     type(zygos_surrogate) :: net
@@ -334,6 +369,7 @@ program test_fortran_learn
   call session%initialize(threads=2)
   call check_adding(session)
   call check_predicting(session)
+  call check_ensemble(session)
   call check_errors_of_outputs(session)
   call check_restart(session)
   call check_options(session)

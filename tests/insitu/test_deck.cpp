@@ -6,6 +6,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/deck/findings.hpp"
 #include "zygos/insitu/deck.hpp"
+#include "zygos/insitu/ensemble.hpp"
 
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -66,6 +67,21 @@ TEST_CASE("A section of a simulation's input makes the surrogate that C++ makes"
       {.in = 6, .hidden = {24, 16}, .out = 2, .activation = nn::Activation::relu}, exec,
       {.optimizer = spec.options.optimizer, .batch = 32, .seed = 9});
   CHECK(same(net.state(), made.state()));
+}
+
+TEST_CASE("A section may ask for an ensemble", "[insitu][deck]") {
+  std::string text = input;
+  CHECK(surrogate_spec(text).members == 1);
+  text.replace(text.find("  seed: 9"), 9, "  seed: 9\n  members: 3");
+
+  const auto spec = surrogate_spec(text);
+
+  const Kokkos::OpenMP exec(1);
+  const insitu::Ensemble nets(spec.graph, exec, spec.members, spec.options);
+  CHECK(nets.size() == 3);
+  text.replace(text.find("members: 3"), 10, "members: 0");
+  CHECK_THROWS_MATCHES(surrogate_spec(text), deck::DeckError,
+                       MessageMatches(ContainsSubstring("members")));
 }
 
 TEST_CASE("A section may list layers of any type", "[insitu][deck]") {

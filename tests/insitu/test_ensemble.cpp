@@ -80,6 +80,40 @@ TEST_CASE("An ensemble's mean and spread are those of its members' predictions",
   }
 }
 
+TEST_CASE("The mean of an ensemble is the same without its spread", "[insitu]") {
+  const Kokkos::OpenMP exec(2);
+  const Particles<double> particles(257);
+  auto nets = small_ensemble(exec, {.block = 100});
+  const Matrix<double> mean("zygos::test::mean", 257, 2), alone("zygos::test::alone", 257, 2);
+  const Kokkos::View<double*, Kokkos::HostSpace> spread("zygos::test::spread", 257);
+
+  nets.predict(exec, particles.inputs(), mean, spread);
+  nets.predict(exec, particles.inputs(), alone);
+
+  CHECK(std::equal(mean.data(), mean.data() + mean.size(), alone.data()));
+}
+
+TEST_CASE("A rollback of an ensemble takes every member back, and its counters are sums",
+          "[insitu]") {
+  const Kokkos::OpenMP exec(2);
+  const Particles<double> particles(300);
+  auto nets = small_ensemble(exec);
+  auto samples = nets.reservoir({.capacity = 300});
+  samples.add(exec, particles.inputs(), particles.f);
+  nets.train(samples, {.max_steps = 10});
+  const Matrix<double> before("zygos::test::before", 300, 2), after("zygos::test::after", 300, 2);
+  nets.predict(exec, particles.inputs(), before);
+  CHECK(nets.steps() == 30);
+  CHECK(nets.refused() == 0);
+
+  nets.train(samples, {.max_steps = 5});
+  nets.rollback();
+
+  nets.predict(exec, particles.inputs(), after);
+  CHECK(std::equal(before.data(), before.data() + before.size(), after.data()));
+  CHECK(nets.steps() == 45);
+}
+
 TEST_CASE("The spread is small where members have learned and large where they have not",
           "[insitu]") {
   const Kokkos::OpenMP exec(2);

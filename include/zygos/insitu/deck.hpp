@@ -19,6 +19,7 @@
 #include "zygos/deck/schema.hpp"
 #include "zygos/insitu/surrogate.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string_view>
 
@@ -30,6 +31,7 @@ struct SurrogateSpec {
   Options options;
   ReservoirOptions reservoir;
   TrainOptions train;
+  std::int64_t members = 1;  ///< networks: with two or more an insitu::Ensemble is meant
 };
 
 /// All keys, with their documentation: layers, losses, optimizers and schedules of rates are those

@@ -64,21 +64,40 @@ class Ensemble {
                   "predict: the execution space cannot access the memory of an output View, or the "
                   "View is const");
     predict_samples(lane::Execution(exec), samples_of_views(inputs), samples_of_views(mean),
-                    samples_of_views(spread).front());
+                    samples_of_views(spread));
   }
-  /// The same without Views. Nothing checks that `execution` can access the memory.
+  /// The mean alone.
+  template <class Exec, class Inputs, class Outputs>
+  void predict(const Exec& exec, const Inputs& inputs, const Outputs& mean) {
+    static_assert(readable<Exec, Inputs>,
+                  "predict: the execution space cannot access the memory of an input View");
+    static_assert(writable<Exec, Outputs>,
+                  "predict: the execution space cannot access the memory of an output View, or the "
+                  "View is const");
+    predict_samples(lane::Execution(exec), samples_of_views(inputs), samples_of_views(mean));
+  }
+  /// The same without Views; `spread` is one View or none. Nothing checks that `execution` can
+  /// access the memory.
   void predict_samples(const lane::Execution& execution, std::span<const infer::Samples> inputs,
-                       std::span<const infer::Samples> mean, const infer::Samples& spread);
+                       std::span<const infer::Samples> mean,
+                       std::span<const infer::Samples> spread = {});
 
   /// Root mean square over members of their errors on held-out samples: the error of their mean is
   /// no larger.
   Validation validate(const Reservoir& reservoir);
+  /// That of every member.
+  void rollback();
 
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(members_.size()); }
   /// A member by its number, from 0, to look at it or train it alone.
   Surrogate& operator[](std::int64_t member) {
     return members_.at(static_cast<std::size_t>(member));
   }
+  /// What all members are networks of.
+  const graph::Graph& graph() const noexcept { return members_.front().graph(); }
+  /// Steps that were applied, and refused, so far, summed over the members.
+  std::int64_t steps() const noexcept;
+  std::int64_t refused() const noexcept;
   /// Bytes of memory of the execution space.
   std::size_t bytes() const noexcept;
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 
 namespace zygos::c {
 namespace {
@@ -114,20 +115,37 @@ insitu::ReservoirOptions kept_by(const zygos_surrogate_options& options) {
   return out;
 }
 
+std::int64_t members_of(const zygos_surrogate_options& options) {
+  if (options.members < 0) {
+    throw UsageError(std::to_string(options.members) +
+                     " members; an ensemble has 2 or more, and 0 or 1 is one network");
+  }
+  return std::max(options.members, 1);
+}
+
+zygos_surrogate::Net net_of(const insitu::SurrogateSpec& spec, const lane::Execution& execution) {
+  if (spec.members == 1) {
+    return insitu::Surrogate(spec.graph, execution, spec.options);
+  }
+  return insitu::Ensemble(spec.graph, execution, spec.members, spec.options);
+}
+
+insitu::Reservoir reservoir_of(const zygos_surrogate::Net& net,
+                               const insitu::ReservoirOptions& options) {
+  return std::visit([&](const auto& learner) { return learner.reservoir(options); }, net);
+}
+
 /// What `spec` returns, as a surrogate of the session.
 template <class F>
 void put_surrogate(zygos_session* session, zygos_surrogate** surrogate, int threads,
                    const F& spec) {
   zygos_session& owner = required(session, "session");
   zygos_surrogate*& out = required(surrogate, "where the surrogate is to be stored");
-  const insitu::SurrogateSpec made = spec();
-  out = std::make_unique<zygos_surrogate>(owner, made.graph, made.options, made.reservoir,
-                                          made.train, threads)
-            .release();
+  out = std::make_unique<zygos_surrogate>(owner, spec(), threads).release();
 }
 
 void describe(zygos_surrogate& surrogate, zygos_surrogate_info& info) {
-  const graph::Graph& graph = surrogate.net.graph();
+  const graph::Graph& graph = surrogate.graph();
   info = {};
   info.input_rank = static_cast<std::int32_t>(graph.input_shape().rank());
   info.output_rank = static_cast<std::int32_t>(graph.output_shape().rank());
@@ -135,13 +153,19 @@ void describe(zygos_surrogate& surrogate, zygos_surrogate_info& info) {
   std::ranges::copy(graph.output_shape().dimensions(), info.output);
   info.precision = type_of(surrogate.dtype);
   info.threads = surrogate.threads;
-  info.steps = surrogate.net.steps();
-  info.steps_refused = surrogate.net.refused();
+  std::visit(
+      [&](const auto& net) {
+        info.steps = net.steps();
+        info.steps_refused = net.refused();
+        info.bytes = static_cast<std::int64_t>(net.bytes() + surrogate.samples.bytes());
+      },
+      surrogate.net);
+  const auto* ensemble = std::get_if<insitu::Ensemble>(&surrogate.net);
+  info.members = ensemble != nullptr ? ensemble->size() : 1;
   info.samples_seen = surrogate.samples.seen();
   info.samples_refused = surrogate.samples.refused();
   info.training = surrogate.samples.training();
   info.validation = surrogate.samples.validation();
-  info.bytes = static_cast<std::int64_t>(surrogate.net.bytes() + surrogate.samples.bytes());
 }
 
 }  // namespace
@@ -152,17 +176,20 @@ using c::guarded;
 using c::put_surrogate;
 using c::required;
 
-zygos_surrogate::zygos_surrogate(zygos_session& session, const zygos::graph::Graph& graph,
-                                 const zygos::insitu::Options& options,
-                                 const zygos::insitu::ReservoirOptions& kept, const Limits& limits_,
+zygos_surrogate::zygos_surrogate(zygos_session& session, const zygos::insitu::SurrogateSpec& spec,
                                  int threads_)
     : registration(session),
       threads(c::threads_of(session, threads_, "a surrogate")),
       execution(c::execution_of(threads)),
-      dtype(options.dtype),
-      limits(limits_),
-      net(graph, execution, options),
-      samples(net.reservoir(kept)) {}
+      dtype(spec.options.dtype),
+      limits(spec.train),
+      net(c::net_of(spec, execution)),
+      samples(c::reservoir_of(net, spec.reservoir)) {}
+
+const zygos::graph::Graph& zygos_surrogate::graph() const {
+  return std::visit(
+      [](const auto& learner) -> const auto& { return learner.graph(); }, net);
+}
 
 c::InUse zygos_surrogate::use() {
   c::require_place(threads);
@@ -175,7 +202,7 @@ int zygos_surrogate_create(zygos_session* session, const zygos_surrogate_options
     const zygos_surrogate_options& chosen = required(options, "options");
     put_surrogate(session, surrogate, chosen.threads, [&]() -> zygos::insitu::SurrogateSpec {
       return {zygos::insitu::Surrogate::mlp_graph(c::network_of(chosen)), c::training_of(chosen),
-              c::kept_by(chosen), zygos_surrogate::Limits{}};
+              c::kept_by(chosen), zygos_surrogate::Limits{}, c::members_of(chosen)};
     });
   });
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <variant>
 
 namespace zygos::c {
 namespace {
@@ -63,7 +64,7 @@ zygos_training described(const insitu::TrainReport& report) {
 
 /// Throws unless `count` is that of the outputs, or nothing is wanted.
 void require_room(const zygos_surrogate& surrogate, const double* errors, std::int64_t count) {
-  const std::int64_t outputs = surrogate.net.graph().output_shape().size();
+  const std::int64_t outputs = surrogate.graph().output_shape().size();
   if (count == 0 && errors == nullptr) {
     return;
   }
@@ -72,6 +73,24 @@ void require_room(const zygos_surrogate& surrogate, const double* errors, std::i
     throw UsageError("room for the errors of " + std::to_string(count) +
                      " outputs; the surrogate has " + std::to_string(outputs));
   }
+}
+
+/// The arrays of a prediction, in the surrogate's `from` and `to`.
+void put_prediction(zygos_surrogate& surrogate, const zygos_array* inputs,
+                    std::int32_t inputs_count, const zygos_array* outputs,
+                    std::int32_t outputs_count) {
+  put(inputs, inputs_count, "inputs", "the input", surrogate.from);
+  put(outputs, outputs_count, "outputs", "the output", surrogate.to);
+}
+
+insitu::Ensemble& ensemble_of(zygos_surrogate& surrogate) {
+  auto* ensemble = std::get_if<insitu::Ensemble>(&surrogate.net);
+  if (ensemble == nullptr) {
+    throw UsageError(
+        "a surrogate of one network has no spread; make it with 2 or more members, or use "
+        "zygos_surrogate_predict()");
+  }
+  return *ensemble;
 }
 
 }  // namespace
@@ -96,7 +115,8 @@ int zygos_surrogate_train(zygos_surrogate* surrogate, double budget_seconds, int
     zygos_surrogate& used = required(surrogate, "surrogate");
     const InUse in_use = used.use();
     const auto limits = limits_of(used, budget_seconds, max_steps);
-    const zygos_training done = described(used.net.train(used.samples, limits));
+    const zygos_training done =
+        described(std::visit([&](auto& net) { return net.train(used.samples, limits); }, used.net));
     if (training != nullptr) {
       *training = done;
     }
@@ -110,7 +130,8 @@ int zygos_surrogate_validate(zygos_surrogate* surrogate, zygos_validation* valid
     zygos_validation& out = required(validation, "validation");
     const InUse in_use = used.use();
     require_room(used, root_mean_squares, count);
-    const zygos::insitu::Validation found = used.net.validate(used.samples);
+    const zygos::insitu::Validation found =
+        std::visit([&](auto& net) { return net.validate(used.samples); }, used.net);
     out = {found.samples, found.loss, found.relative_error};
     if (count > 0) {
       std::ranges::copy(found.root_mean_squares, root_mean_squares);
@@ -124,9 +145,23 @@ int zygos_surrogate_predict(zygos_surrogate* surrogate, const zygos_array* input
   return guarded(error, [&] {
     zygos_surrogate& used = required(surrogate, "surrogate");
     const InUse in_use = used.use();
-    put(inputs, inputs_count, "inputs", "the input", used.from);
-    put(outputs, outputs_count, "outputs", "the output", used.to);
-    used.net.predict_samples(used.execution, used.from, used.to);
+    put_prediction(used, inputs, inputs_count, outputs, outputs_count);
+    std::visit([&](auto& net) { net.predict_samples(used.execution, used.from, used.to); },
+               used.net);
+  });
+}
+
+int zygos_surrogate_predict_spread(zygos_surrogate* surrogate, const zygos_array* inputs,
+                                   int32_t inputs_count, const zygos_array* outputs,
+                                   int32_t outputs_count, const zygos_array* spread,
+                                   zygos_error* error) {
+  return guarded(error, [&] {
+    zygos_surrogate& used = required(surrogate, "surrogate");
+    const InUse in_use = used.use();
+    zygos::insitu::Ensemble& ensemble = ensemble_of(used);
+    put_prediction(used, inputs, inputs_count, outputs, outputs_count);
+    const auto apart = samples_of(required(spread, "spread"), "the spread");
+    ensemble.predict_samples(used.execution, used.from, used.to, {&apart, 1});
   });
 }
 
@@ -134,6 +169,6 @@ int zygos_surrogate_rollback(zygos_surrogate* surrogate, zygos_error* error) {
   return guarded(error, [&] {
     zygos_surrogate& used = required(surrogate, "surrogate");
     const InUse in_use = used.use();
-    used.net.rollback();
+    std::visit([](auto& net) { net.rollback(); }, used.net);
   });
 }

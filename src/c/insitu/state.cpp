@@ -9,13 +9,14 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace zygos::c {
 namespace {
 
 std::vector<std::byte> bytes_of(const zygos_surrogate& surrogate) {
-  insitu::State state = surrogate.net.state();
+  insitu::State state = std::visit([](const auto& net) { return net.state(); }, surrogate.net);
   state += surrogate.samples.state();
   return insitu::to_bytes(state);
 }
@@ -25,7 +26,7 @@ void restore(zygos_surrogate& surrogate, const insitu::State& state) {
   const insitu::State before = surrogate.samples.state();
   surrogate.samples.restore(state);
   try {
-    surrogate.net.restore(state);
+    std::visit([&](auto& net) { net.restore(state); }, surrogate.net);
   } catch (...) {
     surrogate.samples.restore(before);
     throw;

@@ -105,6 +105,13 @@ void add_training_keys(Schema& schema) {
   schema.boolean("standardise", "Inputs and targets less their mean over their deviation.")
       .fallback(true);
   schema.integer("seed", "Of weights and of what the reservoir draws.").at_least(0).fallback(1);
+  schema
+      .integer("members",
+               "Networks of an ensemble, which tell by their spread where the solver is needed; 1: "
+               "one network.")
+      .at_least(1)
+      .at_most(1024)
+      .fallback(1);
   schema.quantity("budget", deck::Unit::seconds, "Wall time that a call of training may take.")
       .optional()
       .example("500 us");
@@ -250,7 +257,8 @@ SurrogateSpec spec_of(std::string_view text, const std::filesystem::path& name) 
     Options options = options_of(section);
     const std::uint64_t seed = options.seed;
     return {graph_of(section, findings), std::move(options),
-            reservoir_of(section.section("reservoir"), seed), train_of(section)};
+            reservoir_of(section.section("reservoir"), seed), train_of(section),
+            section.integer("members")};
   } catch (const deck::DeckError&) {
     throw;
   } catch (const UsageError& refusal) {

@@ -36,6 +36,9 @@ struct CombineMembers {
       variances += squares / (members - 1.0);
       store(part.data, part.dtype, at, middle);
     });
+    if (spread.count == 0) {
+      return;
+    }
     const Part& part = spread.parts[0];
     store(part.data, part.dtype, part.at(sample, 0),
           Kokkos::sqrt(variances / static_cast<double>(mean.width)));

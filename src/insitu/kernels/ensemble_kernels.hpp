@@ -22,8 +22,8 @@ struct Predictions {
   }
 };
 
-/// mean and, in spread's only column, the members' standard deviation in units of `scales`, root
-/// mean square over the columns.
+/// mean and, in spread's only column if it has one, the members' standard deviation in units of
+/// `scales`, root mean square over the columns.
 void combine_members(const lane::Execution& execution, const Predictions& predictions,
                      const double* scales, const Columns& mean, const Columns& spread);
 
