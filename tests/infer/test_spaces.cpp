@@ -17,7 +17,7 @@
 #include <cmath>
 #include <vector>
 
-namespace zygos::test_spaces {
+namespace zygos::infer::test_spaces {
 namespace {
 
 constexpr std::size_t samples = 77, features = 6, outputs = 3;
@@ -89,4 +89,4 @@ TEMPLATE_LIST_TEST_CASE("A model predicts in the memory of every space", "", tes
   CHECK(predicted_on<Kokkos::Serial>(model) == expected);
 }
 
-}  // namespace zygos::test_spaces
+}  // namespace zygos::infer::test_spaces

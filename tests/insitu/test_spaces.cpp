@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace zygos::test_spaces {
+namespace zygos::insitu::test_spaces {
 namespace {
 
 constexpr std::size_t samples = 300;
@@ -166,4 +166,4 @@ TEMPLATE_LIST_TEST_CASE("An ensemble predicts the same in the memory of every sp
   check_near(found, wanted);
 }
 
-}  // namespace zygos::test_spaces
+}  // namespace zygos::insitu::test_spaces

@@ -5,8 +5,8 @@
     python3 unity_names.py ROOT
 
 A unity build puts several sources into one translation unit, and which ones depends on the preset's list of sources. What
-an unnamed namespace holds must therefore differ by name (functions: by name and parameter types) within a module. The
-tests of a module share translation units, too: each file test_X.cpp has a namespace test_X.
+an unnamed namespace holds must therefore differ by name (functions: by name and parameter types) within a module. Tests
+share translation units, too, those of a device all of them: each file test_X.cpp has a namespace test_X.
 Prints one line per fault, `file:line: what`, and exits 1 if there is any.
 """
 
@@ -106,8 +106,9 @@ def faults(root):
         file = path.relative_to(root)
         if file.parts[:2] in SEPARATE:
             continue
+        module = file.parts[1] if file.parts[0] == "src" else "tests"
         for space, name, line in own_names(path.read_text()):
-            seen[file.parts[:2], space, name].append(f"{file}:{line}")
+            seen[module, space, name].append(f"{file}:{line}")
     for (_, _, name), places in sorted(seen.items()):
         for place in places[1:]:
             if place.rsplit(":", 1)[0] != places[0].rsplit(":", 1)[0]:
