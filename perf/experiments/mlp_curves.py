@@ -45,8 +45,12 @@ def curve_of(metrics):
 
 
 def falls(curve, epochs=5):
+    """Whether the loss falls in means of so many epochs; if not, where it first rises, and from what to what."""
     means = [sum(point[1] for point in curve[begin:begin + epochs]) / epochs for begin in range(0, len(curve) - epochs + 1, epochs)]
-    return all(later < earlier or later < NOISE for earlier, later in zip(means, means[1:]))
+    for i, (earlier, later) in enumerate(zip(means, means[1:]), 1):
+        if later >= earlier and later >= NOISE:
+            return f"NO: epochs {i * epochs + 1} to {(i + 1) * epochs}, {earlier:.2g} to {later:.2g}"
+    return "yes"
 
 
 def runs_of(arguments):
@@ -81,7 +85,7 @@ def main():
     print("| --- " * (len(shown) + 5) + "|")
     for name, curve in curves.items():
         summary = summaries[name]
-        print(f"| {name} | " + " | ".join(f"{curve[epoch - 1][1]:.5f}" for epoch in shown) + f" | {said(falls(curve))} | "
+        print(f"| {name} | " + " | ".join(f"{curve[epoch - 1][1]:.5f}" for epoch in shown) + f" | {falls(curve)} | "
               f"{100 * summary['test_accuracy']:.2f} % | {BATCHES * summary['median_step_s']:.3g} s | {summary['weights_xxh64']} |")
     seconds = {name: summary["median_step_s"] for name, summary in summaries.items()}
     fast, slow = sorted((seconds["host"], seconds["device"]))
