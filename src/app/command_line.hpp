@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace zygos::app {
@@ -57,8 +56,6 @@ struct Invocation {
 bool is_override(const std::string& word);
 /// What every command takes.
 std::vector<CommandFacts> described_commands();
-/// The table below every help.
-std::string_view exit_codes_text();
 
 /// Either an invocation to run, or text to print (help, version, a refusal) with its exit code.
 struct Parsed {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
+#include "app/shell/command_options.hpp"
 #include "app/shell/man_page.hpp"
 
 #include "zygos/deck/reference.hpp"
