@@ -47,6 +47,16 @@ State state_of(const State& all, std::size_t member) {
   return state;
 }
 
+template <class Number>
+Number sum_over(const std::vector<Surrogate>& members,
+                Number (Surrogate::*count)() const noexcept) noexcept {
+  Number sum = 0;
+  for (const Surrogate& member : members) {
+    sum += (member.*count)();
+  }
+  return sum;
+}
+
 }  // namespace
 
 /// Predictions of all members for a block of samples.
@@ -173,28 +183,12 @@ void Ensemble::rollback() {
   }
 }
 
-std::int64_t Ensemble::steps() const noexcept {
-  std::int64_t steps = 0;
-  for (const Surrogate& member : members_) {
-    steps += member.steps();
-  }
-  return steps;
-}
+std::int64_t Ensemble::steps() const noexcept { return sum_over(members_, &Surrogate::steps); }
 
-std::int64_t Ensemble::refused() const noexcept {
-  std::int64_t refused = 0;
-  for (const Surrogate& member : members_) {
-    refused += member.refused();
-  }
-  return refused;
-}
+std::int64_t Ensemble::refused() const noexcept { return sum_over(members_, &Surrogate::refused); }
 
 std::size_t Ensemble::bytes() const noexcept {
-  std::size_t bytes = workspace_->bytes;
-  for (const Surrogate& member : members_) {
-    bytes += member.bytes();
-  }
-  return bytes;
+  return workspace_->bytes + sum_over(members_, &Surrogate::bytes);
 }
 
 State Ensemble::state() const {

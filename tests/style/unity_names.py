@@ -20,7 +20,7 @@ NAMESPACE = re.compile(r"(?:inline\s+)?namespace\s*([\w:]*)\s*$")
 TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+class)?)\s+(?:\[\[\w+\]\]\s+)?(\w+)\s*(?:final\s*)?(?::[^:].*)?$", re.S)
 FUNCTION = re.compile(r"([\w~:]+|operator\s*\S+)\s*\((.*)\)\s*(?:const|noexcept|requires.*|->.*|\s)*$", re.S)
 VARIABLE = re.compile(r"[\w>\]&*]\s+[&*]*(\w+)\s*(?:\[[^\]]*\])*\s*$")
-# Compiled source by source (src/ops/CMakeLists.txt, tests/docs, tests/install, tests/fuzz).
+# Compiled source by source (src/ops/CMakeLists.txt, tests/docs, tests/install, tests/crash).
 SEPARATE = {("src", "ops"), ("tests", "docs"), ("tests", "install"), ("tests", "crash")}
 TEMPLATE = re.compile(r"^\s*template\s*<")
 

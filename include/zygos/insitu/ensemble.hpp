@@ -58,22 +58,14 @@ class Ensemble {
   /// not copied for each. Enqueued on `exec` without a fence; allocates nothing.
   template <class Exec, class Inputs, class Outputs, class Spread>
   void predict(const Exec& exec, const Inputs& inputs, const Outputs& mean, const Spread& spread) {
-    static_assert(readable<Exec, Inputs>,
-                  "predict: the execution space cannot access the memory of an input View");
-    static_assert(writable<Exec, Outputs> && writable<Exec, Spread>,
-                  "predict: the execution space cannot access the memory of an output View, or the "
-                  "View is const");
+    require_prediction_access<Exec, Inputs, Outputs, Spread>();
     predict_samples(lane::Execution(exec), samples_of_views(inputs), samples_of_views(mean),
                     samples_of_views(spread));
   }
   /// The mean alone.
   template <class Exec, class Inputs, class Outputs>
   void predict(const Exec& exec, const Inputs& inputs, const Outputs& mean) {
-    static_assert(readable<Exec, Inputs>,
-                  "predict: the execution space cannot access the memory of an input View");
-    static_assert(writable<Exec, Outputs>,
-                  "predict: the execution space cannot access the memory of an output View, or the "
-                  "View is const");
+    require_prediction_access<Exec, Inputs, Outputs>();
     predict_samples(lane::Execution(exec), samples_of_views(inputs), samples_of_views(mean));
   }
   /// The same without Views; `spread` is one View or none. Nothing checks that `execution` can

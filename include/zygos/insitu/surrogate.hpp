@@ -130,11 +130,7 @@ class Surrogate {
   /// without a fence. Throws UsageError for shapes that do not fit.
   template <class Exec, class Inputs, class Outputs>
   void predict(const Exec& exec, const Inputs& inputs, const Outputs& outputs) {
-    static_assert(readable<Exec, Inputs>,
-                  "predict: the execution space cannot access the memory of an input View");
-    static_assert(writable<Exec, Outputs>,
-                  "predict: the execution space cannot access the memory of an output View, or the "
-                  "View is const");
+    require_prediction_access<Exec, Inputs, Outputs>();
     predict_samples(lane::Execution(exec), samples_of_views(inputs), samples_of_views(outputs));
   }
   /// The same without Views. Nothing checks that `execution` can access the memory.

@@ -53,6 +53,16 @@ inline constexpr bool readable = detail::ViewList<Views>::template accessible<Ex
 template <class Exec, class Views>
 inline constexpr bool writable = readable<Exec, Views>&& detail::ViewList<Views>::writable;
 
+/// Refuses, when compiled, Views that kernels of `Exec` cannot predict from, or into.
+template <class Exec, class Inputs, class... Outputs>
+constexpr void require_prediction_access() {
+  static_assert(readable<Exec, Inputs>,
+                "predict: the execution space cannot access the memory of an input View");
+  static_assert((writable<Exec, Outputs> && ...),
+                "predict: the execution space cannot access the memory of an output View, or the "
+                "View is const");
+}
+
 /// The Views' memory, borrowed.
 template <class Views>
 auto samples_of_views(const Views& views) {

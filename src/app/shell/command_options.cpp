@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/shell/command_options.hpp"
 
-#include "app/build_facts.hpp"
 #include "app/commands/commands.hpp"
 #include "app/starters/starters.hpp"
 
