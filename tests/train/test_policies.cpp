@@ -3,8 +3,7 @@
 //
 // What every policy promises, seen in the engine: the gradient of the undivided batch, whatever is
 // cut and wherever it runs.
-#include "policy_models.hpp"
-#include "small_run.hpp"
+#include "policy_cases.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -19,142 +18,11 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using test::CutModel;
+using test::lane_counts;
+using test::PolicyCase;
 using test::SmallRun;
-
-lane::LaneSpec worker(const std::string& name) {
-  lane::LaneSpec spec;
-  spec.name = name;
-  spec.kind = lane::Kind::emulated;
-  spec.unified = name == "worker2";
-  return spec;
-}
-
-/// A host, and as many others as make `count`: with memory of their own, but for the second.
-std::vector<lane::LaneSpec> workers(int count) {
-  std::vector<lane::LaneSpec> specs{test::host_lane()};
-  for (int i = 1; i < count; ++i) {
-    specs.push_back(worker("worker" + std::to_string(i)));
-  }
-  return specs;
-}
-
-/// ThreadSanitizer takes ten times as long, and three lanes show it what two and four do.
-std::vector<int> lane_counts() {
-#ifdef __SANITIZE_THREAD__
-  return {3};
-#else
-  return {2, 3, 4};
-#endif
-}
-
-struct Case {
-  std::string name;
-  int lanes;
-  train::PolicyPtr policy;
-  bool has_strict_mode = true;
-};
-
-std::vector<Case> synchronous_policies(const CutModel& model, bool strict = false) {
-  using policies::Exchange;
-  using policies::Recompute;
-  const policies::StageOptions two{.cuts = model.two, .lanes = {}};
-  const policies::StageOptions three{.cuts = model.three, .lanes = {}};
-  const policies::StageOptions four{.cuts = model.four, .lanes = {}};
-  std::vector<Case> cases{
-      {"single, micro-batches", 1, policies::single({.place = {}, .micro_batches = 4})},
-      {"coarse_split at 15", 2, policies::coarse_split({.share = {}, .samples = 15})},
-      {"coarse_split at 35", 2, policies::coarse_split({.share = {}, .samples = 35})},
-      {"coarse_split, 3 lanes", 3,
-       policies::coarse_split({.share = {}, .samples = {}, .shares = {2.0, 1.0, 5.0}})},
-      {"layer_placement, 2 lanes", 2, policies::layer_placement({.stages = two})},
-      {"layer_placement, 3 lanes", 3, policies::layer_placement({.stages = three})},
-      {"gpipe, 4 lanes", 4, policies::gpipe({.micro_batches = 8, .stages = four})},
-      {"one_f_one_b, 2 lanes", 2, policies::one_f_one_b({.micro_batches = 4, .stages = two})},
-      {"one_f_one_b, 4 lanes", 4, policies::one_f_one_b({.micro_batches = 8, .stages = four})},
-      {"one_f_one_b, recompute", 3,
-       policies::one_f_one_b({.micro_batches = 8, .recompute = true, .stages = three})},
-      {"data_parallel, micro-batches", 2,
-       policies::data_parallel({.shares = {}, .micro_batches = 2})},
-  };
-  for (const bool forwards_first : {false, true}) {
-    const auto beside = [&](const test::Names& cuts, test::Names lanes, bool recompute) {
-      return policies::SplitPipelineOptions{.stages = {.cuts = cuts, .lanes = std::move(lanes)},
-                                            .micro_batches = 4,
-                                            .forwards_first = forwards_first,
-                                            .recompute = recompute};
-    };
-    const auto split = [](std::vector<double> shares, policies::SplitPipelineOptions pipeline) {
-      return policies::coarse_split({.share = {},
-                                     .samples = {},
-                                     .shares = std::move(shares),
-                                     .pipeline = std::move(pipeline)});
-    };
-    cases.push_back({"coarse_split, pipeline of two", 3,
-                     split({3.0, 5.0}, beside(model.two, {"worker1", "worker2"}, false))});
-    cases.push_back({"coarse_split, pipeline with the host", 3,
-                     split({5.0, 3.0}, beside(model.two, {"worker2", "host"}, true))});
-    cases.push_back(
-        {"coarse_split, pipeline of three", 4,
-         split({1.0, 7.0}, beside(model.three, {"worker1", "worker2", "worker3"}, true))});
-    cases.push_back({"coarse_split, two replicas and a pipeline", 4,
-                     split({2.0, 5.0, 1.0}, beside(model.two, {"worker1", "worker3"}, false))});
-  }
-  cases.push_back({"hippie, one replica", 3,
-                   policies::hippie({.replicas = 1, .micro_batches = 8, .stages = three})});
-  cases.push_back({"hippie, four lanes", 4,
-                   policies::hippie({.replicas = 2, .micro_batches = 4, .stages = two})});
-  cases.push_back(
-      {"hippie, unequal shares", 4,
-       policies::hippie({.replicas = 2, .micro_batches = 2, .stages = two, .shares = {1.0, 2.5}})});
-  cases.push_back({"hippie, three stages of a replica on two lanes", 4,
-                   policies::hippie({.replicas = 2, .micro_batches = 3, .stages = three})});
-  for (const int lanes : lane_counts()) {
-    cases.push_back({"hippie, a lane for a replica", lanes,
-                     policies::hippie({.replicas = lanes, .micro_batches = 2, .stages = two})});
-    cases.push_back({"mirrored", lanes, policies::mirrored()});
-    cases.push_back({"multi_worker_mirrored", lanes, policies::multi_worker_mirrored()});
-    cases.push_back({"central_storage", lanes,
-                     policies::central_storage({.server = "worker1", .bucket_bytes = 500}),
-                     lanes == 2});
-    cases.push_back({"central_storage, a server that trains", lanes,
-                     policies::central_storage(
-                         {.server = "worker1", .server_trains = true, .bucket_bytes = 500})});
-    cases.push_back({"zero_offload", lanes,
-                     policies::zero_offload({.owner = {}, .bucket_bytes = 500}),
-                     /*has_strict_mode=*/lanes == 2});
-    cases.push_back({"zero_offload, weights on the host", lanes,
-                     policies::zero_offload(
-                         {.owner = {}, .bucket_bytes = 500, .weights = schedule::Tier::host}),
-                     /*has_strict_mode=*/false});
-    cases.push_back({"cotrain, a layer shared", lanes,
-                     policies::cotrain({.owner = {}, .bucket_bytes = 500, .device_layers = 1.4}),
-                     /*has_strict_mode=*/false});
-    cases.push_back({"cotrain", lanes,
-                     policies::cotrain({.owner = {}, .bucket_bytes = 500, .device_layers = 1}),
-                     /*has_strict_mode=*/lanes == 2});
-  }
-  for (const auto recompute : {Recompute::never, Recompute::except_last, Recompute::always}) {
-    cases.push_back({"gpipe, 2 lanes", 2,
-                     policies::gpipe({.micro_batches = 4, .recompute = recompute, .stages = two})});
-  }
-  for (const int lanes : lane_counts()) {
-    cases.push_back({"data_parallel, chunked broadcast", lanes,
-                     policies::data_parallel({.exchange = Exchange::chunked_broadcast,
-                                              .shares = {},
-                                              .micro_batches = 2,
-                                              .chunks = 3})});
-  }
-  for (const auto exchange :
-       {Exchange::ring, Exchange::sharded, Exchange::all_reduce, Exchange::central}) {
-    for (const int lanes : lane_counts()) {
-      cases.push_back(
-          {"data_parallel " + std::to_string(static_cast<int>(exchange)), lanes,
-           policies::data_parallel({.exchange = exchange, .shares = {}, .bucket_bytes = 500})});
-    }
-  }
-  std::erase_if(cases, [&](const Case& one) { return strict && !one.has_strict_mode; });
-  return cases;
-}
+using test::synchronous_policies;
+using test::workers;
 
 double difference(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0.0;
@@ -276,7 +144,7 @@ TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to
   for (const CutModel& model : test::cut_models()) {
     for (const std::size_t samples : {40U, 27U, 3U}) {
       const Result whole = three_steps(model, policies::single({}), 1, 0, samples);
-      for (const Case& one : synchronous_policies(model)) {
+      for (const PolicyCase& one : synchronous_policies(model)) {
         CAPTURE(model.name, one.name, samples);
         const Result found = three_steps(model, one.policy, one.lanes, 0, samples);
         CHECK(difference(found.gradient, whole.gradient) <= 1e-12);
@@ -289,7 +157,7 @@ TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to
 TEST_CASE("All who hold a stage have the same bits of its weights after every step",
           "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const Case& one : synchronous_policies(model)) {
+    for (const PolicyCase& one : synchronous_policies(model)) {
       if (!one.name.starts_with("coarse_split")) {
         continue;
       }
@@ -315,7 +183,7 @@ TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[tra
   for (const CutModel& model : test::cut_models()) {
     for (const std::size_t samples : {40U, 27U, 3U}) {
       const Result whole = three_steps(model, policies::single({}), 1, 5, samples);
-      for (const Case& one : synchronous_policies(model, true)) {
+      for (const PolicyCase& one : synchronous_policies(model, true)) {
         CAPTURE(model.name, one.name, samples);
         const Result found = three_steps(model, one.policy, one.lanes, 5, samples);
         CHECK(found.gradient == whole.gradient);
@@ -333,7 +201,7 @@ TEST_CASE("Steps of every synchronous policy are clipped by the same norm to 1e-
       CHECK(difference(whole.weights, three_steps(model, policies::single({}), 1, 0, samples,
                                                   nn::sgd({.learning_rate = 0.5, .momentum = 0.9}))
                                           .weights) > 1e-3);
-      for (const Case& one : synchronous_policies(model)) {
+      for (const PolicyCase& one : synchronous_policies(model)) {
         CAPTURE(model.name, one.name, samples);
         const Result found = three_steps(model, one.policy, one.lanes, 0, samples, clipping_sgd());
         CHECK(difference(found.weights, whole.weights) <= 1e-12);
@@ -347,7 +215,7 @@ TEST_CASE("In strict mode no policy changes a bit of weights that are clipped",
   for (const CutModel& model : test::cut_models()) {
     for (const std::size_t samples : {40U, 3U}) {
       const Result whole = three_steps(model, policies::single({}), 1, 5, samples, clipping_sgd());
-      for (const Case& one : synchronous_policies(model, true)) {
+      for (const PolicyCase& one : synchronous_policies(model, true)) {
         CAPTURE(model.name, one.name, samples);
         const Result found = three_steps(model, one.policy, one.lanes, 5, samples, clipping_sgd());
         CHECK(found.weights == whole.weights);
