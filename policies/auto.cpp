@@ -18,7 +18,8 @@ constexpr const char* keyword_text = "auto";
 
 class Auto final : public train::Policy {
  public:
-  explicit Auto(std::vector<std::string> among) : among_(std::move(among)) {}
+  Auto(std::vector<std::string> among, std::int64_t trials)
+      : among_(std::move(among)), trials_(trials) {}
 
   std::string_view keyword() const override { return keyword_text; }
 
@@ -28,6 +29,8 @@ class Auto final : public train::Policy {
 
   std::vector<std::string> among() const override { return among_; }
 
+  std::int64_t trials() const override { return trials_; }
+
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
     ZYGOS_REQUIRE(profile != nullptr, "a choice of policies needs a profile");
@@ -36,12 +39,13 @@ class Auto final : public train::Policy {
 
  private:
   std::vector<std::string> among_;
+  std::int64_t trials_;
 };
 
 }  // namespace
 
-train::PolicyPtr automatic(std::vector<std::string> among) {
-  return std::make_shared<Auto>(std::move(among));
+train::PolicyPtr automatic(std::vector<std::string> among, std::int64_t trials) {
+  return std::make_shared<Auto>(std::move(among), trials);
 }
 
 train::PolicyEntry auto_entry() {
@@ -56,9 +60,18 @@ train::PolicyEntry auto_entry() {
       .or_word("all")
       .fallback("all")
       .example("[single, coarse_split, gpipe]");
+  schema
+      .integer("trials",
+               "Trial runs: so many of the ways that are predicted to be fastest are trained with "
+               "for some steps each when the run starts, and the one that was fastest is taken. 0 "
+               "or 1: predictions alone decide.")
+      .in_range(0, 64)
+      .fallback("0")
+      .example("4");
   return {schema, [](const deck::Section& section) {
             return automatic(section.is_word("among", "all") ? std::vector<std::string>{}
-                                                             : section.texts("among"));
+                                                             : section.texts("among"),
+                             section.integer("trials"));
           }};
 }
 

@@ -22,32 +22,33 @@ struct Invocation {
   std::optional<int> threads;          ///< of the host lane
   std::string run_dir;
   bool fresh = false;
-  bool best = false;                    ///< eval, predict, export, inspect
-  bool fresh_profile = false;           ///< train, resume, plan, compare, simulate,
-                                        ///< schedule
-  bool unmeasured = false;              ///< train, resume, sweep
-  std::string assume;                   ///< plan: keyword of a card
-  bool measured = false;                ///< schedule
-  std::string policies;                 ///< compare
-  std::optional<std::int64_t> steps{};  ///< bench, compare, find-rate
-  std::int64_t warmup = 10;             ///< bench
-  bool forward = false;                 ///< bench
-  bool ops = false;                     ///< bench
-  std::int64_t workers = 8;             ///< simulate
-  std::int64_t seeds = 1;               ///< sweep
-  std::int64_t jobs = 1;                ///< sweep
-  std::string runs_dir;                 ///< sweep; empty: runs/<deck name>_sweep
-  double from = 1e-6;                   ///< find-rate
-  double to = 10.0;                     ///< find-rate
-  std::string link;                     ///< simulate: "bandwidth,latency"; empty: as measured
-  std::string kind = "mlp";             ///< init
-  bool markdown = false;                ///< schema
-  std::string output;                   ///< report, predict, export, import, schedule
-  std::vector<std::string> beside;      ///< report: folders of other runs
-  std::string input;                    ///< predict; empty: the test set
-  std::string dataset;                  ///< predict: in an HDF5 file; empty: as the deck
-  std::optional<std::int64_t> batch{};  ///< predict
-  bool classes = false;                 ///< predict
+  bool best = false;                     ///< eval, predict, export, inspect
+  bool fresh_profile = false;            ///< train, resume, plan, compare, simulate,
+                                         ///< schedule
+  bool unmeasured = false;               ///< train, resume, sweep
+  std::string assume;                    ///< plan: keyword of a card
+  std::optional<std::int64_t> trials{};  ///< plan; empty: what the deck's policy says
+  bool measured = false;                 ///< schedule
+  std::string policies;                  ///< compare
+  std::optional<std::int64_t> steps{};   ///< bench, compare, find-rate
+  std::int64_t warmup = 10;              ///< bench
+  bool forward = false;                  ///< bench
+  bool ops = false;                      ///< bench
+  std::int64_t workers = 8;              ///< simulate
+  std::int64_t seeds = 1;                ///< sweep
+  std::int64_t jobs = 1;                 ///< sweep
+  std::string runs_dir;                  ///< sweep; empty: runs/<deck name>_sweep
+  double from = 1e-6;                    ///< find-rate
+  double to = 10.0;                      ///< find-rate
+  std::string link;                      ///< simulate: "bandwidth,latency"; empty: as measured
+  std::string kind = "mlp";              ///< init
+  bool markdown = false;                 ///< schema
+  std::string output;                    ///< report, predict, export, import, schedule
+  std::vector<std::string> beside;       ///< report: folders of other runs
+  std::string input;                     ///< predict; empty: the test set
+  std::string dataset;                   ///< predict: in an HDF5 file; empty: as the deck
+  std::optional<std::int64_t> batch{};   ///< predict
+  bool classes = false;                  ///< predict
   ConsoleOptions console;
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };

@@ -38,7 +38,7 @@ class StoppedEarly : public Error {
  public:
   StoppedEarly()
       : Error(ExitCode::stopped,
-              "stopped on request while the lanes were measured: nothing was trained that is not "
+              "stopped on request while lanes or policies were measured: nothing was trained that is not "
               "saved; the same command goes on") {}
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <numeric>
 #include <optional>
 
@@ -59,8 +60,6 @@ double slowest_transfers(const Candidate& candidate) {
     return schedule::traits_of(kind).cost == schedule::CostFamily::transfer;
   });
 }
-
-bool is_split(const Candidate& candidate) { return candidate.schedule.active_places().size() > 1; }
 
 /// Every place has the whole model, so places differ in their samples only.
 bool has_replicas(const Candidate& candidate) { return candidate.schedule.stages.size() <= 1; }
@@ -153,7 +152,7 @@ std::string reason_of(const Problem& problem, const Candidate& one) {
   const auto busiest = static_cast<std::size_t>(std::ranges::max_element(busy) - busy.begin());
   std::string out = problem.places[busiest].name + " works " + time_text(busy[busiest]) + " of " +
                     time_text(one.step_s);
-  if (is_split(one)) {
+  if (one.is_split()) {
     out += ", places idle " + number(100.0 * one.idle_share(), "%.0f %%");
     out += ", " + std::to_string(one.messages()) + " messages take " +
            time_text(slowest_transfers(one));
@@ -181,7 +180,8 @@ template <class Fits>
 std::optional<std::size_t> fastest(const std::vector<Candidate>& candidates, Fits fits) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (fits(candidates[i]) && (!found || candidates[i].step_s < candidates[*found].step_s)) {
+    if (std::invoke(fits, candidates[i]) &&
+        (!found || candidates[i].step_s < candidates[*found].step_s)) {
       found = i;
     }
   }
@@ -291,11 +291,11 @@ Candidate candidate(std::string policy, schedule::Schedule schedule, const Profi
 Recommendation recommend(const Problem& problem, const Profile& profile,
                          std::vector<Candidate> candidates, double threshold) {
   ZYGOS_REQUIRE(!candidates.empty(), "there is nothing to recommend from");
-  const auto single = fastest(candidates, [](const Candidate& one) { return !is_split(one); });
+  const auto single = fastest(candidates, [](const Candidate& one) { return !one.is_split(); });
   auto split =
-      fastest(candidates, [](const Candidate& one) { return is_split(one) && one.eligible; });
+      fastest(candidates, [](const Candidate& one) { return one.is_split() && one.eligible; });
   if (!single && !split) {
-    split = fastest(candidates, is_split);
+    split = fastest(candidates, &Candidate::is_split);
   }
   for (Candidate& candidate : candidates) {
     candidate.speedup = single ? candidates[*single].step_s / candidate.step_s : 1.0;

@@ -28,6 +28,7 @@ struct Candidate {
   bool eligible = true;             ///< may be recommended; ranked either way
   std::string reason;               ///< one line: what its time goes to; set by recommend()
 
+  bool is_split() const { return schedule.active_places().size() > 1; }
   double idle_share() const { return simulation.idle_share(); }
   std::int64_t bytes() const { return simulation.bytes; }
   std::int64_t messages() const { return simulation.messages; }
@@ -68,6 +69,9 @@ std::vector<std::int64_t> best_division(
     std::vector<std::int64_t> start, const DivisionSearch& search,
     const std::function<double(const std::vector<std::int64_t>&)>& step_s);
 
+/// A gain that is within the noise of a measurement is not worth the second copy of the state.
+inline constexpr double worthwhile_gain = 0.05;
+
 struct Recommendation {
   std::size_t best = 0;               ///< index into candidates
   std::vector<Candidate> candidates;  ///< in the order they were given
@@ -78,10 +82,9 @@ struct Recommendation {
 };
 
 /// The fastest eligible candidate; but work on several places is recommended only if it is
-/// predicted to win by more than `threshold`
-/// (0.05: less is within the noise of a measurement and not worth the second copy of the state);
-/// otherwise the reason says "device only" or "host only" with the gain that was found.
+/// predicted to win by more than `threshold`; otherwise the reason says "device only" or "host
+/// only" with the gain that was found.
 Recommendation recommend(const Problem& problem, const Profile& profile,
-                         std::vector<Candidate> candidates, double threshold = 0.05);
+                         std::vector<Candidate> candidates, double threshold = worthwhile_gain);
 
 }  // namespace zygos::plan

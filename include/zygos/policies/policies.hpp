@@ -197,7 +197,7 @@ train::PolicyPtr cotrain(CoTrainOptions options);
 
 /// What find_ways() recommends among these (keywords; empty: all that do not change what is
 /// learnt), whatever memory it takes; ways.hpp has the search that asks for the memory, too.
-train::PolicyPtr automatic(std::vector<std::string> among = {});
+train::PolicyPtr automatic(std::vector<std::string> among = {}, std::int64_t trials = 0);
 
 std::vector<train::PolicyEntry> registry();
 

@@ -50,6 +50,9 @@ class Policy {
   virtual bool chosen_by_planner() const { return false; }
   /// If so: keywords of the policies to choose from; empty: all that do not change what is learnt.
   virtual std::vector<std::string> among() const { return {}; }
+  /// If so: how many of the ways that are predicted to be fastest are trained with for some steps
+  /// before one is taken; below 2: predictions alone decide.
+  virtual std::int64_t trials() const { return 0; }
 };
 
 using PolicyPtr = std::shared_ptr<const Policy>;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
-#include "app/plan/contest.hpp"
-#include "app/plan/contest_report.hpp"
+#include "app/contest/contest.hpp"
+#include "app/contest/contest_report.hpp"
+#include "app/contest/trials.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/policy_choice.hpp"
 #include "app/plan/profile_cache.hpp"
@@ -30,12 +31,13 @@ namespace {
 constexpr std::int64_t usual_steps = 60;
 
 Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
-                       const plan::Profile& profile) {
+                       const plan::Profile& profile, Console& console) {
   const plan::Problem problem = setup.problem();
   const auto policy = policy_of(setup, choice);
   Contender contender;
   if (policy->chosen_by_planner()) {
-    const Ways ways = find_ways(setup, profile, *policy);
+    Ways ways = find_ways(setup, profile, *policy);
+    try_ways(setup, policy->trials(), ways, console);
     contender.way = ways.best_way();
     contender.predicted = ways.best();
     contender.predicted.policy = choice.keyword + ": " + contender.predicted.policy;
@@ -63,7 +65,7 @@ void require_room(const RunSetup& setup, const Contender& contender) {
 
 /// What every speed-up is counted from: the lane that is predicted to be the fastest one alone.
 void add_yardstick(const RunSetup& setup, const plan::Profile& profile,
-                   std::vector<Contender>& contenders) {
+                   std::vector<Contender>& contenders, Console& console) {
   const auto alone = lanes_alone(setup.problem(), profile);
   const auto fastest = std::ranges::min_element(alone, {}, &plan::Candidate::step_s);
   if (fastest == alone.end()) {
@@ -75,20 +77,20 @@ void add_yardstick(const RunSetup& setup, const plan::Profile& profile,
   });
   if (!there) {
     const auto place = static_cast<std::size_t>(fastest->schedule.active_places().front());
-    contenders.insert(
-        contenders.begin(),
-        contender_of(setup, {"single", {{"lane", (*setup.lanes)[place].name()}}}, profile));
+    contenders.insert(contenders.begin(),
+                      contender_of(setup, {"single", {{"lane", (*setup.lanes)[place].name()}}},
+                                   profile, console));
   }
 }
 
 std::vector<Contender> contenders_of(const RunSetup& setup, const std::string& policies,
-                                     const plan::Profile& profile) {
+                                     const plan::Profile& profile, Console& console) {
   std::vector<Contender> contenders;
   for (const PolicyChoice& choice : policy_choices_from(policies)) {
-    contenders.push_back(contender_of(setup, choice, profile));
+    contenders.push_back(contender_of(setup, choice, profile, console));
     require_room(setup, contenders.back());
   }
-  add_yardstick(setup, profile, contenders);
+  add_yardstick(setup, profile, contenders, console);
   return contenders;
 }
 
@@ -116,7 +118,7 @@ ExitCode run_compare(const Invocation& invocation, Console& console) {
   say_setup(setup, console);
   console.note("");
   const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
-  std::vector<Contender> contenders = contenders_of(setup, invocation.policies, profile);
+  std::vector<Contender> contenders = contenders_of(setup, invocation.policies, profile, console);
   const std::int64_t steps = invocation.steps.value_or(usual_steps);
   run_contest(setup, contenders, steps, console);
   const ContestResult result = result_of(setup, std::move(contenders));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/commands/commands.hpp"
+#include "app/contest/trials.hpp"
 #include "app/plan/activation_choice.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
@@ -90,7 +91,10 @@ ExitCode run_plan(const Invocation& invocation, Console& console) {
   if (!invocation.assume.empty()) {
     assume(plan::card_of(invocation.assume), setup, profile, console);
   }
-  const Ways ways = find_ways(setup, profile);
+  Ways ways = find_ways(setup, profile);
+  if (invocation.assume.empty()) {
+    try_ways(setup, invocation.trials.value_or(setup.policy->trials()), ways, console);
+  }
   say_ways(setup, ways, profile, console);
   if (console.wants_json()) {
     console.json(plan_json(ways, profile, plan_subject(setup)));

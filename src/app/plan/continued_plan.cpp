@@ -15,12 +15,13 @@ namespace zygos::app {
 
 namespace {
 
-/// Where stashed weights rest is no matter: a step ends with none.
+/// Where stashed weights rest is no matter: a step ends with none. Trials have been made.
 bool changed(const load::CheckedDeck& deck, const io::Checkpoint& checkpoint,
              const std::string& key) {
   const auto changes = deck::differences(checkpoint.fact("deck"), deck.deck.resolved(), {key});
-  return std::ranges::any_of(
-      changes, [](const deck::Difference& change) { return change.key != "policy.stash"; });
+  return std::ranges::any_of(changes, [](const deck::Difference& change) {
+    return change.key != "policy.stash" && change.key != "policy.trials";
+  });
 }
 
 std::string fact_or(const io::Checkpoint& checkpoint, const char* name) {

@@ -49,19 +49,23 @@ MemoryEfficiency efficiency_of(const plan::Recommendation& found) {
   return MemoryEfficiency(std::move(costs));
 }
 
-nlohmann::json row_of(const plan::Candidate& candidate, const Way& way,
-                      const plan::Profile& profile, const PlanSubject& subject) {
+nlohmann::json row_of(const Ways& ways, std::size_t i, const plan::Profile& profile,
+                      const PlanSubject& subject) {
+  const plan::Candidate& candidate = ways.found.candidates[i];
+  const Trial* const trial = ways.trial_of(i);
   nlohmann::json samples = nlohmann::json::object();
   for (std::size_t place = 0; place < subject.lanes.size(); ++place) {
     samples[subject.lanes[place].name()] = candidate.samples[place];
   }
-  const policies::PolicyChoice decided = way.decided();
+  const policies::PolicyChoice decided = ways.ways[i].decided();
   return {{"policy", candidate.policy},
           {"deck", decided.deck_line()},
           {"options", options_json(decided.options)},
           {"samples", samples},
           {"placement", placement_json(subject.graph, candidate.schedule)},
-          {"step_s", {{"predicted", candidate.step_s}}},
+          {"step_s",
+           {{"predicted", candidate.step_s},
+            {"tried", trial == nullptr ? nlohmann::json() : nlohmann::json(trial->step_s)}}},
           {"speedup", {{"predicted", candidate.speedup}}},
           {"idle", candidate.idle_share()},
           {"bytes", candidate.bytes()},
@@ -93,9 +97,9 @@ std::vector<std::string> memory_cells(const plan::Candidate& candidate) {
   return cells.size() > max_memory_columns ? std::vector{memory::text_of_bytes(most)} : cells;
 }
 
-std::vector<std::string> cells_of(const plan::Candidate& candidate, const std::string& efficiency,
-                                  bool best) {
-  std::vector<std::string> cells{best ? "*" : "",
+std::vector<std::string> cells_of(const Ways& ways, std::size_t i, const std::string& efficiency) {
+  const plan::Candidate& candidate = ways.found.candidates[i];
+  std::vector<std::string> cells{i == ways.found.best ? "*" : "",
                                  candidate.policy,
                                  text_of_seconds(candidate.step_s),
                                  text_of_speedup(candidate.speedup),
@@ -104,6 +108,10 @@ std::vector<std::string> cells_of(const plan::Candidate& candidate, const std::s
                                  text_of_count(candidate.messages()),
                                  std::to_string(plan::largest_staleness(candidate.schedule)),
                                  efficiency};
+  if (!ways.trials.empty()) {
+    const Trial* const trial = ways.trial_of(i);
+    cells.insert(cells.begin() + 3, trial == nullptr ? "-" : text_of_seconds(trial->step_s));
+  }
   const auto memory = memory_cells(candidate);
   cells.insert(cells.end(), memory.begin(), memory.end());
   return cells;
@@ -137,6 +145,9 @@ std::string plan_table(const Ways& ways, const PlanSubject& subject) {
   for (const char* head : {"step", "speed-up", "idle", "moved", "messages", "stale", "ME"}) {
     columns.push_back({head, Align::right});
   }
+  if (!ways.trials.empty()) {
+    columns.insert(columns.begin() + 3, {"tried", Align::right});
+  }
   if (subject.lanes.size() > max_memory_columns) {
     columns.push_back({"memory, most of a lane", Align::right});
   } else {
@@ -148,7 +159,7 @@ std::string plan_table(const Ways& ways, const PlanSubject& subject) {
   const MemoryEfficiency efficiency = efficiency_of(ways.found);
   for (std::size_t row = 0; row < ways.found.order.size(); ++row) {
     const std::size_t i = ways.found.order[row];
-    table.add(cells_of(ways.found.candidates[i], efficiency.text_of(row), i == ways.found.best));
+    table.add(cells_of(ways, i, efficiency.text_of(row)));
   }
   return table.text() + efficiency.legend_below();
 }
@@ -159,7 +170,7 @@ nlohmann::json plan_json(const Ways& ways, const plan::Profile& profile,
   const MemoryEfficiency efficiency = efficiency_of(ways.found);
   for (const std::size_t i : ways.found.order) {
     const auto found = efficiency.of(rows.size());
-    rows.push_back(row_of(ways.found.candidates[i], ways.ways[i], profile, subject));
+    rows.push_back(row_of(ways, i, profile, subject));
     rows.back()["memory_efficiency"] = {
         {"predicted", found ? nlohmann::json(*found) : nlohmann::json()}};
   }

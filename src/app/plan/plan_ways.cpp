@@ -137,6 +137,11 @@ std::string stale_remark(const Ways& ways) {
 
 }  // namespace
 
+const Trial* Ways::trial_of(std::size_t candidate) const {
+  const auto one = std::ranges::find(trials, candidate, &Trial::candidate);
+  return one == trials.end() ? nullptr : &*one;
+}
+
 Ways find_ways(const RunSetup& setup, const plan::Profile& profile) {
   return find_ways(setup, profile, *setup.policy);
 }
@@ -148,7 +153,7 @@ Ways find_ways(const RunSetup& setup, const plan::Profile& profile, const train:
   search.memory = [&](const schedule::Schedule& schedule) {
     return memory_within_budgets(setup, schedule);
   };
-  Ways ways{policies::find_ways(problem, profile, search), {}};
+  Ways ways{policies::find_ways(problem, profile, search), {}, {}};
   std::vector<std::string> remarks{stale_remark(ways), pipeline_remark(ways)};
   if (problem.places.size() > 1) {
     remarks.push_back(traffic_remark(problem));

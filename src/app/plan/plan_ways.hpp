@@ -8,6 +8,7 @@
 
 #include "zygos/policies/ways.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,18 @@ namespace zygos::app {
 
 using policies::Way;
 
+/// A way that was timed, not only predicted.
+struct Trial {
+  std::size_t candidate = 0;
+  double step_s = 0.0;  ///< the median
+};
+
 struct Ways : policies::Ways {
   std::vector<std::string> remarks;  ///< what can be said without measuring
+  std::vector<Trial> trials{};       ///< try_ways() adds them
+
+  /// Null if the candidate was not tried.
+  const Trial* trial_of(std::size_t candidate) const;
 };
 
 /// Simulates what the policy leaves a planner to look at, of the deck's policy: the candidates of

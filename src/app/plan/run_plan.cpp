@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/run_plan.hpp"
 
+#include "app/contest/trials.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_ways.hpp"
 #include "app/plan/policy_choice.hpp"
@@ -23,15 +24,11 @@ namespace zygos::app {
 
 namespace {
 
-bool is_single(const plan::Candidate& candidate) {
-  return candidate.schedule.active_places().size() == 1;
-}
-
 /// Step times of the lanes alone, by place.
 std::vector<double> single_steps(std::span<const plan::Candidate> candidates, std::size_t places) {
   std::vector<double> result(places, 0.0);
   for (const plan::Candidate& candidate : candidates) {
-    if (is_single(candidate)) {
+    if (!candidate.is_split()) {
       result[static_cast<std::size_t>(candidate.schedule.active_places().front())] =
           candidate.step_s;
     }
@@ -138,6 +135,7 @@ RunPlan chosen_plan(RunSetup& setup, bool fresh_profile, Console& console) {
   if (setup.measures_lanes() && ways.ways.size() > 1) {
     profile = profile_of(setup, fresh_profile, console);
     ways = find_ways(setup, *profile);
+    try_ways(setup, setup.policy->trials(), ways, console);
   }
   RunPlan result{ways.best().schedule};
   result.decisions = ways.best_way().decided().options;

@@ -216,18 +216,26 @@ void add_subject(CLI::App& command, Invocation& to) {
 }
 
 /// Of one command alone.
-void add_assume(CLI::App& command, Invocation& to) {
+void add_plan(CLI::App& command, Invocation& to) {
+  auto* const trials =
+      command
+          .add_option("--trials", to.trials,
+                      "Train with so many of the ways that are predicted to be fastest, and "
+                      "recommend the one that was (0)")
+          ->check(CLI::Range(std::int64_t{0}, std::int64_t{64}).description(""))
+          ->type_name("N");
   command
       .add_option(
           "--assume", to.assume,
           "Take lanes that are no host for this GPU, by its data sheet: " + plan::card_keywords())
-      ->type_name("CARD");
+      ->type_name("CARD")
+      ->excludes(trials);
 }
 
 void add_command_options(CLI::App& command, Invocation& to) {
   const std::string name = command.get_name();
   if (name == "plan") {
-    add_assume(command, to);
+    add_plan(command, to);
   }
   if (name == "predict") {
     add_predict(command, to);

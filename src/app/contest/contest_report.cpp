@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/plan/contest_report.hpp"
+#include "app/contest/contest_report.hpp"
 
 #include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
@@ -27,10 +27,6 @@ namespace zygos::app {
 
 namespace {
 
-bool is_single(const Contender& contender) {
-  return contender.predicted.schedule.active_places().size() == 1;
-}
-
 bool may_be_recommended(const RunSetup& setup, const Contender& contender) {
   return deck_names(setup, contender.way.choice.keyword) ||
          plan::is_synchronous(contender.predicted.schedule);
@@ -55,7 +51,7 @@ std::string reason_of(const RunSetup& setup, const ContestResult& result) {
   const Contender& best = result.contenders[result.best];
   std::string text = fmt::format("{} took {} a step, the least of {}", best.predicted.policy,
                                  text_of_seconds(best.median_step_s()), result.contenders.size());
-  if (result.single_step_s > 0.0 && !is_single(best)) {
+  if (result.single_step_s > 0.0 && best.predicted.is_split()) {
     text += fmt::format("; {} as fast as the fastest single lane",
                         text_of_speedup(result.single_step_s / best.median_step_s()));
   }
@@ -195,7 +191,8 @@ ContestResult result_of(const RunSetup& setup, std::vector<Contender> contenders
   ContestResult result;
   for (const Contender& contender : contenders) {
     const double step_s = contender.median_step_s();
-    if (is_single(contender) && (result.single_step_s == 0.0 || step_s < result.single_step_s)) {
+    if (!contender.predicted.is_split() &&
+        (result.single_step_s == 0.0 || step_s < result.single_step_s)) {
       result.single_step_s = step_s;
       result.predicted_single_step_s = contender.predicted.step_s;
     }

@@ -40,8 +40,8 @@ struct Contender {
 
 /// Trains every contender for so many steps, in rounds (a, b, c, a, b, c, ...), so that a machine
 /// that gets slower hits all alike. One engine lives at a time: all have the lanes' whole budgets.
-/// All see the same samples in the same order.
-void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
+/// All see the same samples in the same order. Throws StoppedEarly.
+void run_contest(const RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console);
 
 }  // namespace zygos::app

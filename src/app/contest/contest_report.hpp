@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "app/plan/contest.hpp"
+#include "app/contest/contest.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "app/plan/contest.hpp"
+#include "app/contest/contest.hpp"
 
 #include "app/run/fed_samples.hpp"
 #include "core/median.hpp"
@@ -83,6 +83,9 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
   samples.seek(first, last);
   std::int64_t first_timed = last - first + 1 > cold_steps ? first + cold_steps : first;
   for (std::int64_t step = first; step <= last; ++step) {
+    if (setup.signals != nullptr && setup.signals->stop_requested()) {
+      throw StoppedEarly();
+    }
     engine.trace().clear();
     const train::Batch& batch = samples.next();
     const auto report = engine.step(batch, static_cast<std::uint64_t>(step), samples.behind());
@@ -114,7 +117,7 @@ double Contender::median_step_s() const { return median(step_s); }
 
 double Contender::median_idle() const { return median(idle); }
 
-void run_contest(RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
+void run_contest(const RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console) {
   Samples samples(setup);
   const std::int64_t rounds = std::clamp<std::int64_t>(steps / steps_of_a_round, 1, max_rounds);
