@@ -55,16 +55,14 @@ NodeId Graph::add(std::string name, nn::LayerPtr layer, std::span<const std::str
             {},
             {},
             false,
-            static_cast<std::uint32_t>(nodes_.size())};
+            static_cast<std::uint32_t>(nodes_.size()),
+            false};
   node.inputs = resolve(node.name, inputs);
   for (const NodeId input : node.inputs) {
     node.input_shapes.push_back(
         input == graph_input ? input_ : nodes_[static_cast<std::size_t>(input)].output_shape);
-    node.wants_d_input =
-        node.wants_d_input ||
-        (input != graph_input &&
-         (nodes_[static_cast<std::size_t>(input)].wants_d_input || !parameters_of(input).empty()));
   }
+  node.wants_d_input = reads_trained(node);
   if (node.layer->token_limit() > 0 && node.inputs != std::vector<NodeId>{graph_input}) {
     refuse(node.name,
            "it reads token ids, which only the model's input holds; put it first, or "
@@ -126,10 +124,46 @@ void Graph::place_parameters(NodeId id) {
                            spec.decay,
                            spec.statistic,
                            elements,
-                           {}});
+                           {},
+                           false});
     elements = aligned_elements(elements + spec.shape.size());
   }
   parameter_elements_ = elements;
+}
+
+bool Graph::reads_trained(const Node& node) const {
+  return std::ranges::any_of(
+      node.inputs, [&](NodeId input) { return input != graph_input && has_backward(input); });
+}
+
+bool Graph::has_backward(NodeId id) const {
+  const Node& node = nodes_[static_cast<std::size_t>(id)];
+  return node.wants_d_input || (!node.frozen && !parameters_of(id).empty());
+}
+
+void Graph::freeze(NodeId id) {
+  ZYGOS_REQUIRE(id >= 0 && static_cast<std::size_t>(id) < nodes_.size(),
+                "node " + std::to_string(id) + " is frozen, which the model does not have");
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  if (parameters_of(id).empty()) {
+    refuse(node.name, "a layer of type '" + std::string(node.layer->type()) +
+                          "' has no parameters that could be frozen; leave 'frozen' out");
+  }
+  node.frozen = true;
+  for (Parameter& parameter : parameters_) {
+    parameter.frozen = parameter.frozen || parameter.node == id;
+  }
+  for (Node& other : nodes_) {  // inputs come before their readers
+    other.wants_d_input = reads_trained(other);
+  }
+}
+
+void Graph::require_unfrozen() const {
+  if (!parameters_.empty() && std::ranges::all_of(parameters_, &Parameter::frozen)) {
+    throw UsageError(
+        "every layer with parameters is frozen, so that nothing is left to train; leave 'frozen' "
+        "out of one of them");
+  }
 }
 
 void Graph::require_trainable() const {
@@ -137,6 +171,7 @@ void Graph::require_trainable() const {
   if (parameters_.empty()) {
     throw UsageError("the model has no parameters; add a layer that has some, such as 'dense'");
   }
+  require_unfrozen();
   std::vector<bool> read(nodes_.size(), false);
   read.back() = true;
   for (const Node& node : nodes_) {
@@ -203,6 +238,14 @@ std::int64_t Graph::parameter_count() const {
   return count;
 }
 
+std::int64_t Graph::trained_count() const {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : parameters_) {
+    count += parameter.trained() ? parameter.shape.size() : 0;
+  }
+  return count;
+}
+
 std::int64_t Graph::samples_together() const {
   std::int64_t together = 1;
   for (const Node& node : nodes_) {
@@ -260,11 +303,29 @@ nn::Cost Graph::forward_cost(std::int64_t batch, DType dtype) const {
   return cost;
 }
 
+nn::Cost Graph::backward_cost(NodeId id, std::int64_t batch, DType dtype) const {
+  if (!has_backward(id)) {
+    return {};
+  }
+  const Node& node = nodes_[static_cast<std::size_t>(id)];
+  const auto cost = [&](bool wants_d_input) {
+    return node.layer->backward_cost(batch, node.input_shapes, dtype, wants_d_input);
+  };
+  if (!node.frozen) {
+    return cost(node.wants_d_input);
+  }
+  // What is left without the gradient of the parameters.
+  const nn::Cost both = cost(true);
+  const nn::Cost of_parameters = cost(false);
+  return {std::max(0.0, both.flops - of_parameters.flops),
+          std::max(0.0, both.bytes - of_parameters.bytes)};
+}
+
 nn::Cost Graph::training_cost(std::int64_t batch, DType dtype) const {
   nn::Cost cost = forward_cost(batch, dtype);
   cost += loss_->cost(batch, output_shape(), dtype);
-  for (const Node& node : nodes_) {
-    cost += node.layer->backward_cost(batch, node.input_shapes, dtype, node.wants_d_input);
+  for (std::size_t id = 0; id < nodes_.size(); ++id) {
+    cost += backward_cost(static_cast<NodeId>(id), batch, dtype);
   }
   return cost;
 }

@@ -50,11 +50,14 @@ std::string Graph::text() const {
     for (const Parameter& parameter : parameters_of(static_cast<NodeId>(i))) {
       count += parameter.statistic ? 0 : parameter.shape.size();
     }
-    rows.push_back({node.name, std::string(node.layer->type()), inputs_of(node, nodes_),
-                    node.output_shape.text(), std::to_string(count)});
+    rows.push_back({node.name, std::string(node.layer->type()) + (node.frozen ? ", frozen" : ""),
+                    inputs_of(node, nodes_), node.output_shape.text(), std::to_string(count)});
   }
+  const std::string trained = std::ranges::any_of(nodes_, &Node::frozen)
+                                  ? ", " + std::to_string(trained_count()) + " trained"
+                                  : "";
   return table(rows) + "loss " + std::string(loss_->type()) + ", " +
-         std::to_string(parameter_count()) + " parameters\n";
+         std::to_string(parameter_count()) + " parameters" + trained + "\n";
 }
 
 }  // namespace zygos::graph

@@ -120,6 +120,9 @@ Graph sharded(const Graph& whole, std::span<const ModelSlice> slices) {
       parameter.statistic = from.statistic;
       parameter.origin = origins[p];
     }
+    if (node.frozen && !origins.empty()) {
+      out.freeze(id);
+    }
   }
   return out;
 }

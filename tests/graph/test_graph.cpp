@@ -246,6 +246,62 @@ TEST_CASE("the text of a graph is a table with aligned columns and a total", "[g
         "loss toy_loss, 23 parameters\n");
 }
 
+TEST_CASE("nothing before a frozen layer wants a gradient unless it is trained", "[graph]") {
+  Graph graph = chain();
+  CHECK(graph.has_backward(0));
+  CHECK(graph.nodes()[2].wants_d_input);
+
+  graph.freeze(0);
+
+  CHECK(graph.nodes()[0].frozen);
+  CHECK_FALSE(graph.has_backward(0));
+  CHECK_FALSE(graph.has_backward(1));
+  CHECK(graph.has_backward(2));
+  CHECK_FALSE(graph.nodes()[2].wants_d_input);
+  graph.add("c", projection(2));
+  graph.freeze(2);
+  CHECK_FALSE(graph.has_backward(2));
+  CHECK_FALSE(graph.nodes()[3].wants_d_input);
+
+  Graph behind = chain();
+  behind.freeze(2);
+  CHECK(behind.nodes()[2].wants_d_input);
+  CHECK(behind.has_backward(2));
+}
+
+TEST_CASE("parameters of a frozen layer are not trained, and do not cost a gradient", "[graph]") {
+  Graph graph = chain();
+  graph.freeze(2);
+
+  CHECK(graph.parameters()[0].trained());
+  CHECK(graph.parameters()[2].frozen);
+  CHECK_FALSE(graph.parameters()[3].trained());
+  CHECK(graph.parameter_count() == 23);
+  CHECK(graph.trained_count() == 15);
+  // Of a, relu, and of what b needs beyond its parameters' gradient.
+  CHECK(graph.training_cost(1, DType::f32).flops ==
+        graph.forward_cost(1, DType::f32).flops + 10000 + 100 + 1000 + (1000 - 100));
+  CHECK(graph.text() ==
+        "layer  type                inputs  output  parameters\n"
+        "input  -                   -       [4]              0\n"
+        "a      projection          input   [3]             15\n"
+        "relu   toy                 a       [3]              0\n"
+        "b      projection, frozen  relu    [2]              8\n"
+        "loss toy_loss, 23 parameters, 15 trained\n");
+}
+
+TEST_CASE("what can't be frozen is refused by the layer's name, as is a model without the rest",
+          "[graph]") {
+  Graph graph = chain();
+
+  CHECK_THROWS_WITH(graph.freeze(1), ContainsSubstring("layer 'relu'") &&
+                                         ContainsSubstring("type 'toy' has no parameters"));
+  graph.freeze(0);
+  CHECK_NOTHROW(graph.require_trainable());
+  graph.freeze(2);
+  CHECK_THROWS_WITH(graph.require_trainable(), ContainsSubstring("nothing is left to train"));
+}
+
 TEST_CASE("a graph is a value: a copy goes its own way", "[graph]") {
   const Graph original = chain();
 

@@ -93,6 +93,23 @@ TEST_CASE("Parameters of slices keep initialiser and decay of the whole layer") 
   }
 }
 
+TEST_CASE("Slices of a frozen layer are frozen, and their sum passes gradients as the layer does") {
+  Graph whole = whole_model();
+  whole.freeze(0);
+  whole.freeze(2);
+  const Graph graph = sharded(whole, two_slices());
+
+  for (const Parameter& parameter : graph.parameters()) {
+    CAPTURE(parameter.name);
+    CHECK(parameter.frozen == !parameter.name.starts_with("out/"));
+  }
+  CHECK(graph.trained_count() == whole.trained_count());
+  for (NodeId node = 0; node < 9; ++node) {
+    CHECK_FALSE(graph.has_backward(node));
+  }
+  CHECK(graph.has_backward(9));
+}
+
 TEST_CASE("Runs of elements cover all parameters of both models once") {
   const Graph whole = whole_model();
   const Graph graph = sharded(whole, two_slices());

@@ -27,8 +27,9 @@ struct Node {
   std::vector<NodeId> inputs;
   std::vector<Shape> input_shapes;  ///< sample shapes
   Shape output_shape;               ///< sample shape
-  bool wants_d_input = true;        ///< false if no parameter lies before it: nobody needs d_inputs
-  std::uint32_t stream = 0;         ///< of random numbers: its index in the whole model
+  bool wants_d_input = true;  ///< false if nothing is trained before it: nobody needs d_inputs
+  std::uint32_t stream = 0;   ///< of random numbers: its index in the whole model
+  bool frozen = false;        ///< its parameters never change: Graph::freeze()
 };
 
 /// Which part of a parameter of the whole model a parameter of a sharded one is.
@@ -47,6 +48,9 @@ struct Parameter {
   bool statistic = false;                   ///< not trained
   std::int64_t offset = 0;                  ///< in elements
   std::optional<ParameterOrigin> origin{};  ///< of a sharded model
+  bool frozen = false;                      ///< as its node
+
+  bool trained() const noexcept { return !statistic && !frozen; }
 };
 
 /// What happens to the gradient of one input of a node in the backward pass.
@@ -86,9 +90,17 @@ class Graph {
   /// or a shape the layer refuses, naming the node; the graph is then as it was before.
   NodeId add(std::string name, nn::LayerPtr layer, std::span<const std::string> inputs = {});
 
-  /// Throws UsageError for a model that can't be trained as it stands: no layers, no parameters, or
-  /// nodes whose output nobody reads.
+  /// From now on training leaves the node's parameters as they are, bit for bit: their gradient is
+  /// zero, no update and no weight decay acts on them, and the layer runs as in evaluation, so that
+  /// batch normalisation normalises by its running statistics, which stay, too. Gradients of its
+  /// inputs flow as before. Throws UsageError for a node without parameters.
+  void freeze(NodeId node);
+
+  /// Throws UsageError for a model that can't be trained as it stands: no layers, no parameters,
+  /// all of them frozen, or nodes whose output nobody reads.
   void require_trainable() const;
+  /// Throws UsageError if there are parameters and every one is frozen.
+  void require_unfrozen() const;
 
   const Shape& input_shape() const noexcept { return input_; }
   /// Type of the model's input where activations are of `activations`: the same, but wide where it
@@ -107,10 +119,15 @@ class Graph {
   /// Elements of the flat parameter buffer (offsets of parameters are multiples of 16 elements, so
   /// this can exceed the sum of sizes; the gaps stay zero).
   std::int64_t parameter_elements() const noexcept { return parameter_elements_; }
-  /// Sum of the sizes of all that is trained, as printed.
+  /// Sum of the sizes of all parameters but statistics, as printed.
   std::int64_t parameter_count() const;
+  /// Of these, what is not frozen.
+  std::int64_t trained_count() const;
   /// Parameters of one node, a contiguous run of parameters().
   std::span<const Parameter> parameters_of(NodeId node) const;
+  /// Whether anything is trained in the node or before it, so that it needs the gradient of its
+  /// output.
+  bool has_backward(NodeId node) const;
   /// By node and input. The backward pass visits nodes last to first and a node's inputs in their
   /// order; what it meets first is written, so sums of gradients have one fixed order.
   std::vector<std::vector<InputGradient>> input_gradients() const;
@@ -122,12 +139,16 @@ class Graph {
   /// Work of one training pass over `batch` samples (forward, loss, backward).
   nn::Cost training_cost(std::int64_t batch, DType dtype) const;
   nn::Cost forward_cost(std::int64_t batch, DType dtype) const;
-  /// A table: name, type, inputs, output sample shape, parameters; totals below.
+  /// Of the backward pass of a node: of what it has to compute.
+  nn::Cost backward_cost(NodeId node, std::int64_t batch, DType dtype) const;
+  /// A table: name, type (and whether it is frozen), inputs, output sample shape, parameters;
+  /// totals below.
   std::string text() const;
 
  private:
   std::vector<NodeId> resolve(const std::string& name, std::span<const std::string> inputs) const;
   void place_parameters(NodeId node);
+  bool reads_trained(const Node& node) const;
   friend Graph sharded(const Graph& whole, std::span<const ModelSlice> slices);
 
   Shape input_;
