@@ -48,10 +48,14 @@ class ConvLayer : public Layer {
     return d_before<T>(exec, options_.activation, args, unactivated);
   }
 
-  /// `x` and `d_y`: the convolution's input and its output's gradient, one of them `d_sums`.
+  /// If they are wanted. `x` and `d_y`: the convolution's input and its output's gradient, one of
+  /// them `d_sums`.
   template <class T, class Exec>
   void backward_parameters(const Exec& exec, const BackwardArgs& args, const Tensor& x,
                            const Tensor& d_y, const Tensor& d_sums) const {
+    if (!args.wants_d_parameters) {
+      return;
+    }
     const ops::Conv2d conv = convolution_of(args.inputs[0]);
     const ops::Into into = args.accumulates ? ops::Into::added : ops::Into::replaced;
     ops::conv2d_backward_filter<Exec, T>(exec, conv, vector_view<Exec, const T>(x),

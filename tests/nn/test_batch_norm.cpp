@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace zygos::nn::test_batch_norm {
@@ -71,6 +72,28 @@ TEST_CASE("Each channel of each group has mean zero and variance one") {
       CHECK(std::abs(sum) < 1e-10);
       CHECK(std::abs(squares - 100.0) < 1e-8);
     }
+  }
+}
+
+TEST_CASE("A frozen normalisation passes on the gradient of what it does in evaluation") {
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    const Shape shape = round % 2 == 0 ? Shape{3} : Shape{2, 3, 2};
+    LayerRun run(batch_norm({.group = round % 3 == 0 ? 0 : 3, .epsilon = 0.3}), {shape}, 7, round);
+    run.mode = Mode::evaluate;
+    for (std::int64_t channel = 0; channel < run.parameters[3].size(); ++channel) {
+      run.parameters[3].data<double>()[channel] = 0.5 + static_cast<double>(channel);
+    }
+    run.forward();
+    run.backward();
+    const auto value = [&] {
+      run.forward();
+      const auto y = values_of(run.output);
+      const auto weights = values_of(run.d_output);
+      return std::inner_product(y.begin(), y.end(), weights.begin(), 0.0);
+    };
+
+    CAPTURE(round, shape.text());
+    CHECK(testing::gradient_difference(run.inputs[0], run.d_inputs[0], value) == "");
   }
 }
 

@@ -78,7 +78,7 @@ struct ConstantSpec {
 /// What a layer may know while it runs: no lane set, no deck, no schedule.
 struct Context {
   const lane::Execution& execution;  ///< instance of the layer's lane
-  Mode mode = Mode::train;
+  Mode mode = Mode::train;           ///< of a frozen layer always evaluate, in backward, too
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
   std::uint32_t layer = 0;  ///< index in the graph: the RNG stream
@@ -112,6 +112,9 @@ struct BackwardArgs {
   std::span<const Tensor> constants{};
   Tensor batch_statistics{};  ///< as in ForwardArgs, of gradients
   Tensor own_statistics{};    ///< the row of this call's samples in there
+  /// False of a frozen layer: whatever is in d_parameters afterwards, nobody reads it. To leave
+  /// them alone saves their computation.
+  bool wants_d_parameters = true;
 };
 
 enum class Activation;  // nn/layers.hpp

@@ -4,13 +4,15 @@
 // The running statistics are parameters that are not trained. Backward writes how far the batch
 // moves them as their gradient, so that lanes, micro-batches and ranks add their parts up, and
 // checkpoints and copies of the weights have them, without a word about them anywhere else.
-// Statistics of a batch that is divided come from all its parts: Layer::statistics().
+// Statistics of a batch that is divided come from all its parts: Layer::statistics(). A frozen
+// layer normalises by the running ones, and these are constants to its gradient.
 #include "ops/norm/batch_norm.hpp"
 
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
 #include "nn/shard_forms.hpp"
+#include "ops/elementwise/elementwise.hpp"
 #include "ops/norm/divided_batch_norm.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -161,6 +163,9 @@ class BatchNorm final : public Layer {
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
+    if (context.mode == Mode::evaluate) {
+      return backward_by_running(context, args);
+    }
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
@@ -196,6 +201,26 @@ class BatchNorm final : public Layer {
   }
 
  private:
+  /// d_x = d_y gain / sqrt(variance + epsilon): what normalising d_y by a mean of 0 gives.
+  void backward_by_running(const Context& context, const BackwardArgs& args) const {
+    if (!args.d_inputs[0]) {
+      return;
+    }
+    lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
+      using Exec = std::decay_t<decltype(exec)>;
+      using T = typename decltype(type)::type;
+      const Tensor& sums = args.workspace[1];
+      const Tensor zeros(sums.raw(), sums.dtype(), args.parameters[0].shape());
+      ops::fill(exec, vector_view<Exec, Wide<T>>(zeros), Wide<T>(0));
+      const auto zero = vector_view<Exec, const Wide<T>>(zeros);
+      ops::batch_norm_by<Exec, T>(
+          exec, extents_of(args.output), vector_view<Exec, const T>(args.d_output),
+          vector_view<Exec, const Wide<T>>(args.parameters[0]), zero, options_.epsilon, zero,
+          vector_view<Exec, const Wide<T>>(args.parameters[3]),
+          vector_view<Exec, T>(args.d_inputs[0]));
+    });
+  }
+
   std::int64_t group_of(std::int64_t samples) const {
     return options_.group == 0 ? std::max<std::int64_t>(samples, 1) : options_.group;
   }

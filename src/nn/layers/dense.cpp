@@ -159,11 +159,13 @@ class Dense final : public Layer {
       using T = typename decltype(type)::type;
       const Tensor d_z = d_before<T>(exec, options_.activation, args, 0);
       const auto d_sums = vectors<Exec, const T>(d_z);
-      ops::gemm_tn(exec, vectors<Exec, const T>(args.inputs[0]), d_sums,
-                   matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
-                   options_.bias ? vector_view<Exec, Wide<T>>(args.d_parameters[1])
-                                 : VectorView<Exec, Wide<T>>(),
-                   args.accumulates ? ops::Into::added : ops::Into::replaced);
+      if (args.wants_d_parameters) {
+        ops::gemm_tn(exec, vectors<Exec, const T>(args.inputs[0]), d_sums,
+                     matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
+                     options_.bias ? vector_view<Exec, Wide<T>>(args.d_parameters[1])
+                                   : VectorView<Exec, Wide<T>>(),
+                     args.accumulates ? ops::Into::added : ops::Into::replaced);
+      }
       if (args.d_inputs[0]) {
         ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                      vectors<Exec, T>(args.d_inputs[0]));

@@ -85,6 +85,9 @@ class Embedding final : public Layer {
   }
 
   void backward(const Context& context, const BackwardArgs& args) const override {
+    if (!args.wants_d_parameters) {
+      return;
+    }
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;

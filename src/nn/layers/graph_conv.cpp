@@ -207,16 +207,18 @@ class GraphConv final : public Layer {
                        const BackwardArgs& args) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 1);
     const auto into = args.accumulates ? ops::Into::added : ops::Into::replaced;
-    if (bias_) {
+    if (bias_ && args.wants_d_parameters) {
       ops::sum_rows(exec, rows_view<Exec, const T>(d_z),
                     vector_view<Exec, Wide<T>>(args.d_parameters[1]), into);
     }
     ops::spmm(exec, transpose, rows_view<Exec, const T>(d_z),
               rows_view<Exec, T>(args.workspace[0]));
     const auto d_u = rows_view<Exec, const T>(args.workspace[0]);
-    ops::gemm_tn(exec, rows_view<Exec, const T>(args.inputs[0]), d_u,
-                 matrix_view<Exec, Wide<T>>(args.d_parameters[0]), VectorView<Exec, Wide<T>>(),
-                 into);
+    if (args.wants_d_parameters) {
+      ops::gemm_tn(exec, rows_view<Exec, const T>(args.inputs[0]), d_u,
+                   matrix_view<Exec, Wide<T>>(args.d_parameters[0]), VectorView<Exec, Wide<T>>(),
+                   into);
+    }
     if (args.d_inputs[0]) {
       ops::gemm_nt(exec, d_u, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                    rows_view<Exec, T>(args.d_inputs[0]));
@@ -229,11 +231,13 @@ class GraphConv final : public Layer {
                         const BackwardArgs& args) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 2);
     const auto d_sums = rows_view<Exec, const T>(d_z);
-    ops::gemm_tn(
-        exec, gathered<Exec, const T>(args.workspace[0]), d_sums,
-        matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
-        bias_ ? vector_view<Exec, Wide<T>>(args.d_parameters[1]) : VectorView<Exec, Wide<T>>(),
-        args.accumulates ? ops::Into::added : ops::Into::replaced);
+    if (args.wants_d_parameters) {
+      ops::gemm_tn(
+          exec, gathered<Exec, const T>(args.workspace[0]), d_sums,
+          matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
+          bias_ ? vector_view<Exec, Wide<T>>(args.d_parameters[1]) : VectorView<Exec, Wide<T>>(),
+          args.accumulates ? ops::Into::added : ops::Into::replaced);
+    }
     if (args.d_inputs[0]) {
       ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
                    gathered<Exec, T>(args.workspace[1]));

@@ -83,11 +83,13 @@ class LayerNorm final : public Layer {
       using T = typename decltype(type)::type;
       const auto x = rows_view<Exec, const T>(args.inputs[0]);
       const auto d_y = rows_view<Exec, const T>(args.d_output);
-      ops::layer_norm_backward_scale<Exec, T>(
-          exec, x, moments<Exec, const Wide<T>>(args), d_y,
-          vector_view<Exec, Wide<T>>(args.d_parameters[0]),
-          vector_view<Exec, Wide<T>>(args.d_parameters[1]),
-          args.accumulates ? ops::Into::added : ops::Into::replaced);
+      if (args.wants_d_parameters) {
+        ops::layer_norm_backward_scale<Exec, T>(
+            exec, x, moments<Exec, const Wide<T>>(args), d_y,
+            vector_view<Exec, Wide<T>>(args.d_parameters[0]),
+            vector_view<Exec, Wide<T>>(args.d_parameters[1]),
+            args.accumulates ? ops::Into::added : ops::Into::replaced);
+      }
       if (args.d_inputs[0]) {
         ops::layer_norm_backward_input<Exec, T>(
             exec, x, vector_view<Exec, const Wide<T>>(args.parameters[0]),

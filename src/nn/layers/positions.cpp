@@ -65,9 +65,11 @@ class Positions final : public Layer {
     lane::dispatch_stored(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::sum_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.d_output),
-                             vector_view<Exec, Wide<T>>(args.d_parameters[0]),
-                             args.accumulates ? ops::Into::added : ops::Into::replaced);
+      if (args.wants_d_parameters) {
+        ops::sum_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.d_output),
+                               vector_view<Exec, Wide<T>>(args.d_parameters[0]),
+                               args.accumulates ? ops::Into::added : ops::Into::replaced);
+      }
       if (args.d_inputs[0]) {
         ops::copy(exec, vector_view<Exec, const T>(args.d_output),
                   vector_view<Exec, T>(args.d_inputs[0]));
