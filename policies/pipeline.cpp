@@ -145,7 +145,8 @@ class Weaver {
 
   void backward(Place place, MicroBatch micro_batch) {
     const Stage stage = builder_.stage_of(place);
-    if (trains(stage)) {
+    // A stage of frozen layers alone gets no gradients, and writes zeros as those of its weights.
+    if (trains(stage) || updates(stage)) {
       // Before the gradients are there: it does not need them.
       if (recomputed_.contains({stage, micro_batch})) {
         builder_.recompute(place, micro_batch);

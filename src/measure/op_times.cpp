@@ -21,13 +21,13 @@ using schedule::TaskKind;
 /// Fewer would leave a slow moment of a shared machine to the peak rates or to the ops alone.
 constexpr int rounds = 5;
 
-plan::OpTime pass_of(const ProfileRequest& request, const graph::Node& node, OpPass pass) {
+plan::OpTime pass_of(const ProfileRequest& request, graph::NodeId id, OpPass pass) {
+  const graph::Node& node = request.graph.nodes()[static_cast<std::size_t>(id)];
   const DType dtype = request.options.dtype;
   const std::int64_t batch = request.batch.samples();
   return {node.name, std::string(node.layer->type()), pass,
-          pass == OpPass::forward
-              ? node.layer->forward_cost(batch, node.input_shapes, dtype)
-              : node.layer->backward_cost(batch, node.input_shapes, dtype, node.wants_d_input),
+          pass == OpPass::forward ? node.layer->forward_cost(batch, node.input_shapes, dtype)
+                                  : request.graph.backward_cost(id, batch, dtype),
           0.0};
 }
 
@@ -37,7 +37,7 @@ std::optional<plan::OpTime> op_of(const ProfileRequest& request, const schedule:
   const DType dtype = request.options.dtype;
   if (task.kind == TaskKind::forward ||
       (task.kind == TaskKind::backward && plan::has_backward(graph, task.nodes.begin))) {
-    return pass_of(request, graph.nodes()[static_cast<std::size_t>(task.nodes.begin)],
+    return pass_of(request, task.nodes.begin,
                    task.kind == TaskKind::forward ? OpPass::forward : OpPass::backward);
   }
   if (task.kind == TaskKind::loss) {

@@ -105,6 +105,10 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
       totals(totals_of_place * schedule.places.size()) {
   require_valid(schedule, lanes.size());
   require_norms(schedule, optimizer.clip_norm().has_value());
+  if (std::ranges::find(schedule.tasks, schedule::TaskKind::backward, &schedule::Task::kind) !=
+      schedule.tasks.end()) {
+    graph.require_unfrozen();
+  }
   model.graph.require_precision(options.dtype);
   require_targets(model.graph.loss(), options.dtype, target.dtype);
   static_cast<void>(rate_factor(1));  // refuses a schedule of rates that can't be

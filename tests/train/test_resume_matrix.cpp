@@ -106,7 +106,8 @@ struct Case {
   std::string optimizer;
   DType dtype = DType::f32;
   bool strict = false;
-  bool wide = false;  ///< a model whose kernels are shared between threads
+  bool wide = false;    ///< a model whose kernels are shared between threads
+  bool frozen = false;  ///< all parameters of the first layer, and so of the first stage
 };
 
 constexpr std::uint64_t half = 2;
@@ -117,14 +118,30 @@ struct Result {
   io::Checkpoint middle;  ///< the state half way
 };
 
+/// Of frozen parameters not a bit is another one, of each other one some are.
+void require_frozen(const graph::Graph& graph, const std::vector<double>& begun,
+                    const std::vector<double>& ended) {
+  for (const graph::Parameter& parameter : graph.parameters()) {
+    CAPTURE(parameter.name);
+    const auto first = begun.begin() + parameter.offset;
+    CHECK(std::equal(first, first + parameter.shape.size(), ended.begin() + parameter.offset) ==
+          parameter.frozen);
+  }
+}
+
 /// Trains from the seed, or from the state half way.
 Result trained(const Case& one, const Row& row, int threads, const io::Checkpoint* from) {
   SmallRun run(lanes_of(row.lanes, threads), one.dtype, 20);
   // Compressed from the second step on, where it is exchanged in one bit an element.
-  const std::string options = one.optimizer == "one_bit_adam" ? ", freeze: 1}" : "}";
+  const std::string options = one.optimizer == "one_bit_adam" ? ", freeze: 1}"
+                              : one.frozen                    ? ", weight_decay: 0.1}"
+                                                              : "}";
   run.optimizer = from_deck(nn::optimizer_registry(), "{type: " + one.optimizer + options);
   if (one.wide) {
     run.use(test::wide_model());
+  }
+  if (one.frozen) {
+    run.graph.freeze(0);
   }
   auto problem = run.problem();
   problem.chunk = one.strict ? 5 : 0;
@@ -139,6 +156,7 @@ Result trained(const Case& one, const Row& row, int threads, const io::Checkpoin
     engine->restore(*from);
   }
   Result result;
+  const auto begun = engine->weights();
   for (std::uint64_t step = from == nullptr ? 1 : half + 1; step <= whole; ++step) {
     engine->step(run.batch(), step);
     if (step == half) {
@@ -146,6 +164,9 @@ Result trained(const Case& one, const Row& row, int threads, const io::Checkpoin
     }
   }
   result.weights = engine->weights_hash();
+  if (one.frozen) {
+    require_frozen(run.graph, begun, engine->weights());
+  }
   return result;
 }
 
@@ -197,6 +218,21 @@ TEST_CASE("In strict mode every optimizer resumes under every other policy to th
           CHECK(trained(one, after, 1, &begun.middle).weights == expected);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("A frozen layer keeps its bits with every optimizer under every policy, resumed or not",
+          "[train][resume][frozen]") {
+  for (Case one : cases()) {
+    one.frozen = true;
+    for (const Row& row : rows()) {
+      if (!row.fits(one.optimizer) || row.spills) {
+        continue;
+      }
+      CAPTURE(one.optimizer, name_of(one.dtype), row.policy);
+      const Result undisturbed = trained(one, row, 1, nullptr);
+      CHECK(trained(one, row, 2, &undisturbed.middle).weights == undisturbed.weights);
     }
   }
 }

@@ -57,8 +57,7 @@ schedule::ShardOutline shard_outline(const graph::Graph& graph, graph::NodeId id
 }  // namespace
 
 bool has_backward(const graph::Graph& graph, graph::NodeId node) {
-  return graph.nodes()[static_cast<std::size_t>(node)].wants_d_input ||
-         !graph.parameters_of(node).empty();
+  return graph.has_backward(node);
 }
 
 std::int32_t position(const std::vector<graph::NodeId>& nodes, graph::NodeId node) {
@@ -121,11 +120,10 @@ schedule::ModelOutline outline_of(const graph::Graph& graph, DType dtype,
     }
     outline.has_backward = has_backward(graph, static_cast<graph::NodeId>(i));
     nn::Cost cost = node.layer->forward_cost(1, node.input_shapes, dtype);
-    if (outline.has_backward) {
-      cost += node.layer->backward_cost(1, node.input_shapes, dtype, node.wants_d_input);
-    }
+    cost += graph.backward_cost(static_cast<graph::NodeId>(i), 1, dtype);
     outline.flops = cost.flops;
-    outline.statistics = node.layer->statistics(node.input_shapes);
+    // A frozen layer runs as in evaluation.
+    outline.statistics = node.frozen ? 0 : node.layer->statistics(node.input_shapes);
     outline.shards = shard_outline(graph, static_cast<graph::NodeId>(i));
   }
   // A node's range goes up to where the next node's parameters begin, so that ranges tile the flat

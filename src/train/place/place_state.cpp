@@ -160,12 +160,13 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
   spills = bind_spills(*this);
 }
 
-nn::Context PlaceState::context(graph::NodeId node, const Tensor& ids) const {
+nn::Context PlaceState::context(graph::NodeId id, const Tensor& ids) const {
+  const graph::Node& node = setup.graph.nodes()[static_cast<std::size_t>(id)];
   return {setup.lane.execution(),
-          inputs.mode,
+          node.frozen ? nn::Mode::evaluate : inputs.mode,
           setup.seed,
           inputs.step,
-          setup.graph.nodes()[static_cast<std::size_t>(node)].stream,
+          node.stream,
           ids};
 }
 

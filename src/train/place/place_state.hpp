@@ -116,12 +116,15 @@ struct PlaceState {
   const nn::Layer& layer(graph::NodeId node) const {
     return *setup.graph.nodes()[static_cast<std::size_t>(node)].layer;
   }
+  bool is_frozen(graph::NodeId node) const {
+    return setup.graph.nodes()[static_cast<std::size_t>(node)].frozen;
+  }
   /// Version of the weights that a pass uses.
   std::int32_t slot_of(const schedule::Task& task) const { return inputs.trains() ? task.slot : 0; }
   const NodeTensors& parameters_of(const schedule::Task& task) const {
     return parameters[static_cast<std::size_t>(slot_of(task))];
   }
-  nn::Context context(graph::NodeId node, const Tensor& ids) const;
+  nn::Context context(graph::NodeId id, const Tensor& ids) const;
   /// Samples of this call that an update averages over.
   std::int64_t averaged_samples(std::int32_t update) const;
 

@@ -81,12 +81,16 @@ void run_loss(PlaceState& state, TaskId id) {
 
 namespace {
 
+void zero_all(const lane::Execution& execution, const std::vector<Tensor>& d_parameters) {
+  for (const Tensor& d_parameter : d_parameters) {
+    fill_with_zeros(execution, d_parameter);
+  }
+}
+
 void zero_gradients_of(const PlaceState& state, schedule::NodeRange nodes, std::int32_t slot) {
   const auto& d_parameters = state.d_parameters[static_cast<std::size_t>(slot)];
   for (auto node = nodes.begin; node < nodes.end; ++node) {
-    for (const Tensor& d_parameter : d_parameters[state.index_of(node)]) {
-      fill_with_zeros(state.lane().execution(), d_parameter);
-    }
+    zero_all(state.lane().execution(), d_parameters[state.index_of(node)]);
   }
 }
 
@@ -99,7 +103,8 @@ void zero_gaps(PlaceState& state, const Task& one) {
   }
 }
 
-/// Slice number `number` of the task's micro-batch.
+/// Slice number `number` of the task's micro-batch. The gradient of what is frozen is zero,
+/// whatever the layer does to it.
 void run_slice(PlaceState& state, TaskId id, std::size_t number,
                const PlaceState::NodeTensors& d_parameters, bool accumulates) {
   const Task& one = state.task(id);
@@ -110,6 +115,11 @@ void run_slice(PlaceState& state, TaskId id, std::size_t number,
   for (auto node = one.nodes.end; node-- > one.nodes.begin;) {
     const std::size_t index = state.index_of(node);
     const NodeBackward& bound = slice.backward[index];
+    const bool frozen = state.is_frozen(node);
+    if (frozen && !bound.runs) {
+      state.use.note(one, d_parameters[index]);
+      zero_all(state.lane().execution(), d_parameters[index]);
+    }
     if (!bound.runs) {
       continue;
     }
@@ -126,7 +136,10 @@ void run_slice(PlaceState& state, TaskId id, std::size_t number,
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
          bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
          state.averaged_samples(update_of(state.setup.schedule, one.samples)), constants, of_batch,
-         own});
+         own, !frozen});
+    if (frozen) {
+      zero_all(state.lane().execution(), d_parameters[index]);
+    }
     for (const auto& [part, whole] : bound.added) {
       add_to(state.lane().execution(), whole, part);
     }

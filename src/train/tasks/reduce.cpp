@@ -5,6 +5,7 @@
 #include "train/flat_ops.hpp"
 #include "train/place/place_state.hpp"
 #include "train/tasks/coded_messages.hpp"
+#include "train/tasks/update.hpp"
 
 #include <string>
 
@@ -152,16 +153,23 @@ void run_average(PlaceState& state, TaskId id) {
   if (state.inputs.step % static_cast<std::uint64_t>(one.every) != 0) {
     return;
   }
-  const Tensor& current = state.operands_of(id).write(BufferKind::weights).tensor;
+  const TaskOperands& named = state.operands_of(id);
+  const Elements& current = named.write(BufferKind::weights);
   double versions = 0.0;
-  for (const Elements& version : state.operands_of(id).reads) {
+  for (const Elements& version : named.reads) {
     state.use.note(one, version.tensor);
-    if (version.slot > 0) {
-      add_to(state.lane().execution(), current, version.tensor);
-    }
     versions += 1.0;
   }
-  scale_by(state.lane().execution(), current, 1.0 / versions);
+  // What is frozen is the same in all of them, but not the bits of its mean.
+  for_each_unfrozen(state.setup.graph, current.range, [&](schedule::ElementRange elements) {
+    const Tensor mean = current.part(elements);
+    for (const Elements& version : named.reads) {
+      if (version.slot > 0) {
+        add_to(state.lane().execution(), mean, version.part(elements));
+      }
+    }
+    scale_by(state.lane().execution(), mean, 1.0 / versions);
+  });
 }
 
 }  // namespace zygos::train

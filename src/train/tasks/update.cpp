@@ -57,10 +57,9 @@ void add_update(const PlaceState& state, TaskId id, schedule::ElementRange eleme
   to.push_back(std::move(args));
 }
 
-/// Cuts what the task updates into what is trained of it and the statistics of layers.
-Update bind_update(const PlaceState& state, TaskId id, const Tensor& bad) {
-  Update update;
-  const schedule::ElementRange& all = state.task(id).elements;
+/// Adds what is trained of some elements and the statistics of layers.
+void add_updates(const PlaceState& state, TaskId id, schedule::ElementRange all, const Tensor& bad,
+                 Update& update) {
   std::int64_t begin = all.begin;
   for (const graph::Parameter& parameter : state.setup.graph.parameters()) {
     const schedule::ElementRange elements{
@@ -73,6 +72,13 @@ Update bind_update(const PlaceState& state, TaskId id, const Tensor& bad) {
     }
   }
   add_update(state, id, {begin, all.end}, bad, update.trained);
+}
+
+Update bind_update(const PlaceState& state, TaskId id, const Tensor& bad) {
+  Update update;
+  for_each_unfrozen(
+      state.setup.graph, state.task(id).elements,
+      [&](schedule::ElementRange elements) { add_updates(state, id, elements, bad, update); });
   return update;
 }
 

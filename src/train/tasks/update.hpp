@@ -4,10 +4,12 @@
 // A place's updates: what an optimizer gets of its parameters, and what is not an optimizer's.
 #pragma once
 
+#include "zygos/graph/graph.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/schedule/task.hpp"
 #include "zygos/tensor/tensor.hpp"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -15,8 +17,28 @@ namespace zygos::train {
 
 struct PlaceState;
 
+/// f(elements) for each run of elements of `all` that belongs to no frozen layer.
+template <class F>
+void for_each_unfrozen(const graph::Graph& graph, schedule::ElementRange all, const F& f) {
+  std::int64_t begin = all.begin;
+  for (const graph::Parameter& parameter : graph.parameters()) {
+    const std::int64_t from = std::max(parameter.offset, begin);
+    const std::int64_t end =
+        std::min(graph::aligned_elements(parameter.offset + parameter.shape.size()), all.end);
+    if (parameter.frozen && from < end) {
+      if (begin < from) {
+        f(schedule::ElementRange{begin, from});
+      }
+      begin = end;
+    }
+  }
+  if (begin < all.end) {
+    f(schedule::ElementRange{begin, all.end});
+  }
+}
+
 /// What an update gives the optimizer: consecutive elements that are trained, and those that are
-/// not: statistics of layers.
+/// not: statistics of layers. What is frozen is in neither.
 struct Update {
   std::vector<nn::UpdateArgs> trained;
   std::vector<nn::UpdateArgs> statistics;
