@@ -130,10 +130,14 @@ void Learner::bind_updates() {
   };
   std::int64_t begin = 0;
   for (const graph::Parameter& parameter : graph_.parameters()) {
-    if (parameter.statistic) {
-      const std::int64_t end = parameter.offset + parameter.shape.size();
+    if (!parameter.trained()) {
+      std::int64_t end = parameter.offset + parameter.shape.size();
       add(trained_, begin, parameter.offset);
-      add(counted_, parameter.offset, end);
+      if (parameter.frozen) {
+        end = graph::aligned_elements(end);
+      } else {
+        add(counted_, parameter.offset, end);
+      }
       begin = end;
     }
   }
@@ -195,12 +199,10 @@ void Learner::take_fresh_standards(Source source) {
 }
 
 nn::Context Learner::context(const TrainPass& pass, std::size_t node, nn::Mode mode) const {
-  return {*instance_,
-          mode,
-          options_.seed,
-          static_cast<std::uint64_t>(counters_.steps) + 1,
-          graph_.nodes()[node].stream,
-          pass.ids()};
+  const graph::Node& of = graph_.nodes()[node];
+  return {*instance_,    of.frozen ? nn::Mode::evaluate : mode,
+          options_.seed, static_cast<std::uint64_t>(counters_.steps) + 1,
+          of.stream,     pass.ids()};
 }
 
 void Learner::forward(const TrainPass& pass, nn::Mode mode) const {
@@ -218,11 +220,20 @@ void Learner::backward(const TrainPass& pass) const {
     if (!step.runs_backward) {
       continue;
     }
-    graph_.nodes()[node].layer->backward(
-        context(pass, node, nn::Mode::train),
-        {step.inputs, parameters_.node_weights()[node], step.backward_workspace, step.output,
-         step.d_output, step.d_inputs, parameters_.node_gradients()[node], false, pass.samples(),
-         constant_tensors_[node]});
+    graph_.nodes()[node].layer->backward(context(pass, node, nn::Mode::train),
+                                         {step.inputs,
+                                          parameters_.node_weights()[node],
+                                          step.backward_workspace,
+                                          step.output,
+                                          step.d_output,
+                                          step.d_inputs,
+                                          parameters_.node_gradients()[node],
+                                          false,
+                                          pass.samples(),
+                                          constant_tensors_[node],
+                                          {},
+                                          {},
+                                          !graph_.nodes()[node].frozen});
     for (const auto& [part, whole] : step.added) {
       add_to(*instance_, whole, part);
     }

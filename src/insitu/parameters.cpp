@@ -49,8 +49,8 @@ std::vector<std::array<std::int64_t, 2>> ranges_of_nodes(const graph::Graph& gra
   return ranges;
 }
 
-/// What the squares of the gradient are summed by: nodes, each cut into pieces, statistics of
-/// layers left out, as train::Engine does it, so that both clip to the same bits.
+/// What the squares of the gradient are summed by: nodes, each cut into pieces, what is not trained
+/// left out, as train::Engine does it, so that both clip to the same bits.
 ClipTable clip_table(const graph::Graph& graph) {
   constexpr std::int64_t shortest = 16384;
   constexpr std::int64_t most = 1024;
@@ -65,7 +65,7 @@ ClipTable clip_table(const graph::Graph& graph) {
     table.first.push_back(std::ssize(table.pieces) / 2);
     std::int64_t begin = node_begin;
     for (const graph::Parameter& parameter : graph.parameters()) {
-      if (parameter.statistic && parameter.offset >= node_begin && parameter.offset < node_end) {
+      if (!parameter.trained() && parameter.offset >= node_begin && parameter.offset < node_end) {
         add(begin, parameter.offset);
         begin = parameter.offset + parameter.shape.size();
       }
@@ -184,7 +184,7 @@ void Parameters::find_dense_ends(const graph::Graph& graph) {
   const auto nodes = graph.nodes();
   const auto is_dense = [&](graph::NodeId id) {
     const graph::Node& node = nodes[static_cast<std::size_t>(id)];
-    return node.layer->type() == "dense" && graph.parameters_of(id).size() == 2;
+    return node.layer->type() == "dense" && graph.parameters_of(id).size() == 2 && !node.frozen;
   };
   std::int64_t readers = 0;
   graph::NodeId reader = -1;

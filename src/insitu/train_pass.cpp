@@ -38,10 +38,7 @@ std::int64_t TrainPass::loss_moment() const {
 
 std::int64_t TrainPass::backward_of(NodeId id) const { return 2 * loss_moment() - 1 - id; }
 
-bool TrainPass::has_backward(NodeId id) const {
-  return graph_.nodes()[static_cast<std::size_t>(id)].wants_d_input ||
-         !graph_.parameters_of(id).empty();
-}
+bool TrainPass::has_backward(NodeId id) const { return graph_.has_backward(id); }
 
 std::pair<std::int64_t, std::int64_t> TrainPass::readers_backward(NodeId id) const {
   std::pair<std::int64_t, std::int64_t> range{loss_moment(), loss_moment()};

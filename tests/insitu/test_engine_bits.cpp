@@ -45,6 +45,13 @@ graph::Graph branching() {
   return graph;
 }
 
+graph::Graph with_frozen(graph::Graph graph, const std::vector<graph::NodeId>& nodes) {
+  for (const graph::NodeId node : nodes) {
+    graph.freeze(node);
+  }
+  return graph;
+}
+
 /// The same samples for both.
 struct Samples {
   explicit Samples(std::int64_t count)
@@ -97,6 +104,11 @@ std::vector<Case> cases() {
                  DType::f32});
   all.push_back({"clipped, rates, branches", branching(), nn::clipped(nn::adam({}), 0.05),
                  DType::f64, nn::step_rate({.every = {3}, .factor = 0.5})});
+  all.push_back({"frozen in front, decay", with_frozen(plain(), {0}),
+                 nn::adam({.weight_decay = 0.1, .decoupled = true}), DType::f64});
+  // The second dense layer and the normalisation.
+  all.push_back({"frozen between, clipped", with_frozen(branching(), {3, 5}),
+                 nn::clipped(nn::adam({}), 0.05), DType::f32});
   return all;
 }
 
