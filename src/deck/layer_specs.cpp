@@ -68,8 +68,12 @@ class Scope {
 };
 
 LayerSpec spec_of(const Section& layer, const Scope& scope, Findings& findings) {
-  return {scope.full_name(layer), layer.text("type"), scope.inputs_of(layer, findings), layer,
-          layer.position()};
+  return {scope.full_name(layer),
+          layer.text("type"),
+          scope.inputs_of(layer, findings),
+          layer,
+          layer.position(),
+          layer.has("frozen") && layer.boolean("frozen")};
 }
 
 /// Appends all copies; returns the name of the last layer.

@@ -7,6 +7,8 @@
 namespace zygos::deck {
 namespace {
 
+constexpr const char* repeat_type = "repeat";
+
 std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
   for (Schema& layer : layers) {
     layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
@@ -16,13 +18,21 @@ std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
         .optional()
         .length(1, 1024)
         .example("[fc1]");
+    if (layer.name() != repeat_type) {
+      layer
+          .boolean("frozen",
+                   "Training leaves the layer's parameters as they are; the layer runs as in "
+                   "evaluation. Only of a layer that has parameters.")
+          .optional()
+          .example("true");
+    }
   }
   return layers;
 }
 
 /// The layers and, beside them, their repetition.
 std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
-  Schema repeat("repeat",
+  Schema repeat(repeat_type,
                 "Layers several times over, a copy behind the other, named after repetition, copy "
                 "and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other "
                 "names are those of the same copy. The repetition's own name is its last layer.");

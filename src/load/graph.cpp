@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace zygos::load {
 
 namespace {
@@ -34,12 +36,29 @@ void add_layers(graph::Graph& graph, const deck::RunSpec& spec, const SampleGrap
                 deck::Findings& findings) {
   const auto registry = nn::layer_registry(of_data);
   for (const deck::LayerSpec& layer : spec.model.layers) {
+    deck::Position where = layer.position;
     try {
-      graph.add(layer.name, made_from(registry, layer.type, layer.options), layer.inputs);
+      const graph::NodeId node =
+          graph.add(layer.name, made_from(registry, layer.type, layer.options), layer.inputs);
+      if (layer.frozen) {
+        where = layer.options.position("frozen");
+        graph.freeze(node);
+      }
     } catch (const UsageError& refusal) {
-      findings.error(layer.position, refusal.what());
+      findings.error(where, refusal.what());
       findings.throw_if_any();
     }
+  }
+}
+
+void refuse_all_frozen(const graph::Graph& graph, const deck::RunSpec& spec,
+                       deck::Findings& findings) {
+  try {
+    graph.require_unfrozen();
+  } catch (const UsageError& refusal) {
+    const auto frozen = std::ranges::find_if(spec.model.layers, &deck::LayerSpec::frozen);
+    findings.error(frozen->options.position("frozen"), refusal.what());
+    findings.throw_if_any();
   }
 }
 
@@ -77,6 +96,7 @@ graph::Graph graph_for(const deck::RunSpec& spec, const Shape& sample, const std
   graph::Graph graph(input_shape_of(spec.model, sample, whose, findings),
                      loss_of(spec, labels, findings));
   add_layers(graph, spec, of_data, findings);
+  refuse_all_frozen(graph, spec, findings);
   refuse_unfit_precision(graph, spec, findings);
   return graph;
 }

@@ -9,7 +9,10 @@
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,6 +61,23 @@ std::string predictions(const Scratch& scratch, const std::string& subject,
   words.insert(words.end(), further.begin(), further.end());
   json_of(words, scratch.path());
   return read_text(scratch.path() / "out.csv");
+}
+
+/// The bytes of each tensor of a .safetensors.
+std::map<std::string, std::string> tensors_in(const fs::path& file) {
+  const std::string bytes = read_text(file);
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  const auto data = sizeof(header) + static_cast<std::size_t>(header);
+  std::map<std::string, std::string> tensors;
+  const auto facts = nlohmann::json::parse(bytes.substr(sizeof(header), data - sizeof(header)));
+  for (const auto& [name, tensor] : facts.items()) {
+    if (name != "__metadata__") {
+      const auto offsets = tensor.at("data_offsets").get<std::vector<std::size_t>>();
+      tensors[name] = bytes.substr(data + offsets.at(0), offsets.at(1) - offsets.at(0));
+    }
+  }
+  return tensors;
 }
 
 std::string hash_of(const Scratch& scratch, const std::string& deck,
@@ -144,6 +164,62 @@ TEST_CASE("Another head begins from the seed if a part is asked for") {
       zygos_run({"check", "head.yaml", "model.pretrained.rename=[out]"}, scratch.path());
   CHECK(no_arrow.code == 2);
   CHECK_THAT(no_arrow.err, ContainsSubstring("'out' renames nothing"));
+}
+
+TEST_CASE("Fine-tuning with frozen features changes only the head") {
+  const Scratch scratch;
+  make_base(scratch);
+  write_text(scratch.path() / "tuned.yaml",
+             std::string(deck_head) +
+                 "model:\n  layers:\n"
+                 "    - {name: h, type: dense, units: 8, activation: tanh, frozen: true}\n"
+                 "    - {name: head, type: dense, units: 3}\n"
+                 "  loss: mse\n"
+                 "  pretrained: {file: base.safetensors, partial: true}\n");
+  const std::vector<std::string> decaying{
+      "optimizer={type: adamw, learning_rate: 0.01, weight_decay: 0.1}"};
+  const auto exported = [&](const std::string& steps, const std::string& file) {
+    std::vector<std::string> further = decaying;
+    further.push_back("train.steps=" + steps);
+    hash_of(scratch, "tuned.yaml", further);
+    json_of({"export", "runs/tuned", "--output", file, "--json"}, scratch.path());
+    return tensors_in(scratch.path() / file);
+  };
+  const auto base = tensors_in(scratch.path() / "base.safetensors");
+  const auto one = exported("1", "one.safetensors");
+  const auto many = exported("20", "many.safetensors");
+  for (const std::string name : {"h.weight", "h.bias"}) {
+    CHECK(one.at(name) == base.at(name));
+    CHECK(many.at(name) == base.at(name));
+  }
+  for (const std::string name : {"head.weight", "head.bias"}) {
+    CHECK(many.at(name) != one.at(name));
+  }
+
+  const Outcome checked = zygos_run({"check", "tuned.yaml"}, scratch.path());
+  CHECK(checked.code == 0);
+  CHECK_THAT(checked.out + checked.err,
+             ContainsSubstring("h (frozen) [8]") && ContainsSubstring("83 parameters, 27 trained"));
+  const auto facts = json_of({"check", "tuned.yaml", "--json"}, scratch.path());
+  CHECK(facts["parameters"] == 83);
+  CHECK(facts["trained_parameters"] == 27);
+}
+
+TEST_CASE("A run with frozen layers that goes on has the bits of one that was not stopped") {
+  const Scratch scratch;
+  write_text(scratch.path() / "tuned.yaml",
+             std::string(deck_head) +
+                 "model:\n  layers:\n"
+                 "    - {name: h, type: dense, units: 8, activation: tanh, frozen: true}\n"
+                 "    - {name: head, type: dense, units: 3}\n"
+                 "  loss: mse\n");
+  const std::string adam = "optimizer={type: adam, learning_rate: 0.01}";
+  const std::string whole =
+      hash_of(scratch, "tuned.yaml", {adam, "train.steps=6", "--run-dir", "runs/whole"});
+  const std::string half = hash_of(scratch, "tuned.yaml", {adam, "train.steps=3"});
+  CHECK(half != whole);
+  const auto resumed = json_of({"resume", "runs/tuned", "train.steps=6", "--json"}, scratch.path());
+  CHECK(resumed["weights_xxh64"] == whole);
 }
 
 TEST_CASE("Compared policies begin with the pretrained weights, too") {

@@ -6,12 +6,14 @@
 #include "zygos/deck/run_schema.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace zygos::test_run_schema {
+using Catch::Matchers::ContainsSubstring;
 using deck::Deck;
 using deck::RunSpec;
 
@@ -183,6 +185,28 @@ TEST_CASE("what is repeated is written out, copy after copy", "[deck]") {
   CHECK(run.model.layers[7].inputs == Names{"block.2.last", "relu1"});
   CHECK(run.model.layers[6].type == "relu");
   CHECK(run.model.layers[4].options.integer("units") == 4);
+}
+
+TEST_CASE("layers are frozen one by one, in repetitions in every copy", "[deck]") {
+  const RunSpec run = spec_of(
+      {"model.layers=[{type: dense, units: 2, frozen: true}, {type: repeat, times: 2, layers: "
+       "[{type: dense, units: 4, frozen: true}, relu]}, {type: dense, units: 2, frozen: false}]"});
+  std::vector<std::string> frozen;
+  for (const deck::LayerSpec& layer : run.model.layers) {
+    if (layer.frozen) {
+      frozen.push_back(layer.name);
+    }
+  }
+
+  CHECK(frozen == std::vector<std::string>{"dense1", "repeat1.1.dense1", "repeat1.2.dense1"});
+}
+
+TEST_CASE("words of peers for what is trained are answered with the word for what is not",
+          "[deck]") {
+  for (const std::string word : {"trainable", "requires_grad"}) {
+    CHECK_THAT(first_finding({"model.layers=[{type: dense, units: 2, " + word + ": false}]"}),
+               ContainsSubstring("write 'frozen: true' for '" + word + ": false'"));
+  }
 }
 
 TEST_CASE("a repetition at the beginning reads the model's input", "[deck]") {

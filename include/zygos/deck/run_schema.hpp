@@ -148,6 +148,7 @@ struct LayerSpec {
   std::vector<std::string> inputs;  ///< names of layers or "input"; empty: the layer before
   Section options;                  ///< the layer's own keys, for its factory
   Position position;
+  bool frozen = false;  ///< training leaves its parameters as they are
 };
 
 /// Weights to begin with.

@@ -71,6 +71,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
     console.json({{"deck", setup.name},
                   {"good", true},
                   {"parameters", setup.graph->parameter_count()},
+                  {"trained_parameters", setup.graph->trained_count()},
                   {"training_samples", setup.training.size()},
                   {"test_samples", setup.test ? setup.test->size() : 0},
                   {"link_precision", json_of(setup.codecs)},

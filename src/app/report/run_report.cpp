@@ -54,9 +54,17 @@ namespace {
 std::string model_text(const graph::Graph& graph) {
   std::string text = graph.input_shape().text();
   for (const graph::Node& node : graph.nodes()) {
-    text += " -> " + node.name + " " + node.output_shape.text();
+    text += " -> " + node.name + (node.frozen ? " (frozen) " : " ") + node.output_shape.text();
   }
   return text;
+}
+
+/// "101,770 parameters, 1,290 trained"
+std::string parameters_text(const graph::Graph& graph) {
+  const std::int64_t all = graph.parameter_count();
+  const std::int64_t trained = graph.trained_count();
+  return text_of_count(all) + " parameters" +
+         (trained < all ? ", " + text_of_count(trained) + " trained" : "");
 }
 
 /// "host alone 0.67 ms, device alone 0.70 ms"
@@ -151,10 +159,9 @@ std::string precision_text(DType activations) {
 }
 
 void say_setup(const RunSetup& setup, Console& console) {
-  note_field(
-      console, "model",
-      fmt::format("{}\n{} parameters, {}", model_text(*setup.graph),
-                  text_of_count(setup.graph->parameter_count()), precision_text(setup.dtype)));
+  note_field(console, "model",
+             fmt::format("{}\n{}, {}", model_text(*setup.graph), parameters_text(*setup.graph),
+                         precision_text(setup.dtype)));
   std::string data = fmt::format("{}: {} training samples", setup.training.name,
                                  text_of_count(setup.training.size()));
   if (setup.test) {

@@ -186,6 +186,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"loss", last.loss},
                          {"weights_xxh64", end.weights_xxh64},
                          {"parameters", setup.graph->parameter_count()},
+                         {"trained_parameters", setup.graph->trained_count()},
                          {"policy", plan.schedule.policy},
                          {"decisions", decisions_json(plan.decisions)},
                          {"moved_bytes", traffic_json(plan.schedule, last.step)},

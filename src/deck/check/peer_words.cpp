@@ -60,10 +60,14 @@ constexpr std::array keys{
     Word{"targetshape", "shape"},
     Word{"weight", "class_weights"},
     Word{"classweight", "class_weights"},
+    Word{"freeze", "frozen"},
 };
 
 /// Zygos takes the shape of what a layer reads from the layer before.
 constexpr std::array input_keys{"infeatures", "inchannels", "inputdim", "inputshape", "inputsize"};
+
+/// What peers say of what is trained, Zygos says of what is not.
+constexpr std::array trained_keys{"trainable", "requiresgrad"};
 
 constexpr std::array choices_of_peers{
     Word{"linear", "none"},
@@ -162,6 +166,10 @@ std::optional<std::string> advice_for_peer_key(std::string_view key,
   const std::string peer = normalised(key);
   if (std::find(input_keys.begin(), input_keys.end(), peer) != input_keys.end()) {
     return "leave it out: the layer before tells it";
+  }
+  if (contains(allowed, "frozen") &&
+      std::find(trained_keys.begin(), trained_keys.end(), peer) != trained_keys.end()) {
+    return "write 'frozen: true' for '" + std::string(key) + ": false'";
   }
   const auto ours = meant_by_peer(key, allowed);
   return ours ? std::optional("did you mean '" + *ours + "'?") : std::nullopt;

@@ -16,6 +16,9 @@ function draw_head(data) {
     .filter(([, count]) => count > 0);
   if (samples.length) parts.push(samples.map(([place, count]) => `${place} ${text_of_count(count)}`).join(" + ") + " samples a step");
   if (is_number(summary?.parameters)) parts.push(text_of_count(summary.parameters) + " parameters");
+  if (is_number(summary?.trained_parameters) && summary.trained_parameters < summary.parameters) {
+    parts.push(text_of_count(summary.trained_parameters) + " trained");
+  }
   if (data.written) parts.push("run folder last written " + data.written);
   by_id("subtitle").textContent = parts.join(" · ");
   for (const title of document.querySelectorAll("section h2")) {
