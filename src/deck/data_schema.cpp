@@ -21,6 +21,32 @@ void add_scaling(Schema& schema) {
       .fallback("none");
 }
 
+void add_augmentation(Schema& schema) {
+  Schema augment(
+      "augment",
+      "Random changes of the samples that are trained on, never of those that are "
+      "evaluated on or predicted: of each sample anew in every epoch, by the run's seed.");
+  augment
+      .choice(
+          "flip", {"none", "horizontal", "vertical", "both"},
+          "Images are mirrored, with probability 1/2 along each axis: horizontal swaps left and "
+          "right, vertical top and bottom.")
+      .fallback("none");
+  augment
+      .integer("crop",
+               "Pixels of padding, of stored value 0, on every side of an image, of which a random "
+               "window of the image's size is cut; 0: none.")
+      .in_range(0, 1e6)
+      .fallback(0);
+  augment
+      .real("noise",
+            "Standard deviation of Gaussian noise on every input as the model sees it: scaled and "
+            "normalised; 0: none.")
+      .at_least(0.0)
+      .fallback(0.0);
+  schema.section("augment", augment).optional().example("{flip: horizontal, crop: 4}");
+}
+
 void add_validation(Schema& schema) {
   schema
       .real("validation",
@@ -100,6 +126,7 @@ Schema samples_schema(const char* format, const char* doc,
   Schema schema(format, doc);
   add_files(schema, files, example);
   add_scaling(schema);
+  add_augmentation(schema);
   add_classes(schema);
   return schema;
 }
@@ -135,6 +162,7 @@ Schema csv_schema() {
       .or_word("auto")
       .fallback("auto");
   add_scaling(schema);
+  add_augmentation(schema);
   add_classes(schema);
   return schema;
 }
@@ -162,6 +190,7 @@ Schema hdf5_schema() {
       .in_range(1, 1000)
       .fallback(4);
   add_scaling(schema);
+  add_augmentation(schema);
   add_classes(schema);
   return schema;
 }
@@ -176,6 +205,7 @@ Schema cifar10_schema() {
       .example("data/cifar-10-batches-bin");
   add_validation(schema);
   add_scaling(schema);
+  add_augmentation(schema);
   return schema;
 }
 
@@ -197,6 +227,7 @@ Schema glyphs_schema() {
   schema.real("noise", "Amplitude of the noise in every pixel.").in_range(0, 1).fallback(0.25);
   schema.integer("seed", "Seed of the images; independent of the run's.").at_least(0).fallback(1);
   add_scaling(schema);
+  add_augmentation(schema);
   return schema;
 }
 
@@ -221,6 +252,7 @@ Schema synthetic_schema() {
       .fallback(0.0);
   schema.integer("seed", "Seed of the samples; independent of the run's.").at_least(0).fallback(1);
   add_scaling(schema);
+  add_augmentation(schema);
   return schema;
 }
 

@@ -49,6 +49,15 @@ CsvSpec csv_of(const Section& section) {
   return csv;
 }
 
+AugmentSpec augment_of(const Section& section) {
+  return {.flip = section.text("flip"),
+          .crop = section.integer("crop"),
+          .noise = section.real("noise"),
+          .flip_position = section.position("flip"),
+          .crop_position = section.position("crop"),
+          .noise_position = section.position("noise")};
+}
+
 GlyphSpec glyphs_of(const Section& section) {
   return {.samples = section.integer("samples"),
           .test_samples = section.integer("test_samples"),
@@ -153,6 +162,9 @@ DataSpec data_of(const Section& section) {
   }
   data.offset = section.real("offset");
   data.normalise = normalise_named(section.text("normalise"));
+  if (section.has("augment")) {
+    data.augment = augment_of(section.section("augment"));
+  }
   if (section.has("classes") && !section.is_word("classes", "auto")) {
     data.classes = section.integer("classes");
   }

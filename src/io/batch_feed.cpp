@@ -75,8 +75,11 @@ class BatchFeed::FromFile final : public Impl {
   Prefetcher prefetcher_;
 };
 
-BatchFeed::BatchFeed(const Dataset& data, const FeedOptions& options) {
-  if (options.batch < 1 || batches_per_epoch(data.size(), options.batch, options.drop_last) < 1) {
+BatchFeed::BatchFeed(const Dataset& data, const FeedOptions& options)
+    : batches_(options.batch < 1
+                   ? 0
+                   : batches_per_epoch(data.size(), options.batch, options.drop_last)) {
+  if (batches_ < 1) {
     throw UsageError(data.name + ": no batch of " + std::to_string(options.batch) + " fits " +
                      std::to_string(data.size()) + " samples");
   }
@@ -85,13 +88,30 @@ BatchFeed::BatchFeed(const Dataset& data, const FeedOptions& options) {
   } else {
     impl_ = std::make_unique<InMemory>(data, options);
   }
+  if (options.augmentation.any()) {
+    augmentation_.emplace(data, options.augmentation, options.batch, options.seed);
+  }
 }
 
 BatchFeed::~BatchFeed() = default;
 
-void BatchFeed::seek(std::int64_t first, std::int64_t last) { impl_->seek(first, last); }
-FedBatch BatchFeed::next() { return impl_->next(); }
-double BatchFeed::waited_s() const { return impl_->waited_s(); }
-std::size_t BatchFeed::bytes() const { return impl_->bytes(); }
+void BatchFeed::seek(std::int64_t first, std::int64_t last) {
+  impl_->seek(first, last);
+  step_ = first;
+}
+
+FedBatch BatchFeed::next() {
+  const FedBatch batch = impl_->next();
+  const std::int64_t epoch = (step_++ - 1) / batches_;
+  return augmentation_ ? augmentation_->change(batch, epoch) : batch;
+}
+
+double BatchFeed::waited_s() const {
+  return impl_->waited_s() + (augmentation_ ? augmentation_->seconds() : 0.0);
+}
+
+std::size_t BatchFeed::bytes() const {
+  return impl_->bytes() + (augmentation_ ? augmentation_->bytes() : 0);
+}
 
 }  // namespace zygos::io

@@ -68,7 +68,8 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
   feed_.emplace(train, io::FeedOptions{.batch = options_.batch,
                                        .shuffle = options_.shuffle,
                                        .drop_last = options_.drop_last,
-                                       .seed = options_.seed});
+                                       .seed = options_.seed,
+                                       .augmentation = options_.augmentation});
   batches_.emplace(*feed_, engine_.schedule().batch_slots > 1);
   if (test != nullptr) {
     test_feed_.emplace(*test, io::FeedOptions{.batch = engine_.schedule().batch});

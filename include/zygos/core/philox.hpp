@@ -19,7 +19,8 @@ enum class RngPurpose : std::uint32_t {
   data = 4,
   noise = 5,
   reservoir = 6,
-  split = 7
+  split = 7,
+  augmentation = 8
 };
 
 /// Key of one stream: the run's seed, the purpose and a further number (layer, epoch, ...).

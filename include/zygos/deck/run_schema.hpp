@@ -120,6 +120,16 @@ struct GraphSpec {
 /// What samples are brought to before a model sees them.
 enum class Normalise { none, standard, minmax };
 
+/// Random changes of training samples.
+struct AugmentSpec {
+  std::string flip;  ///< none, horizontal, vertical or both
+  std::int64_t crop = 0;
+  double noise = 0.0;
+  Position flip_position;
+  Position crop_position;
+  Position noise_position;
+};
+
 struct DataSpec {
   DataFormat format = DataFormat::idx;
   DataFiles train;                ///< idx, hdf5, csv, npy, npz
@@ -135,6 +145,7 @@ struct DataSpec {
   std::optional<double> scale;  ///< none: 1/255 for bytes, 1 otherwise
   double offset = 0.0;
   Normalise normalise = Normalise::none;
+  std::optional<AugmentSpec> augment;
   double validation = 0.0;        ///< of files: share of the training samples; 0: none
   std::int64_t classes = 0;       ///< 0: the largest label + 1
   std::optional<bool> in_memory;  ///< hdf5; none: auto

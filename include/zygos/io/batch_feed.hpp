@@ -6,11 +6,13 @@
 // which order, is the same either way.
 #pragma once
 
+#include "zygos/io/augmentation.hpp"
 #include "zygos/io/batching.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace zygos::io {
@@ -20,6 +22,7 @@ struct FeedOptions {
   bool shuffle = false;
   bool drop_last = false;  ///< leave out an epoch's incomplete last batch
   std::uint64_t seed = 1;
+  AugmentationOptions augmentation{};  ///< of every batch; its draws change from epoch to epoch
 };
 
 /// Batches that one pass over `samples` takes.
@@ -37,7 +40,7 @@ struct FedBatch {
 class BatchFeed {
  public:
   /// Allocates all it will ever need. `data` must outlive the feed. Throws UsageError for a batch
-  /// below 1, MemoryError.
+  /// below 1 and for augmentation that these samples do not take, MemoryError.
   BatchFeed(const Dataset& data, const FeedOptions& options);
   /// Ends the reading thread: at once, or when the read in progress returns.
   ~BatchFeed();
@@ -51,9 +54,10 @@ class BatchFeed {
   /// values that can't be trained on. Throws UsageError behind the last batch.
   FedBatch next();
 
-  /// Total seconds that next() has waited for the file.
+  /// Total seconds that next() has waited for the file, and that augmentation has taken.
   double waited_s() const;
-  /// Host memory of batches that are read ahead; 0 for data in memory.
+  /// Host memory of batches that are read ahead, and of those that augmentation writes; 0 for data
+  /// in memory without it.
   std::size_t bytes() const;
 
  private:
@@ -61,6 +65,9 @@ class BatchFeed {
   class InMemory;
   class FromFile;
   std::unique_ptr<Impl> impl_;
+  std::optional<Augmentation> augmentation_;
+  std::int64_t batches_;  ///< of an epoch
+  std::int64_t step_ = 1;
 };
 
 }  // namespace zygos::io

@@ -44,6 +44,7 @@ struct TrainerOptions {
   bool shuffle = true;
   bool drop_last = false;  ///< leave out an epoch's incomplete last batch
   std::uint64_t seed = 1;
+  io::AugmentationOptions augmentation{};  ///< of what is trained on, not of the test set
   Every report{.steps = 100, .epochs = {}, .seconds = {}};
   Every evaluate{.steps = {}, .epochs = 1, .seconds = {}};
   Every checkpoint{.steps = {}, .epochs = 1, .seconds = {}};
@@ -111,7 +112,7 @@ struct Event {
   /// In this process: steps whose updates were speculated and made again, because the norm of the
   /// gradient was above optimizer.clip_norm.
   std::int64_t redone_steps = 0;
-  double waited_s = 0.0;            ///< of the interval: for samples that are read while training
+  double waited_s = 0.0;            ///< of the interval: for samples that are read or augmented
   Evaluation evaluation;            ///< evaluated, finished (if there is a test set)
   bool out_of_patience = false;     ///< finished: before total_steps
   std::int64_t restored_step = -1;  ///< the state is that after this step; -1: that after `step`

@@ -56,6 +56,7 @@ train::TrainerOptions trainer_options(const RunSetup& setup, std::int64_t steps)
   options.shuffle = setup.trainer.shuffle;
   options.drop_last = setup.trainer.drop_last;
   options.seed = setup.trainer.seed;
+  options.augmentation = setup.trainer.augmentation;
   options.report = {.steps = 1, .epochs = {}, .seconds = {}};
   options.evaluate = {.steps = {}, .epochs = {}, .seconds = {}};
   options.checkpoint = {.steps = {}, .epochs = {}, .seconds = {}};

@@ -26,7 +26,7 @@ struct ProgressFacts {
   std::string held_out = "test";  ///< or "validation": what is evaluated on
   bool evaluated = false;         ///< the last evaluation is told as well
   bool scheduled = false;         ///< the learning rate changes
-  bool reads = false;             ///< samples are read while training
+  bool reads = false;             ///< samples are read or augmented while training
 };
 
 /// "step   1200/3000  epoch 2/5  loss 0.06211  accuracy 98.12 %  54,321 samples/s (host 20,100 +

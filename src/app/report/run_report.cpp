@@ -122,6 +122,23 @@ std::string speed_text(const RunPlan& plan, const train::Event& last) {
   return text + fmt::format("{} in total", text_of_seconds(last.seconds));
 }
 
+/// ", flipped (horizontal), shifted by up to 4 pixels, noise 0.05"; empty: not augmented.
+std::string augmentation_text(const io::AugmentationOptions& options) {
+  std::string text;
+  if (options.flip != io::Flip::none) {
+    text += fmt::format(", flipped ({})", options.flip == io::Flip::horizontal ? "horizontal"
+                                          : options.flip == io::Flip::vertical ? "vertical"
+                                                                               : "both ways");
+  }
+  if (options.crop > 0) {
+    text += fmt::format(", shifted by up to {} pixels", options.crop);
+  }
+  if (options.noise > 0.0) {
+    text += fmt::format(", noise {:g}", options.noise);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string lane_text(const lane::LaneSpec& spec) {
@@ -162,8 +179,9 @@ void say_setup(const RunSetup& setup, Console& console) {
   note_field(console, "model",
              fmt::format("{}\n{}, {}", model_text(*setup.graph), parameters_text(*setup.graph),
                          precision_text(setup.dtype)));
-  std::string data = fmt::format("{}: {} training samples", setup.training.name,
-                                 text_of_count(setup.training.size()));
+  std::string data = fmt::format("{}: {} training samples{}", setup.training.name,
+                                 text_of_count(setup.training.size()),
+                                 augmentation_text(setup.trainer.augmentation));
   if (setup.test) {
     data += fmt::format(", {} {} samples", text_of_count(setup.test->size()), setup.held_out());
   }

@@ -149,6 +149,16 @@ nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t ste
   return traffic;
 }
 
+nlohmann::json data_json(const RunSetup& setup, const DataReading& data) {
+  const bool reads = setup.training.source != nullptr;
+  nlohmann::json json{
+      {"in_memory", !reads}, {"bytes", data.memory.bytes}, {"waited_s", data.waited_s}};
+  if (reads) {
+    json["prefetch"] = setup.training.prefetch;
+  }
+  return json;
+}
+
 }  // namespace
 
 std::vector<train::LaneUsage> RunEnd::all_memory() const {
@@ -207,10 +217,7 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
     summary["chosen"] = plan.chosen;
   }
   if (end.data) {
-    summary["data"] = {{"in_memory", false},
-                       {"prefetch", setup.training.prefetch},
-                       {"bytes", end.data->memory.bytes},
-                       {"waited_s", end.data->waited_s}};
+    summary["data"] = data_json(setup, *end.data);
   }
   if (speculates(plan.schedule)) {
     summary["redone_steps"] = last.redone_steps;

@@ -18,9 +18,9 @@
 
 namespace zygos::app {
 
-/// Of samples that are read while training.
+/// Of samples that are read or augmented while training.
 struct DataReading {
-  train::LaneUsage memory;  ///< batches read ahead
+  train::LaneUsage memory;  ///< batches read ahead, and augmented ones
   double waited_s = 0.0;    ///< total time that steps have waited for samples
 };
 
@@ -32,7 +32,7 @@ struct RunEnd {
   train::CheckpointCosts checkpoints;
   std::optional<train::LaneUsage> checkpoint_memory;  ///< none: nothing was saved
   double samples_per_s = 0.0;                         ///< over all steps of this process
-  std::optional<DataReading> data;                    ///< none: all samples are in memory
+  std::optional<DataReading> data;                    ///< none: in memory, as they are
   std::optional<measure::MeasuredGain> gain;          ///< of a finished run on several lanes
 
   /// With that of data and checkpoints.

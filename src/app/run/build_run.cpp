@@ -11,6 +11,7 @@
 #include "load/from_registry.hpp"
 
 #include "zygos/io/sample_source.hpp"
+#include "zygos/load/augmentation.hpp"
 #include "zygos/load/data.hpp"
 #include "zygos/load/graph.hpp"
 #include "zygos/measure/profiler.hpp"
@@ -309,6 +310,8 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
       load::made_from(nn::optimizer_registry(), spec.optimizer.text("type"), spec.optimizer);
   setup.policy = load::made_from(policies::registry(), spec.policy.text("type"), spec.policy);
   setup.trainer = trainer_options(spec);
+  setup.trainer.augmentation =
+      load::augmentation_of(spec.data, *setup.graph, setup.training, checked.deck.findings());
   setup.rates = rates_of(
       checked,
       train::steps_per_epoch(setup.training.size(), spec.train.batch, spec.train.drop_last),

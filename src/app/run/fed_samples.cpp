@@ -10,7 +10,8 @@ FedSamples::FedSamples(const RunSetup& setup, Looks looks)
     : feed_(setup.training, {.batch = setup.trainer.batch,
                              .shuffle = setup.trainer.shuffle,
                              .drop_last = true,
-                             .seed = setup.trainer.seed}),
+                             .seed = setup.trainer.seed,
+                             .augmentation = setup.trainer.augmentation}),
       batches_(feed_, looks != Looks::no && setup.batch_slots() > 1) {}
 
 }  // namespace zygos::app

@@ -159,7 +159,7 @@ class TrainingRun {
       facts.bytes += usage.bytes;
     }
     facts.bytes += trainer_.feed_bytes();
-    facts.reads = setup_.training.source != nullptr;
+    facts.reads = setup_.training.source != nullptr || setup_.trainer.augmentation.any();
     facts.epochs = setup_.trainer.epochs;
     facts.score = setup_.score_name();
     facts.held_out = setup_.held_out();

@@ -61,6 +61,18 @@ constexpr std::array keys{
     Word{"weight", "class_weights"},
     Word{"classweight", "class_weights"},
     Word{"freeze", "frozen"},
+    Word{"augmentation", "augment"},
+    Word{"dataaugmentation", "augment"},
+    Word{"transform", "augment"},
+    Word{"transforms", "augment"},
+    Word{"randomflip", "flip"},
+    Word{"randomhorizontalflip", "flip"},
+    Word{"randomverticalflip", "flip"},
+    Word{"hflip", "flip"},
+    Word{"vflip", "flip"},
+    Word{"randomcrop", "crop"},
+    Word{"padding", "crop"},
+    Word{"gaussiannoise", "noise"},
 };
 
 /// Zygos takes the shape of what a layer reads from the layer before.
