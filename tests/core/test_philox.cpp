@@ -50,8 +50,9 @@ TEST_CASE("streams of different seed, purpose, number or position never share a 
   std::size_t drawn = 0;
 
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32}) {
-    for (const RngPurpose purpose : {RngPurpose::weights, RngPurpose::shuffle, RngPurpose::dropout,
-                                     RngPurpose::data, RngPurpose::noise}) {
+    for (const RngPurpose purpose :
+         {RngPurpose::weights, RngPurpose::shuffle, RngPurpose::dropout, RngPurpose::data,
+          RngPurpose::noise, RngPurpose::augmentation}) {
       for (const std::uint32_t stream : {0u, 1u, 77u}) {
         for (const std::uint64_t major :
              {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1} << 40}) {
