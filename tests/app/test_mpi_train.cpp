@@ -207,4 +207,15 @@ TEST_CASE("work for one process is refused to several") {
   CHECK(mpi_run(1, {"check", "tiny.yaml"}, scratch.path()).code == 0);
 }
 
+TEST_CASE("ranks change their samples at random alike") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel, exchange: ring}", 2);
+  const auto trained = [&](int ranks, const std::string& folder) {
+    return trained_weights(ranks, scratch.path(),
+                           {"data.augment={flip: both, crop: 2, noise: 0.1}", "--run-dir", folder});
+  };
+
+  CHECK(trained(2, "two") == trained(1, "one"));
+}
+
 }  // namespace zygos::test::test_mpi_train

@@ -156,7 +156,7 @@ class Trainer {
   double median_step_s() const;
   /// Total seconds that steps have waited for their samples.
   double waited_s() const { return feed_->waited_s(); }
-  /// Host memory of batches that are read ahead, of training and test set.
+  /// Host memory of batches that are read ahead, of training and test set, and of augmented ones.
   std::size_t feed_bytes() const;
   const CheckpointCosts& checkpoint_costs() const noexcept;
 
