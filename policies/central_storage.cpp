@@ -63,18 +63,18 @@ train::PolicyEntry central_storage_entry() {
                       "all gradients, updates, and sends the weights to the others.");
   schema
       .text("server",
-            "Lane with the variables; the first that reads host memory itself if not "
-            "given.")
+            "Parameter server: lane with the variables; the first that reads host memory itself if "
+            "not given.")
       .optional()
       .example("host");
   schema
       .boolean("server_trains",
-               "Whether the server trains a share of the batch, as large as the others', or "
-               "nothing.")
+               "Training on the server: whether it trains a share of the batch, as large as the "
+               "others', or nothing.")
       .fallback(false);
   schema
       .quantity("bucket", deck::Unit::bytes,
-                "Gradients that go to the server at once. A layer is not divided.")
+                "Bucket size: gradients that go to the server at once. A layer is not divided.")
       .above(0.0)
       .fallback("25 MB");
   return {schema, [](const deck::Section& section) {

@@ -296,22 +296,24 @@ class CoarseSplit final : public train::Policy {
 };
 
 deck::Schema pipeline_schema() {
-  deck::Schema schema("pipeline",
-                      "Lanes that are one worker: the layers are cut into stages, one on each of "
-                      "them, and the worker's share goes through these in micro-batches.");
+  deck::Schema schema(
+      "pipeline",
+      "Pipeline of lanes that are one worker: the layers are cut into stages, one on each of them, "
+      "and the worker's share goes through these in micro-batches.");
   schema
       .integer("micro_batches",
-               "Parts of the pipeline's share that are on their way at once; fewer where it has "
-               "fewer samples.")
+               "Micro-batches: parts of the pipeline's share that are on their way at once; fewer "
+               "where it has fewer samples.")
       .at_least(1)
       .fallback(8);
   schema
       .choice("schedule", {"one_f_one_b", "gpipe"},
-              "Backward passes as early as can be, or after all forward passes.")
+              "Pipeline schedule: backward passes as early as can be, or after all forward passes.")
       .fallback("one_f_one_b");
   schema
       .boolean("recompute",
-               "Whether activations are computed once more for backward instead of being kept.")
+               "Activation recomputation: whether activations are computed once more for backward "
+               "instead of being kept.")
       .fallback(false);
   add_stage_keys(schema, "all that are no host lanes");
   return schema;
@@ -357,17 +359,16 @@ train::PolicyEntry coarse_split_entry() {
                       "are summed.");
   schema
       .real("share",
-            "Fraction of the batch for the first of two workers; auto: measured, so that both end "
-            "together.")
+            "Batch share of the first of two workers; auto: measured, so that both end together.")
       .in_range(0.0, 1.0)
       .or_word("auto")
       .fallback("auto")
       .example("0.25");
   schema
       .reals("shares",
-             "What each worker gets of the batch, in proportion, in the order of lanes; a pipeline "
-             "has the place of its first lane. equal: the same for all; auto: measured, so that a "
-             "step is as short as can be.")
+             "Batch shares: what each worker gets of the batch, in proportion, in the order of "
+             "lanes; a pipeline stands where its first lane does. equal: the same for all; auto: "
+             "measured, so that a step is as short as can be.")
       .at_least(0.0)
       .or_word("auto")
       .or_word("equal")

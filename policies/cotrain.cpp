@@ -154,9 +154,9 @@ train::PolicyEntry cotrain_entry() {
   add_offload_keys(schema);
   schema
       .real("device_layers",
-            "Layers with parameters, from the first on, that the workers update; with a fraction, "
-            "that share of the next layer's elements, too. auto: measured, a whole number, so that "
-            "a step is as short as can be.")
+            "Number of layers with parameters, from the first on, that the workers update; with a "
+            "fraction, that share of the next layer's elements, too. auto: measured, a whole "
+            "number, so that a step is as short as can be.")
       .in_range(0.0, 1e6)
       .or_word("auto")
       .fallback("auto")

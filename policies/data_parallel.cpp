@@ -294,37 +294,43 @@ train::PolicyPtr data_parallel(DataParallelOptions options) {
 }
 
 train::PolicyEntry data_parallel_entry() {
-  deck::Schema schema(keyword_text,
-                      "Every lane trains its share of the batch; gradients are summed.");
+  deck::Schema schema(
+      keyword_text,
+      "Data parallelism: every lane trains its share of the batch; gradients are summed.");
   schema
       .choice(
           "exchange", {"ring", "sharded", "all_reduce", "central", "chunked_broadcast"},
-          "How: round a ring, in buckets, while backward goes on; the same, but each lane updates "
-          "its share of the weights and hands it out; everyone reads everyone's; on the first "
-          "lane, which updates and hands out the weights; or the same, but it hands them out at "
-          "the begin of the next step, in chunks of layers, so that forward passes begin with the "
-          "first chunk. In strict mode ring and sharded mean all_reduce.")
+          "Gradient exchange: round a ring, in buckets, while backward goes on; the same, but each "
+          "lane updates its share of the weights and hands it out; everyone reads everyone's; on "
+          "the first lane, which updates and hands out the weights; or the same, but it hands them "
+          "out at the begin of the next step, in chunks of layers, so that forward passes begin "
+          "with the first chunk. In strict mode ring and sharded mean all_reduce.")
       .fallback("sharded");
   schema
-      .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")
+      .reals(
+          "shares",
+          "Batch shares: what each lane gets of the batch, in proportion; equal: the same for all.")
       .above(0.0)
       .or_word("equal")
       .fallback("equal")
       .example("[3, 1]");
   schema
       .quantity("bucket", deck::Unit::bytes,
-                "Gradients that go round the ring, or to the first lane of central, at once. A "
-                "layer is not divided.")
+                "Bucket size: gradients that go round the ring, or to the first lane of central, "
+                "at once. A layer is not divided.")
       .above(0.0)
       .fallback("25 MB");
   schema
       .integer("chunks",
-               "Of exchange chunked_broadcast: parts in which weights are handed out, of whole "
-               "layers; auto: measured, so that a step is as short as can be.")
+               "Number of chunks, of exchange chunked_broadcast: parts in which weights are handed "
+               "out, of whole layers; auto: measured, so that a step is as short as can be.")
       .at_least(1)
       .or_word("auto")
       .fallback("auto");
-  schema.integer("micro_batches", "Parts in which a lane works through its share, to save memory.")
+  schema
+      .integer("micro_batches",
+               "Micro-batches (gradient accumulation): parts in which a lane works through its "
+               "share, to save memory.")
       .at_least(1)
       .fallback(1);
   return {schema, [](const deck::Section& section) {

@@ -88,19 +88,20 @@ Recompute recompute_named(const std::string& word) {
 train::PolicyPtr gpipe(GpipeOptions options) { return std::make_shared<Gpipe>(std::move(options)); }
 
 train::PolicyEntry gpipe_entry() {
-  deck::Schema schema(
-      keyword_text,
-      "Micro-batches go through the stages: all forward passes, then all backward passes.");
+  deck::Schema schema(keyword_text,
+                      "Pipeline parallelism: micro-batches go through the stages, all forward "
+                      "passes, then all backward passes.");
   schema
       .integer("micro_batches",
-               "Parts of the batch that are on their way at once: more of them leave less idle "
-               "time, and less work for each kernel.")
+               "Micro-batches: parts of the batch that are on their way at once; more of them "
+               "leave less idle time, and less work for each kernel.")
       .at_least(1)
       .fallback(8);
   schema
       .choice("recompute", {"never", "except_last", "always"},
-              "Whether activations are kept for backward or computed once more, for which "
-              "micro-batches. It saves memory, costs a second forward and changes no bit.")
+              "Activation recomputation: whether activations are kept for backward or computed "
+              "once more, for which micro-batches. It saves memory, costs a second forward and "
+              "changes no bit.")
       .fallback("never");
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {

@@ -331,29 +331,33 @@ train::PolicyPtr hippie(HippieOptions options) {
 }
 
 train::PolicyEntry hippie_entry() {
-  deck::Schema schema(keyword_text,
-                      "Replicas of a pipeline; each stage exchanges its gradient with its replicas "
-                      "while earlier stages are still at work.");
+  deck::Schema schema(
+      keyword_text,
+      "Replicas of a pipeline (data and pipeline parallelism); each stage exchanges its gradient "
+      "with its replicas while earlier stages are still at work.");
   schema
       .integer("replicas",
-               "Copies of the pipeline, each with a share of the batch and as many of the lanes.")
+               "Number of replicas: copies of the pipeline, each with a share of the batch and as "
+               "many of the lanes.")
       .at_least(1)
       .fallback(2);
   schema
       .integer("micro_batches",
-               "Parts of a replica's share that go through its stages one after the other.")
+               "Micro-batches: parts of a replica's share that go through its stages one after the "
+               "other.")
       .at_least(1)
       .fallback(4);
   schema
       .reals("shares",
-             "What each replica gets of the batch, in proportion; equal: the same for all.")
+             "Batch shares: what each replica gets of the batch, in proportion; equal: the same "
+             "for all.")
       .or_word("equal")
       .fallback("equal")
       .example("[1, 2]");
   schema
       .texts("cuts",
-             "The layers that begin a stage, the first stage left out; auto: stages of equal time, "
-             "as many as a replica has lanes, two at least.")
+             "Stage boundaries: the layers that begin a stage, the first stage left out; auto: "
+             "stages of equal time, as many as a replica has lanes, two at least.")
       .or_word("auto")
       .fallback("auto")
       .example("[dense3]");

@@ -296,25 +296,24 @@ train::PolicyEntry hybrid_conv_fc_entry() {
                       "parallel: activations cross where they are fewer than parameters.");
   schema
       .text("cut_from",
-            "The first layer that is cut between lanes; auto: the first of which a batch has fewer "
+            "First layer that is cut between lanes; auto: the first of which a batch has fewer "
             "inputs than the layer has parameters.")
       .fallback("auto")
       .example("dense");
   schema
       .integer("turns",
-               "Parts of a lane's samples that it sends to the others one after the other, so that "
-               "the dense layers compute with one while the next is on its way.")
+               "Number of turns: parts of a lane's samples that it sends to the others one after "
+               "the other, so that the dense layers compute with one while the next is on its way.")
       .at_least(1)
       .fallback(1);
   schema
       .choice("exchange", {"in_turns", "all_gather"},
-              "Whose samples the dense layers work on at a time. in_turns: those of one lane, then "
-              "of the next; all_gather: those of all lanes together, in as many parts as there are "
-              "turns: fewer and larger matrix products, but a lane waits for all others.")
+              "Activation exchange: whose samples the dense layers work on at a time. in_turns: "
+              "those of one lane, then of the next; all_gather: those of all lanes together, in as "
+              "many parts as there are turns: fewer and larger matrix products, but a lane waits "
+              "for all others.")
       .fallback("in_turns");
-  schema
-      .texts("lanes",
-             "The lanes, in the order of samples and slices; all of the run's if not given.")
+  schema.texts("lanes", "Lanes in the order of samples and slices; all of the run's if not given.")
       .length(2)
       .optional()
       .example("[device, host]");

@@ -51,8 +51,9 @@ train::PolicyPtr layer_placement(LayerPlacementOptions options) {
 }
 
 train::PolicyEntry layer_placement_entry() {
-  deck::Schema schema(
-      keyword_text, "The layers are divided between the lanes; a batch goes through them in turn.");
+  deck::Schema schema(keyword_text,
+                      "Layer placement (model parallelism): the layers are divided between the "
+                      "lanes; a batch goes through them in turn.");
   add_stage_keys(schema);
   return {schema,
           [](const deck::Section& section) { return layer_placement({stage_options(section)}); }};

@@ -284,25 +284,29 @@ schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload&
 }
 
 void add_offload_keys(deck::Schema& schema) {
-  schema.text("owner", "Lane that updates; the first that reads host memory itself if not given.")
+  schema
+      .text("owner",
+            "Owner of the optimizer states: lane that updates; the first that reads host memory "
+            "itself if not given.")
       .optional()
       .example("host");
   schema
       .quantity("bucket", deck::Unit::bytes,
-                "Gradients that go to the owner, and weights that come back, at once. A layer is "
-                "not divided.")
+                "Bucket size: gradients that go to the owner, and weights that come back, at once. "
+                "A layer is not divided.")
       .above(0.0)
       .fallback("25 MB");
   schema
       .choice("speculate", {"auto", "on", "off"},
-              "With optimizer.clip_norm: all buckets but the last are updated before the norm of "
-              "the gradient is known, and once more from what they were if it is above its limit; "
-              "the owner keeps a second copy of their weights and states for it. auto: on with "
-              "weights: host, where nothing is sent back; else off. Not with states: file.")
+              "Speculative updates, with optimizer.clip_norm: all buckets but the last are updated "
+              "before the norm of the gradient is known, and once more from what they were if it "
+              "is above its limit; the owner keeps a second copy of their weights and states for "
+              "it. auto: on with weights: host, where nothing is sent back; else off. Not with "
+              "states: file.")
       .fallback("auto");
   schema
       .choice("states", {"host", "file"},
-              "Where the owner's optimizer states rest: in its memory, or in a file (in "
+              "Optimizer states, where the owner's rest: in its memory, or in a file (in "
               "memory_plan.folder), from which those of a bucket come for its update, "
               "memory_plan.prefetch buckets ahead.")
       .fallback("host");

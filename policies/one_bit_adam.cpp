@@ -151,15 +151,17 @@ train::PolicyEntry one_bit_adam_entry() {
                       "Every lane trains its share of the batch; after the freeze of optimizer "
                       "one_bit_adam they exchange one bit an element.");
   schema
-      .reals("shares", "What each lane gets of the batch, in proportion; equal: the same for all.")
+      .reals(
+          "shares",
+          "Batch shares: what each lane gets of the batch, in proportion; equal: the same for all.")
       .above(0.0)
       .or_word("equal")
       .fallback("equal")
       .example("[3, 1]");
   schema
       .quantity("bucket", deck::Unit::bytes,
-                "Gradients, before compression, that are exchanged at once. A layer is not "
-                "divided.")
+                "Bucket size: gradients, before compression, that are exchanged at once. A layer "
+                "is not divided.")
       .above(0.0)
       .fallback("25 MB");
   return {schema, [](const deck::Section& section) {

@@ -69,17 +69,18 @@ train::PolicyPtr one_f_one_b(OneFOneBOptions options) {
 
 train::PolicyEntry one_f_one_b_entry() {
   deck::Schema schema(keyword_text,
-                      "Micro-batches go through stages of the model, back as soon as they can.");
+                      "Pipeline parallelism: micro-batches go through stages of the model, back as "
+                      "soon as they can.");
   schema
       .integer("micro_batches",
-               "Parts of the batch that go through the stages one after the other: more of them "
-               "leave less idle time, and less work for each kernel.")
+               "Micro-batches: parts of the batch that go through the stages one after the other; "
+               "more of them leave less idle time, and less work for each kernel.")
       .at_least(1)
       .fallback(8);
   schema
       .boolean("recompute",
-               "Whether activations are computed once more for backward instead of being kept. It "
-               "saves memory, costs a second forward and changes no bit.")
+               "Activation recomputation: whether activations are computed once more for backward "
+               "instead of being kept. It saves memory, costs a second forward and changes no bit.")
       .fallback(false);
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {

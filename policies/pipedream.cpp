@@ -177,39 +177,39 @@ class PipeDream final : public train::Policy {
 
 deck::Schema schema_of_pipedream() {
   deck::Schema schema(keyword_text,
-                      "Micro-batches with an update each go through stages of the model; weights "
-                      "that are still needed are stashed.");
+                      "Pipeline parallelism: micro-batches with an update each go through stages "
+                      "of the model; weights that are still needed are stashed.");
   schema
       .integer("micro_batches",
-               "Parts of the batch, each with its own update; the pipeline is filled and emptied "
-               "once per batch.")
+               "Micro-batches: parts of the batch, each with its own update; the pipeline is "
+               "filled and emptied once per batch.")
       .at_least(1)
       .fallback(8);
   schema
-      .integers("replicas",
-                "Lanes of each stage, which take micro-batches in turn; one if not given.")
+      .integers(
+          "replicas",
+          "Replicas: lanes of each stage, which take micro-batches in turn; one if not given.")
       .at_least(1)
       .optional()
       .example("[2, 1]");
   schema
       .boolean("vertical_sync",
-               "Whether all stages work on a micro-batch with the same version of the weights.")
+               "Vertical sync: whether all stages work on a micro-batch with the same version of "
+               "the weights.")
       .fallback(false);
   schema
-      .quantity(
-          "average", deck::Unit::steps,
-          "How often, at the end of a step, a stage's weights become the mean of all versions "
-          "it keeps.")
+      .quantity("average", deck::Unit::steps,
+                "Averaging interval: how often, at the end of a step, a stage's weights become the "
+                "mean of all versions it keeps.")
       .at_least(1)
       .or_word("never")
       .fallback("never")
       .example("10 steps");
-  add_stash_key(
-      schema, {"lane", "host", "file"},
-      "Where stashed weights rest: on the lane; in host memory, from which a backward "
-      "pass fetches the version it needs; or, of a lane with more than two versions, in "
-      "its file (in memory_plan.folder), written when a version is made and read ahead of "
-      "the pass.");
+  add_stash_key(schema, {"lane", "host", "file"},
+                "Weight stash, where stashed weights rest: on the lane; in host memory, from which "
+                "a backward pass fetches the version it needs; or, of a lane with more than two "
+                "versions, in its file (in memory_plan.folder), written when a version is made and "
+                "read ahead of the pass.");
   add_stage_keys(schema);
   return schema;
 }

@@ -127,19 +127,20 @@ train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options) {
 
 train::PolicyEntry pipedream_2bw_entry() {
   deck::Schema schema(keyword_text,
-                      "Micro-batches go through stages of the model; every few make an update, one "
-                      "update late, with two versions of the weights.");
-  schema.integer("updates", "Updates of a batch.").at_least(1).fallback(4);
+                      "Pipeline parallelism: micro-batches go through stages of the model; every "
+                      "few make an update, one update late, with two versions of the weights.");
+  schema.integer("updates", "Number of updates of a batch.").at_least(1).fallback(4);
   schema
       .integer("accumulate",
-               "Micro-batches of an update, at least as many as stages; auto: as many as stages.")
+               "Gradient accumulation: micro-batches of an update, at least as many as stages; "
+               "auto: as many as stages.")
       .at_least(1)
       .or_word("auto")
       .fallback("auto");
   add_stash_key(
       schema, {"lane", "host"},
-      "Where the older version rests: on the lane, or in host memory, from which a pass "
-      "fetches it. A file would free nothing: a lane needs the two versions that there are.");
+      "Weight stash, where the older version rests: on the lane, or in host memory, from which a "
+      "pass fetches it. A file would free nothing: a lane needs the two versions that there are.");
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {
             PipeDream2bwOptions options;

@@ -165,8 +165,8 @@ schedule::Tier stash_tier(const deck::Section& section) {
 void add_stage_keys(deck::Schema& schema, const std::string& lanes) {
   schema
       .texts("cuts",
-             "The layers that begin a stage, the first stage left out; auto: chosen so that the "
-             "slowest stage is as fast as can be, with as many stages as lanes.")
+             "Stage boundaries: the layers that begin a stage, the first stage left out; auto: "
+             "chosen so that the slowest stage is as fast as can be, with as many stages as lanes.")
       .or_word("auto")
       .fallback("auto")
       .example("[dense3]");

@@ -58,8 +58,9 @@ train::PolicyEntry single_entry() {
   schema.text("lane", "Name of the lane; the first one if not given.").optional().example("device");
   schema
       .integer("micro_batches",
-               "Parts of the batch that are trained one after the other, their gradients summed "
-               "before the update: so many times less memory for activations.")
+               "Micro-batches (gradient accumulation): parts of the batch that are trained one "
+               "after the other, their gradients summed before the update: so many times less "
+               "memory for activations.")
       .at_least(1)
       .fallback(1);
   return {schema, [](const deck::Section& section) {

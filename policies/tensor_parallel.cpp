@@ -268,19 +268,19 @@ train::PolicyPtr tensor_parallel(TensorParallelOptions options) {
 
 train::PolicyEntry tensor_parallel_entry() {
   deck::Schema schema(keyword_text,
-                      "Blocks of two layers are cut between the lanes, the first by columns, heads "
-                      "or filters, the second by rows or channels; partial sums are added on the "
-                      "first lane, which has the other layers.");
+                      "Tensor parallelism: blocks of two layers are cut between the lanes, the "
+                      "first by columns, heads or filters, the second by rows or channels; partial "
+                      "sums are added on the first lane, which has the other layers.");
   schema
       .reals("shares",
-             "What each lane gets of the units between two layers, in proportion; equal: the same "
-             "for all; auto: measured, so that a step is as short as can be.")
+             "Unit shares: what each lane gets of the units between two layers, in proportion; "
+             "equal: the same for all; auto: measured, so that a step is as short as can be.")
       .above(0.0)
       .or_word("auto")
       .or_word("equal")
       .fallback("auto")
       .example("[3, 1]");
-  schema.texts("lanes", "The lanes, in the order of the slices; all of the run's if not given.")
+  schema.texts("lanes", "Lanes in the order of the slices; all of the run's if not given.")
       .length(2)
       .optional()
       .example("[device, host]");

@@ -65,13 +65,13 @@ train::PolicyPtr zero_offload(ZeroOffloadOptions options) {
 
 train::PolicyEntry zero_offload_entry() {
   deck::Schema schema(keyword_text,
-                      "One lane owns optimizer states and updates; the others train their shares "
-                      "of the batch with its weights.");
+                      "Optimizer offloading: one lane owns optimizer states and updates; the "
+                      "others train their shares of the batch with its weights.");
   add_offload_keys(schema);
   schema
       .choice("weights", {"lane", "host"},
-              "Where the workers' copies rest: on their lanes, or with the owner alone, from which "
-              "each bucket comes once for forward and once for backward.")
+              "Weights, where the workers' copies rest: on their lanes, or with the owner alone, "
+              "from which each bucket comes once for forward and once for backward.")
       .fallback("lane");
   return {schema, [](const deck::Section& section) {
             Offload offload = offload_of(keyword_text, section);

@@ -8,16 +8,18 @@ namespace zygos::deck {
 namespace {
 
 void add_scaling(Schema& schema) {
-  schema.real("scale", "The model sees value * scale + offset; auto: 1/255 for bytes, else 1.")
+  schema
+      .real("scale",
+            "Scale factor: the model sees value * scale + offset; auto: 1/255 for bytes, else 1.")
       .or_word("auto")
       .fallback("auto");
-  schema.real("offset", "Added after scaling.").fallback(0.0);
+  schema.real("offset", "Offset added after scaling.").fallback(0.0);
   schema
-      .choice(
-          "normalise", {"none", "standard", "minmax"},
-          "standard: every input to mean 0 and standard deviation 1; minmax: from 0 to 1. "
-          "Images by channel. So are targets that are numbers of any size, and predictions come "
-          "back in the targets' own units. By the training samples alone; kept in checkpoints.")
+      .choice("normalise", {"none", "standard", "minmax"},
+              "Normalisation; standard: every input to mean 0 and standard deviation 1; minmax: "
+              "from 0 to 1. Images by channel. So are targets that are numbers of any size, and "
+              "predictions come back in the targets' own units. By the training samples alone; "
+              "kept in checkpoints.")
       .fallback("none");
 }
 
@@ -50,8 +52,9 @@ void add_augmentation(Schema& schema) {
 void add_validation(Schema& schema) {
   schema
       .real("validation",
-            "Share of the training samples, drawn with the run's seed, that is evaluated on while "
-            "training and not trained on; 0: none. Then test is for zygos eval and predict.")
+            "Validation split: share of the training samples, drawn with the run's seed, that is "
+            "evaluated on while training and not trained on; 0: none. Then test is for zygos eval "
+            "and predict.")
       .at_least(0.0)
       .below(1.0)
       .fallback(0.0)
@@ -59,7 +62,7 @@ void add_validation(Schema& schema) {
 }
 
 void add_classes(Schema& schema) {
-  schema.integer("classes", "Number of labels; auto: the largest label + 1.")
+  schema.integer("classes", "Number of classes (labels); auto: the largest label + 1.")
       .in_range(2, 1e6)
       .or_word("auto")
       .fallback("auto");
@@ -107,12 +110,14 @@ Schema npy_files(const char* name, const char* doc) {
 
 Schema csv_files(const char* name, const char* doc) {
   Schema schema(name, doc);
-  schema.path("file", "Table of text, plain or gzip.").required().example("data/train.csv");
+  schema.path("file", "CSV file: a table of text, plain or gzip.")
+      .required()
+      .example("data/train.csv");
   return schema;
 }
 
-constexpr const char* train_doc = "What is trained on.";
-constexpr const char* test_doc = "What is evaluated on.";
+constexpr const char* train_doc = "Training set: what is trained on.";
+constexpr const char* test_doc = "Test set: what is evaluated on.";
 
 void add_files(Schema& schema, Schema (*files)(const char*, const char*), const char* example) {
   schema.section("train", files("train", train_doc)).example(example);
@@ -143,22 +148,21 @@ Schema csv_schema() {
   add_files(schema, csv_files, "{file: train.csv}");
   schema
       .texts("inputs",
-             "Columns of the inputs, by the names in the first line or by numbers from 1; default: "
-             "all but the targets.")
+             "Input columns, by the names in the first line or by numbers from 1; default: all but "
+             "the targets.")
       .optional()
       .example("[length, width]");
   schema
       .texts("targets",
-             "Columns of the targets, likewise; default: the last one. With a loss that takes "
-             "labels one column, of whole numbers from 0 or of texts, which are numbered in their "
-             "order.")
+             "Target columns, likewise; default: the last one. With a loss that takes labels one "
+             "column, of whole numbers from 0 or of texts, which are numbered in their order.")
       .or_single()
       .optional()
       .example("[species]");
   schema
       .boolean("header",
-               "Whether the first line has the names of columns; auto: if no field of it is a "
-               "number, or it has all columns that are named here.")
+               "Header line: whether the first line has the names of columns; auto: if no field of "
+               "it is a number, or it has all columns that are named here.")
       .or_word("auto")
       .fallback("auto");
   add_scaling(schema);
@@ -181,12 +185,14 @@ Schema hdf5_schema() {
   add_files(schema, hdf5_files, "{file: train.h5}");
   schema
       .boolean("in_memory",
-               "true: load all samples before training; false: read each batch from the file, "
-               "ahead of its step; auto: false for sets of more than half of the machine's memory. "
-               "The numbers are the same.")
+               "In-memory data set; true: load all samples before training; false: read each batch "
+               "from the file, ahead of its step; auto: false for sets of more than half of the "
+               "machine's memory. The numbers are the same.")
       .or_word("auto")
       .fallback("auto");
-  schema.integer("prefetch", "Batches read ahead of their steps, where they are not in memory.")
+  schema
+      .integer("prefetch",
+               "Prefetch depth: batches read ahead of their steps, where they are not in memory.")
       .in_range(1, 1000)
       .fallback(4);
   add_scaling(schema);
@@ -215,17 +221,20 @@ Schema glyphs_schema() {
   schema.integer("test_samples", "Number of test samples; 0: no test set.")
       .in_range(0, 1e8)
       .fallback(10000);
-  schema.integer("classes", "Number of digits.").in_range(2, 10).fallback(10);
-  schema.integer("size", "Width and height of an image in pixels.").in_range(8, 256).fallback(28);
+  schema.integer("classes", "Number of classes (digits).").in_range(2, 10).fallback(10);
+  schema.integer("size", "Image size: width and height in pixels.").in_range(8, 256).fallback(28);
   schema
-      .integer("channels", "The same strokes in so many channels, with ink and noise of their own.")
+      .integer("channels",
+               "Number of channels: the same strokes in so many, with ink and noise of their own.")
       .in_range(1, 16)
       .fallback(1);
-  schema.real("jitter", "How much a glyph is bent, turned, scaled and shifted.")
+  schema.real("jitter", "Jitter: how much a glyph is bent, turned, scaled and shifted.")
       .in_range(0, 2)
       .fallback(1.0);
-  schema.real("noise", "Amplitude of the noise in every pixel.").in_range(0, 1).fallback(0.25);
-  schema.integer("seed", "Seed of the images; independent of the run's.").at_least(0).fallback(1);
+  schema.real("noise", "Noise amplitude, in every pixel.").in_range(0, 1).fallback(0.25);
+  schema.integer("seed", "Random seed of the images; independent of the run's.")
+      .at_least(0)
+      .fallback(1);
   add_scaling(schema);
   add_augmentation(schema);
   return schema;
@@ -235,22 +244,24 @@ Schema synthetic_schema() {
   Schema schema("synthetic", "Inputs and what a function makes of them; needs no file.");
   schema
       .choice("function", {"invariants", "smagorinsky", "burgers", "fronts", "blobs"},
-              "invariants: 3 of a symmetric tensor; smagorinsky: eddy viscosity and dissipation of "
-              "a rate of strain; burgers: a field after some time; fronts: where it is steep by "
-              "then; blobs: the mask of bright ellipses.")
+              "Target function; invariants: 3 of a symmetric tensor; smagorinsky: eddy viscosity "
+              "and dissipation of a rate of strain; burgers: a field after some time; fronts: "
+              "where it is steep by then; blobs: the mask of bright ellipses.")
       .required()
       .example("burgers");
   schema.integer("samples", "Number of training samples.").in_range(1, 1e8).fallback(10000);
   schema.integer("test_samples", "Number of test samples; 0: no test set.")
       .in_range(0, 1e8)
       .fallback(1000);
-  schema.integer("size", "Width and height of a field or image; tensors have none.")
+  schema.integer("size", "Image size: width and height of a field or image; tensors have none.")
       .in_range(8, 512)
       .fallback(32);
-  schema.real("noise", "Amplitude of the noise in every input; targets have none.")
+  schema.real("noise", "Noise amplitude, in every input; targets have none.")
       .in_range(0, 10)
       .fallback(0.0);
-  schema.integer("seed", "Seed of the samples; independent of the run's.").at_least(0).fallback(1);
+  schema.integer("seed", "Random seed of the samples; independent of the run's.")
+      .at_least(0)
+      .fallback(1);
   add_scaling(schema);
   add_augmentation(schema);
   return schema;
@@ -258,25 +269,27 @@ Schema synthetic_schema() {
 
 Schema text_schema() {
   Schema schema("text", "A text, plain or gzip: sequences of tokens, each followed by the next.");
-  schema.path("file", "The text.").required().example("data/tinyshakespeare.txt");
+  schema.path("file", "Text file.").required().example("data/tinyshakespeare.txt");
   schema
       .choice("vocabulary", {"characters", "bytes", "words"},
-              "What a token is: a character of UTF-8 that occurs, in their order; one of 256 "
-              "bytes; a word, a mark or a line end, the most frequent first, behind one token "
-              "for all others.")
+              "Vocabulary, what a token is: a character of UTF-8 that occurs, in their order; one "
+              "of 256 bytes; a word, a mark or a line end, the most frequent first, behind one "
+              "token for all others.")
       .fallback("characters");
-  schema.integer("most_words", "Number of tokens that words may have.")
+  schema.integer("most_words", "Vocabulary size: number of tokens that words may have.")
       .in_range(2, 1 << 24)
       .fallback(10000);
-  schema.integer("sequence", "Tokens of a sample.").in_range(1, 1e6).fallback(128);
+  schema.integer("sequence", "Sequence length: tokens of a sample.").in_range(1, 1e6).fallback(128);
   schema
-      .integer("stride", "Tokens from the beginning of a training sample to that of the next one.")
+      .integer("stride",
+               "Stride: tokens from the beginning of a training sample to that of the next one.")
       .at_least(1)
       .or_word("sequence")
       .fallback("sequence");
   schema
       .real("validation",
-            "Part of the text, at its end, that is evaluated on and not trained on; 0: none.")
+            "Validation split: part of the text, at its end, that is evaluated on and not trained "
+            "on; 0: none.")
       .at_least(0.0)
       .below(1.0)
       .fallback(0.1);
@@ -291,9 +304,11 @@ Schema tokens_schema() {
   schema.integer("test_samples", "Number of test samples; 0: no test set.")
       .in_range(0, 1e8)
       .fallback(1000);
-  schema.integer("sequence", "Tokens of a sample.").in_range(1, 1e6).fallback(128);
-  schema.integer("vocabulary", "Number of tokens.").in_range(2, 1 << 24).fallback(64);
-  schema.integer("seed", "Seed of the sequences; independent of the run's.")
+  schema.integer("sequence", "Sequence length: tokens of a sample.").in_range(1, 1e6).fallback(128);
+  schema.integer("vocabulary", "Vocabulary size: number of tokens.")
+      .in_range(2, 1 << 24)
+      .fallback(64);
+  schema.integer("seed", "Random seed of the sequences; independent of the run's.")
       .at_least(0)
       .fallback(1);
   return schema;

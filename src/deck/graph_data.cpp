@@ -8,17 +8,18 @@ namespace {
 void add_sampling(Schema& schema) {
   schema
       .integers("fan_out",
-                "Samples are trees of neighbours drawn around nodes: children of a node on each "
-                "level, the root first. Default: one sample, the whole graph.")
+                "Fan-out of neighbour sampling: samples are trees of neighbours drawn around "
+                "nodes, with so many children of a node on each level, the root first. Default: "
+                "one sample, the whole graph.")
       .in_range(1, 1e6)
       .length(1, 16)
       .or_single()
       .optional()
       .example("[10, 5]");
-  schema.integer("draws", "With fan_out: trees of every node that is trained on.")
+  schema.integer("draws", "Number of trees of every node that is trained on, with fan_out.")
       .in_range(1, 1e6)
       .fallback(1);
-  schema.integer("seed", "Seed of what is drawn; independent of the run's.")
+  schema.integer("seed", "Random seed of what is drawn; independent of the run's.")
       .at_least(0)
       .fallback(1);
 }
@@ -34,7 +35,7 @@ Schema graph_schema() {
             "are evaluated on.")
       .required()
       .example("data/cora.h5");
-  schema.integer("classes", "Number of labels; auto: the largest label + 1.")
+  schema.integer("classes", "Number of classes (labels); auto: the largest label + 1.")
       .in_range(2, 1e6)
       .or_word("auto")
       .fallback("auto");
@@ -46,24 +47,27 @@ Schema power_law_graph_schema() {
   Schema schema("power_law_graph",
                 "Synthetic graph with hubs and communities, which are its labels; needs no file.");
   schema.integer("nodes", "Number of nodes.").in_range(2, 1e8).fallback(2000);
-  schema.real("mean_degree", "Mean number of neighbours; edges drawn twice count once.")
+  schema.real("mean_degree", "Mean degree (number of neighbours); edges drawn twice count once.")
       .above(0)
       .at_most(1000)
       .fallback(10.0);
-  schema.integer("classes", "Number of communities.").in_range(2, 1e6).fallback(8);
-  schema.integer("features", "Numbers that a node has.").in_range(1, 65536).fallback(32);
+  schema.integer("classes", "Number of classes (communities).").in_range(2, 1e6).fallback(8);
+  schema.integer("features", "Number of features of a node.").in_range(1, 65536).fallback(32);
   schema
       .real("homophily",
-            "Probability that an edge ends in its own community; else it may end anywhere.")
+            "Homophily: probability that an edge ends in its own community; else it may end "
+            "anywhere.")
       .in_range(0, 1)
       .fallback(0.8);
   schema
       .real("noise",
-            "Features are the community's point in [-1, 1)^features plus four numbers uniform in "
-            "[-noise, noise).")
+            "Noise amplitude: features are the community's point in [-1, 1)^features plus four "
+            "numbers uniform in [-noise, noise).")
       .in_range(0, 100)
       .fallback(2.0);
-  schema.real("training", "Share of the nodes that is trained on; the others are evaluated on.")
+  schema
+      .real("training",
+            "Training split: share of the nodes that is trained on; the others are evaluated on.")
       .above(0)
       .below(1)
       .fallback(0.5);

@@ -11,10 +11,13 @@ constexpr const char* repeat_type = "repeat";
 
 std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
   for (Schema& layer : layers) {
-    layer.text("name", "Name in messages, checkpoints and `inputs`; default: type and number.")
+    layer
+        .text("name", "Layer name in messages, checkpoints and `inputs`; default: type and number.")
         .optional()
         .example("fc1");
-    layer.texts("inputs", "Layers that feed this one, or `input`; default: the layer before.")
+    layer
+        .texts("inputs",
+               "Input layers: those that feed this one, or `input`; default: the layer before.")
         .optional()
         .length(1, 1024)
         .example("[fc1]");
@@ -32,14 +35,15 @@ std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
 
 /// The layers and, beside them, their repetition.
 std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
-  Schema repeat(repeat_type,
-                "Layers several times over, a copy behind the other, named after repetition, copy "
-                "and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other "
-                "names are those of the same copy. The repetition's own name is its last layer.");
+  Schema repeat(
+      repeat_type,
+      "Repetition: layers several times over, a copy behind the other, named after repetition, "
+      "copy and layer: `repeat1.2.dense1`. Within it `input` is what a copy reads, and other names "
+      "are those of the same copy. The repetition's own name is its last layer.");
   repeat.integer("times", "Number of copies.").required().in_range(1, 1000).example("4");
   repeat
       .variants("layers", "type", with_layer_keys(layers),
-                "The layers of a copy in order, of any type but `repeat`.")
+                "Layers of a copy in order, of any type but `repeat`.")
       .required()
       .length(1)
       .named_by("name")
@@ -50,32 +54,31 @@ std::vector<Schema> with_repeat(const std::vector<Schema>& layers) {
 }
 
 Schema pretrained_schema() {
-  Schema schema(
-      "pretrained",
-      "Weights to begin with instead of those from the seed: fine-tuning. Read when a run "
-      "starts, not when it goes on.");
+  Schema schema("pretrained",
+                "Pretrained weights to begin with instead of those from the seed: fine-tuning. "
+                "Read when a run starts, not when it goes on.");
   schema
       .path("file",
-            "A .safetensors, .npz or .onnx, with PyTorch's names and layouts or Zygos' own; or a "
-            "run's "
-            "folder, or one of its checkpoints.")
+            "Weight file: a .safetensors, .npz or .onnx, with PyTorch's names and layouts or "
+            "Zygos' own; or a run's folder, or one of its checkpoints.")
       .required()
       .example("resnet.safetensors");
   schema
-      .choice(
-          "match", {"names", "order", "operators"},
-          "names: the tensors fc1.weight and fc1.bias are of the layer fc1; order: the first "
-          "module of the file is the first layer with parameters, and so on, as "
-          "torch.nn.Sequential counts them; operators: of an .onnx, each weight is of the layer "
-          "that zygos import makes of the operator which reads it.")
+      .choice("match", {"names", "order", "operators"},
+              "Matching of tensors and layers; names: the tensors fc1.weight and fc1.bias are of "
+              "the layer fc1; order: the first module of the file is the first layer with "
+              "parameters, and so on, as torch.nn.Sequential counts them; operators: of an .onnx, "
+              "each weight is of the layer that zygos import makes of the operator which reads it.")
       .fallback("names");
-  schema.texts("rename", "Modules of the file that are layers of another name: `module -> layer`.")
+  schema
+      .texts("rename",
+             "Renaming: modules of the file that are layers of another name: `module -> layer`.")
       .fallback("[]")
       .example("[features.0 -> conv1]");
   schema
       .boolean("partial",
-               "Whether layers that the file has nothing for begin from the seed, and tensors that "
-               "are of no layer are left out; false: both are refused.")
+               "Partial loading: whether layers that the file has nothing for begin from the seed, "
+               "and tensors that are of no layer are left out; false: both are refused.")
       .fallback(false);
   return schema;
 }
@@ -83,20 +86,20 @@ Schema pretrained_schema() {
 }  // namespace
 
 Schema model_schema(const RunTables& tables) {
-  Schema schema("model", "The network.");
-  schema.integers("input", "Shape of one sample; default: that of the data.")
+  Schema schema("model", "Model: the network, its loss and its pretrained weights.");
+  schema.integers("input", "Input shape of one sample; default: that of the data.")
       .at_least(1)
       .length(1, 5)
       .optional()
       .example("[784]");
   schema
       .variants("layers", "type", with_layer_keys(with_repeat(tables.layers)),
-                "The layers in order.")
+                "Layers of the network in order.")
       .required()
       .length(1)
       .named_by("name")
       .example("[{type: dense, units: 10}]");
-  Key& loss = schema.variant("loss", "type", tables.losses, "What training makes small.");
+  Key& loss = schema.variant("loss", "type", tables.losses, "Loss function to minimise.");
   if (find_schema(tables.losses, "cross_entropy") != nullptr) {
     loss.fallback("cross_entropy");
   } else {

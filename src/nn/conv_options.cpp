@@ -55,20 +55,25 @@ ops::Conv2d conv_of(const Conv2dOptions& options, std::int64_t batch, std::int64
 }
 
 void add_conv_keys(deck::Schema& schema) {
-  schema.integer("filters", "Channels of the output.").required().at_least(1).example("32");
-  pair_key(schema, "kernel", "Extent of the kernel.", 1).required().example("3");
-  pair_key(schema, "stride", "Step of the kernel.", 1).fallback(1);
-  pair_key(schema, "padding", "Zeros on each side of the input.", 0).fallback(0);
-  pair_key(schema, "dilation", "Step between the kernel's taps.", 1).fallback(1);
+  schema.integer("filters", "Output channels (number of filters).")
+      .required()
+      .at_least(1)
+      .example("32");
+  pair_key(schema, "kernel", "Kernel size.", 1).required().example("3");
+  pair_key(schema, "stride", "Stride: step of the kernel.", 1).fallback(1);
+  pair_key(schema, "padding", "Padding: zeros on each side of the input.", 0).fallback(0);
+  pair_key(schema, "dilation", "Dilation: step between the kernel's taps.", 1).fallback(1);
   add_common_conv_keys(schema);
 }
 
 void add_common_conv_keys(deck::Schema& schema) {
-  schema.integer("groups", "Groups of channels that do not see each other.")
+  schema
+      .integer("groups",
+               "Number of groups of channels that do not see each other (grouped convolution).")
       .at_least(1)
       .fallback(1);
-  schema.boolean("bias", "Whether to add b.").fallback(true);
-  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
+  schema.boolean("bias", "Bias: whether to add b.").fallback(true);
+  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "Activation function f.")
       .fallback("none");
 }
 

@@ -12,9 +12,12 @@ namespace zygos::test {
 
 inline deck::Schema dense_schema() {
   deck::Schema schema("dense", "Fully connected: y = f(x W + b), the input flattened.");
-  schema.integer("units", "Width of the output.").required().at_least(1).example("128");
-  schema.boolean("bias", "Whether to add b.").fallback(true);
-  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
+  schema.integer("units", "Output features (width of the layer).")
+      .required()
+      .at_least(1)
+      .example("128");
+  schema.boolean("bias", "Bias: whether to add b.").fallback(true);
+  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "Activation function f.")
       .fallback("none")
       .advice("put a gelu layer behind the dense layer");
   return schema;
@@ -22,7 +25,7 @@ inline deck::Schema dense_schema() {
 
 inline deck::Schema dropout_schema() {
   deck::Schema schema("dropout", "Drops features at random.");
-  schema.real("rate", "Probability that a feature is dropped.")
+  schema.real("rate", "Dropout rate: probability that a feature is dropped.")
       .required()
       .at_least(0)
       .below(1)
@@ -32,9 +35,15 @@ inline deck::Schema dropout_schema() {
 
 inline deck::Schema adam_schema(const char* name, double decay) {
   deck::Schema schema(name, "Adam.");
-  schema.real("learning_rate", "Step length.").fallback(0.001).above(0);
-  schema.real("beta1", "Decay of the mean gradient.").fallback(0.9).at_least(0).below(1);
-  schema.real("beta2", "Decay of the mean squared gradient.").fallback(0.999).at_least(0).below(1);
+  schema.real("learning_rate", "Learning rate (step length).").fallback(0.001).above(0);
+  schema.real("beta1", "Decay rate of the mean gradient (first moment).")
+      .fallback(0.9)
+      .at_least(0)
+      .below(1);
+  schema.real("beta2", "Decay rate of the mean squared gradient (second moment).")
+      .fallback(0.999)
+      .at_least(0)
+      .below(1);
   schema.real("epsilon", "Added to the root.").fallback(1e-8).above(0);
   schema.real("weight_decay", "Decay of the weights.").fallback(decay).at_least(0);
   return schema;
@@ -42,8 +51,11 @@ inline deck::Schema adam_schema(const char* name, double decay) {
 
 inline deck::Schema sgd_schema() {
   deck::Schema schema("sgd", "Stochastic gradient descent.");
-  schema.real("learning_rate", "Step length.").fallback(0.01).above(0);
-  schema.real("momentum", "Share of the velocity that is kept.").fallback(0.0).at_least(0).below(1);
+  schema.real("learning_rate", "Learning rate (step length).").fallback(0.01).above(0);
+  schema.real("momentum", "Momentum: share of the velocity that is kept.")
+      .fallback(0.0)
+      .at_least(0)
+      .below(1);
   schema.real("weight_decay", "Decay of the weights.").fallback(0.0).at_least(0);
   return schema;
 }

@@ -34,12 +34,12 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("a key is explained with meaning, type, default and example", "[deck]") {
   CHECK(explain(test::sample_schema(), "optimizer.adam.beta1") ==
         "optimizer.adam.beta1\n"
-        "  Decay of the mean gradient.\n"
+        "  Decay rate of the mean gradient (first moment).\n"
         "type:     a number in [0, 1)\n"
         "default:  `0.9`\n");
   CHECK(explain(test::sample_schema(), "train.batch") ==
         "train.batch\n"
-        "  Samples a step.\n"
+        "  Batch size: samples of a step.\n"
         "type:     an integer in [1, 1000000000]\n"
         "required: yes\n"
         "example:  batch: 100\n");
@@ -55,7 +55,7 @@ TEST_CASE("parts of a path that leave no choice may be left out", "[deck]") {
   CHECK(explain(schema, "model.layers.0.units") == explain(schema, "model.layers.dense.units"));
   CHECK(explain(schema, "lanes.memory") == explain(schema, "lanes.device.memory"));
   CHECK(contains(explain(schema, "model.layers.dense"),
-                 "units       Width of the output. (required)"));
+                 "units       Output features (width of the layer). (required)"));
   CHECK(contains(explain(schema, "model.layers"), "dropout  Drops features at random."));
   CHECK(contains(explain(schema, "lanes"), "slowdown"));
   CHECK(contains(explain(schema, ""), "checkpoint"));
@@ -108,7 +108,8 @@ TEST_CASE("the reference lists every key of every section", "[deck]") {
   CHECK(contains(text, "#### `model.layers[].layers[]`\n"));
   CHECK_FALSE(contains(text, "`model.layers[].layers[]` with"));  // described above
   CHECK(contains(text,
-                 "| `units` | an integer of at least 1 | **required** | Width of the output. |"));
+                 "| `units` | an integer of at least 1 | **required** | Output "
+                 "features (width of the layer). |"));
   CHECK(contains(text, "### `optimizer` with `type: adamw`\n"));
   CHECK(contains(text, "| `threads` | an integer in [1, 512] or 'auto' | `auto` |"));
   CHECK(contains(text, "| `bandwidth` |"));

@@ -5,12 +5,12 @@
 // all come from it. Modules contribute pieces, e.g. one Schema per layer type:
 //
 //   Schema schema("dense", "Fully connected layer y = f(x W + b).");
-//   schema.integer("units", "Width of the output.").required().at_least(1);
-//   schema.boolean("bias", "Whether to add b.").fallback(true);
-//   schema.choice("activation", {"none", "relu"}, "The function f.").fallback("none");
-//   schema.real("share", "Fraction of the batch.").in_range(0, 1).or_word("auto").fallback("auto");
-//   schema.quantity("memory", Unit::bytes, "Budget.").fallback("2 GiB");
-//   schema.quantity("every", {Unit::steps, Unit::seconds}, "How often.").fallback("10 min");
+//   schema.integer("units", "Output features (width of the layer).").required().at_least(1);
+//   schema.boolean("bias", "Bias: whether to add b.").fallback(true);
+//   schema.choice("activation", {"none", "relu"}, "Activation function f.").fallback("none");
+//   schema.real("share", "Batch share.").in_range(0, 1).or_word("auto").fallback("auto");
+//   schema.quantity("memory", Unit::bytes, "Memory budget.").fallback("2 GiB");
+//   schema.quantity("every", {Unit::steps, Unit::seconds}, "Interval.").fallback("10 min");
 #pragma once
 
 #include "zygos/deck/units.hpp"

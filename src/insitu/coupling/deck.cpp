@@ -57,13 +57,13 @@ auto made_from(const Registry& registry, const Section& options) {
 }
 
 void add_network_keys(Schema& schema) {
-  schema.integers("inputs", "Shape of one sample: a number, or several dimensions.")
+  schema.integers("inputs", "Input shape of one sample: a number, or several dimensions.")
       .at_least(1)
       .length(1, 5)
       .or_single()
       .required()
       .example("6");
-  schema.integer("outputs", "Numbers that the network predicts, with `hidden`.")
+  schema.integer("outputs", "Output features: numbers that the network predicts, with `hidden`.")
       .at_least(1)
       .optional()
       .example("3");
@@ -72,12 +72,16 @@ void add_network_keys(Schema& schema) {
       .or_single()
       .optional()
       .example("[64, 64, 64]");
-  schema.choice("activation", {"none", "relu", "tanh", "sigmoid", "gelu"}, "Of hidden layers.")
+  schema
+      .choice("activation", {"none", "relu", "tanh", "sigmoid", "gelu"},
+              "Activation function of hidden layers.")
       .fallback("tanh");
   std::vector<Schema> layers = schemas_of(nn::layer_registry());
   for (Schema& layer : layers) {
-    layer.text("name", "Name in messages and states; default: type and number.").optional();
-    layer.texts("inputs", "Layers that feed this one, or `input`; default: the layer before.")
+    layer.text("name", "Layer name in messages and states; default: type and number.").optional();
+    layer
+        .texts("inputs",
+               "Input layers: those that feed this one, or `input`; default: the layer before.")
         .optional()
         .length(1, 1024);
   }
@@ -85,7 +89,7 @@ void add_network_keys(Schema& schema) {
       .optional()
       .length(1)
       .named_by("name");
-  schema.variant("loss", "type", schemas_of(losses()), "What training makes small.")
+  schema.variant("loss", "type", schemas_of(losses()), "Loss function to minimise.")
       .fallback("mse");
 }
 
@@ -93,40 +97,56 @@ void add_training_keys(Schema& schema) {
   std::vector<Schema> optimizers = schemas_of(nn::optimizer_registry());
   for (Schema& optimizer : optimizers) {
     optimizer
-        .variant("schedule", "type", schemas_of(rate_schedules()),
-                 "How the learning rate changes, counted in steps; default: it stays.")
+        .variant(
+            "schedule", "type", schemas_of(rate_schedules()),
+            "Learning rate schedule: how the rate changes, counted in steps; default: it stays.")
         .optional();
   }
-  schema.variant("optimizer", "type", optimizers, "How weights follow gradients.")
+  schema.variant("optimizer", "type", optimizers, "Optimizer: how weights follow gradients.")
       .fallback("{type: adam, learning_rate: 0.001}");
-  schema.choice("precision", {"f32", "f64", "bf16"}, "Of activations.").fallback("f32");
-  schema.integer("batch", "Samples of a step.").at_least(1).fallback(256);
-  schema.integer("min_samples", "Training waits for so many; 0: a batch.").at_least(0).fallback(0);
-  schema.boolean("standardise", "Inputs and targets less their mean over their deviation.")
+  schema.choice("precision", {"f32", "f64", "bf16"}, "Floating-point precision of activations.")
+      .fallback("f32");
+  schema.integer("batch", "Batch size: samples of a step.").at_least(1).fallback(256);
+  schema.integer("min_samples", "Number of samples that training waits for; 0: a batch.")
+      .at_least(0)
+      .fallback(0);
+  schema
+      .boolean("standardise",
+               "Standardisation: inputs and targets less their mean over their deviation.")
       .fallback(true);
-  schema.integer("seed", "Of weights and of what the reservoir draws.").at_least(0).fallback(1);
+  schema.integer("seed", "Random seed of weights and of what the reservoir draws.")
+      .at_least(0)
+      .fallback(1);
   schema
       .integer("members",
-               "Networks of an ensemble, which tell by their spread where the solver is needed; 1: "
+               "Number of networks of an ensemble, which tell by their spread where the solver is "
+               "needed; 1: "
                "one network.")
       .at_least(1)
       .at_most(1024)
       .fallback(1);
-  schema.quantity("budget", deck::Unit::seconds, "Wall time that a call of training may take.")
+  schema
+      .quantity("budget", deck::Unit::seconds,
+                "Time budget: wall time that a call of training may take.")
       .optional()
       .example("500 us");
-  schema.integer("max_steps", "Steps that a call of training may make.").at_least(1).optional();
+  schema.integer("max_steps", "Number of steps that a call of training may make.")
+      .at_least(1)
+      .optional();
 }
 
 Schema reservoir_schema() {
   Schema schema("reservoir", "Samples that are kept to train on.");
-  schema.integer("capacity", "Samples to train on.").at_least(1).required().example("100000");
+  schema.integer("capacity", "Number of samples to train on.")
+      .at_least(1)
+      .required()
+      .example("100000");
   schema.integer("validate_every", "One of so many samples is held out; 0: none.")
       .at_least(0)
       .fallback(10);
-  schema.choice("keep", {"uniform", "newest"}, "Which samples stay when there is no room.")
+  schema.choice("keep", {"uniform", "newest"}, "Kept samples: which stay when there is no room.")
       .fallback("uniform");
-  schema.choice("stored", {"f32", "f64"}, "What values are stored as.").fallback("f64");
+  schema.choice("stored", {"f32", "f64"}, "Storage type of values.").fallback("f64");
   return schema;
 }
 

@@ -22,13 +22,14 @@ namespace {
 std::string_view formula_of(Activation which) {
   switch (which) {
     case Activation::relu:
-      return "max(x, 0), elementwise.";
+      return "Rectified linear unit: max(x, 0), elementwise.";
     case Activation::tanh:
-      return "tanh(x), elementwise.";
+      return "Hyperbolic tangent: tanh(x), elementwise.";
     case Activation::sigmoid:
-      return "1 / (1 + exp(-x)), elementwise.";
+      return "Logistic sigmoid: 1 / (1 + exp(-x)), elementwise.";
     default:
-      return "x Phi(x), the exact form (Hendrycks and Gimpel, 2016), elementwise.";
+      return "Gaussian error linear unit: x Phi(x), the exact form (Hendrycks and Gimpel, 2016), "
+             "elementwise.";
   }
 }
 

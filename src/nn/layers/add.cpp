@@ -146,8 +146,8 @@ Entry<LayerPtr> add_entry() {
                       "pass over memory, as a residual connection wants it.");
   schema
       .real("dropout",
-            "Probability that a feature of the first input is dropped while training; the other "
-            "inputs are added as they are.")
+            "Dropout rate: probability that a feature of the first input is dropped while "
+            "training; the other inputs are added as they are.")
       .at_least(0.0)
       .below(1.0)
       .fallback(0.0);

@@ -280,26 +280,25 @@ LayerPtr batch_norm(BatchNormOptions options) { return std::make_shared<BatchNor
 Entry<LayerPtr> batch_norm_entry() {
   const BatchNormOptions usual;
   deck::Schema schema("batch_norm",
-                      "Each channel over the samples and positions to mean 0 and variance 1, times "
-                      "a gain, plus a shift.");
+                      "Batch normalisation: each channel over the samples and positions to mean 0 "
+                      "and variance 1, times a gain, plus a shift.");
   schema
-      .integer(
-          "group",
-          "Samples that have statistics of their own, in the order of the batch, which is then "
-          "divided only between groups; 0: those of the whole batch, which lanes and micro-batches "
-          "wait for.")
+      .integer("group",
+               "Group size: samples that have statistics of their own, in the order of the batch, "
+               "which is then divided only between groups; 0: those of the whole batch, which "
+               "lanes and micro-batches wait for.")
       .fallback(usual.group)
       .at_least(0);
   schema
       .boolean("deferred",
-               "Normalise each part that a policy makes of a batch by itself; only the running "
-               "statistics are those of the whole batch then.")
+               "Deferred statistics: normalise each part that a policy makes of a batch by itself; "
+               "only the running statistics are those of the whole batch then.")
       .fallback(usual.deferred);
-  schema.real("momentum", "Share of a batch's statistics in the running ones.")
+  schema.real("momentum", "Momentum: share of a batch's statistics in the running ones.")
       .fallback(usual.momentum)
       .above(0.0)
       .at_most(1.0);
-  schema.real("epsilon", "Added to the variance.").fallback(usual.epsilon).above(0.0);
+  schema.real("epsilon", "Epsilon added to the variance.").fallback(usual.epsilon).above(0.0);
   return {schema,
           [](const deck::Section& options) {
             return batch_norm({.group = options.integer("group"),

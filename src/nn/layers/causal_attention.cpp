@@ -395,13 +395,16 @@ LayerPtr causal_attention(CausalAttentionOptions options) {
 
 Entry<LayerPtr> causal_attention_entry() {
   deck::Schema schema("causal_attention",
-                      "Every position's mean over the values up to it, weighed by the softmax of "
-                      "queries and keys: (length, 3 units) to (length, units). Queries, keys and "
-                      "values come side by side from one dense layer.");
-  schema.integer("heads", "Parts of queries, keys and values with weights of their own.")
+                      "Causal self-attention: every position's mean over the values up to it, "
+                      "weighed by the softmax of queries and keys, (length, 3 units) to (length, "
+                      "units). Queries, keys and values come side by side from one dense layer.");
+  schema
+      .integer(
+          "heads",
+          "Number of attention heads: parts of queries, keys and values with weights of their own.")
       .at_least(1)
       .fallback(1);
-  schema.real("dropout", "Probability that a weight is dropped while training.")
+  schema.real("dropout", "Dropout rate: probability that a weight is dropped while training.")
       .at_least(0.0)
       .below(1.0)
       .fallback(0.0);

@@ -123,10 +123,12 @@ std::optional<OnnxLayer> read_concat(OnnxSource& source, const OnnxOperator& op)
 LayerPtr concat() { return std::make_shared<Concat>(); }
 
 Entry<LayerPtr> concat_entry() {
-  return {deck::Schema("concat",
-                       "Two or more layers, named in `inputs`, joined along their first extent."),
-          [](const deck::Section&) { return concat(); },
-          {{"Concat"}, read_concat}};
+  return {
+      deck::Schema(
+          "concat",
+          "Concatenation: two or more layers, named in `inputs`, joined along their first extent."),
+      [](const deck::Section&) { return concat(); },
+      {{"Concat"}, read_concat}};
 }
 
 }  // namespace zygos::nn

@@ -172,11 +172,14 @@ Entry<LayerPtr> conv2d_entry() {
 
 Entry<LayerPtr> conv1d_entry() {
   deck::Schema schema("conv1d", "Convolution of lines (channels, length): y = f(x * w + b).");
-  schema.integer("filters", "Channels of the output.").required().at_least(1).example("32");
-  schema.integer("kernel", "Extent of the kernel.").required().at_least(1).example("3");
-  schema.integer("stride", "Step of the kernel.").at_least(1).fallback(1);
-  schema.integer("padding", "Zeros on each side of the input.").at_least(0).fallback(0);
-  schema.integer("dilation", "Step between the kernel's taps.").at_least(1).fallback(1);
+  schema.integer("filters", "Output channels (number of filters).")
+      .required()
+      .at_least(1)
+      .example("32");
+  schema.integer("kernel", "Kernel size.").required().at_least(1).example("3");
+  schema.integer("stride", "Stride: step of the kernel.").at_least(1).fallback(1);
+  schema.integer("padding", "Padding: zeros on each side of the input.").at_least(0).fallback(0);
+  schema.integer("dilation", "Dilation: step between the kernel's taps.").at_least(1).fallback(1);
   add_common_conv_keys(schema);
   return {schema,
           [](const deck::Section& options) {

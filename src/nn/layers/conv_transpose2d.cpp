@@ -104,7 +104,9 @@ Entry<LayerPtr> conv_transpose2d_entry() {
                       "Transposed convolution of images, the gradient of conv2d: with a stride it "
                       "makes them larger.");
   add_conv_keys(schema);
-  pair_key(schema, "output_padding", "Rows and columns more, less than the stride.", 0).fallback(0);
+  pair_key(schema, "output_padding", "Output padding: rows and columns more, less than the stride.",
+           0)
+      .fallback(0);
   return {schema,
           [](const deck::Section& section) {
             return conv_transpose2d({conv_options_of(section), pair_of(section, "output_padding")});

@@ -342,14 +342,17 @@ LayerPtr dense(DenseOptions options) { return std::make_shared<Dense>(options); 
 Entry<LayerPtr> dense_entry() {
   deck::Schema schema("dense",
                       "Fully connected: y = f(x W + b), the input flattened or vector by vector.");
-  schema.integer("units", "Width of the output.").required().at_least(1).example("128");
-  schema.boolean("bias", "Whether to add b.").fallback(true);
+  schema.integer("units", "Output features (width of the layer).")
+      .required()
+      .at_least(1)
+      .example("128");
+  schema.boolean("bias", "Bias: whether to add b.").fallback(true);
   schema
       .boolean("flatten",
-               "Whether a sample is one vector; false: every vector along its last extent is "
-               "multiplied, (..., D) to (..., units).")
+               "Flattening: whether a sample is one vector; false: every vector along its last "
+               "extent is multiplied, (..., D) to (..., units).")
       .fallback(true);
-  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
+  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "Activation function f.")
       .fallback("none");
   return {schema,
           [](const deck::Section& options) {

@@ -112,9 +112,9 @@ LayerPtr dropout(double rate) { return std::make_shared<Dropout>(rate); }
 
 Entry<LayerPtr> dropout_entry() {
   deck::Schema schema("dropout",
-                      "Sets features to zero at random while training and scales the others by "
-                      "1 / (1 - rate).");
-  schema.real("rate", "Probability that a feature is dropped.")
+                      "Dropout: sets features to zero at random while training and scales the "
+                      "others by 1 / (1 - rate).");
+  schema.real("rate", "Dropout rate: probability that a feature is dropped.")
       .required()
       .at_least(0.0)
       .below(1.0)

@@ -132,13 +132,16 @@ LayerPtr embedding(EmbeddingOptions options) { return std::make_shared<Embedding
 
 Entry<LayerPtr> embedding_entry() {
   deck::Schema schema("embedding",
-                      "A learned vector for every token id of a sequence: (length) to (length, "
-                      "units). It reads the model's input.");
-  schema.integer("vocabulary", "Number of tokens; ids are 0 to vocabulary - 1.")
+                      "Embedding: a learned vector for every token id of a sequence, (length) to "
+                      "(length, units). It reads the model's input.");
+  schema.integer("vocabulary", "Vocabulary size: number of tokens; ids are 0 to vocabulary - 1.")
       .required()
       .in_range(1, static_cast<double>(max_tokens))
       .example("65");
-  schema.integer("units", "Width of the vectors.").required().at_least(1).example("128");
+  schema.integer("units", "Embedding dimension: width of the vectors.")
+      .required()
+      .at_least(1)
+      .example("128");
   return {schema,
           [](const deck::Section& options) {
             return embedding(

@@ -344,30 +344,33 @@ deck::Schema schema_of_graph_conv() {
       "Graph convolution (nodes, features) to (nodes, units) with the graph of the data, or its "
       "own: f(S W + b), S what every node gathers from its neighbours. Of trees of sampled "
       "neighbours the leaves get no output.");
-  schema.integer("units", "Width of the output.").required().at_least(1).example("64");
+  schema.integer("units", "Output features (width of the layer).")
+      .required()
+      .at_least(1)
+      .example("64");
   schema
       .choice("aggregate", {"gcn", "mean"},
-              "gcn: S = D^-1/2 (A + I) D^-1/2 x (Kipf and Welling, 2017), in trees the mean over a "
-              "node and its children; mean: a node's own vector beside the mean over its "
-              "neighbours (GraphSAGE: Hamilton et al., 2017).")
+              "Aggregation; gcn: S = D^-1/2 (A + I) D^-1/2 x (Kipf and Welling, 2017), in trees "
+              "the mean over a node and its children; mean: a node's own vector beside the mean "
+              "over its neighbours (GraphSAGE: Hamilton et al., 2017).")
       .fallback("gcn");
-  schema.boolean("bias", "Whether to add b.").fallback(true);
-  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "The function f.")
+  schema.boolean("bias", "Bias: whether to add b.").fallback(true);
+  schema.choice("activation", {"none", "relu", "tanh", "sigmoid"}, "Activation function f.")
       .fallback("none");
   schema
       .integers("fan_out",
-                "Children of a node on each level of the trees that samples are, the root first; "
-                "layers behind others find fewer levels.")
+                "Fan-out: children of a node on each level of the trees that samples are, the root "
+                "first; layers behind others find fewer levels.")
       .in_range(1, 1e6)
       .length(1, 16)
       .or_single()
       .optional()
       .example("[10, 5]");
-  schema.integer("nodes", "Of a small graph that is given here.")
+  schema.integer("nodes", "Number of nodes of a small graph that is given here.")
       .in_range(1, max_nodes)
       .optional()
       .example("4");
-  schema.integers("edges", "Its edges, two nodes each; both hear of each other.")
+  schema.integers("edges", "Edges of that graph, two nodes each; both hear of each other.")
       .in_range(0, max_nodes)
       .optional()
       .example("[0, 1, 1, 2, 2, 3]");

@@ -208,9 +208,9 @@ LayerPtr layer_norm(double epsilon) { return std::make_shared<LayerNorm>(epsilon
 
 Entry<LayerPtr> layer_norm_entry() {
   deck::Schema schema("layer_norm",
-                      "Vectors along the last extent, less their mean and over their standard "
-                      "deviation, times a gain, plus a shift.");
-  schema.real("epsilon", "Added to the variance.").above(0.0).fallback(1e-5);
+                      "Layer normalisation: vectors along the last extent, less their mean and "
+                      "over their standard deviation, times a gain, plus a shift.");
+  schema.real("epsilon", "Epsilon added to the variance.").above(0.0).fallback(1e-5);
   return {schema,
           [](const deck::Section& options) { return layer_norm(options.real("epsilon")); },
           {{"LayerNormalization", "Add"}, read_layer_norm}};

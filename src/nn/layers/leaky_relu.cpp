@@ -96,8 +96,13 @@ std::optional<OnnxLayer> read_leaky_relu(OnnxSource& source, const OnnxOperator&
 LayerPtr leaky_relu(double slope) { return std::make_shared<LeakyRelu>(slope); }
 
 Entry<LayerPtr> leaky_relu_entry() {
-  deck::Schema schema("leaky_relu", "x where x >= 0, slope * x elsewhere (Maas et al., 2013).");
-  schema.real("slope", "Factor of negative inputs.").fallback(0.01).at_least(0.0).below(1.0);
+  deck::Schema schema(
+      "leaky_relu",
+      "Leaky rectified linear unit: x where x >= 0, slope * x elsewhere (Maas et al., 2013).");
+  schema.real("slope", "Negative slope: factor of negative inputs.")
+      .fallback(0.01)
+      .at_least(0.0)
+      .below(1.0);
   return {schema,
           [](const deck::Section& options) { return leaky_relu(options.real("slope")); },
           {{"LeakyRelu"}, read_leaky_relu}};

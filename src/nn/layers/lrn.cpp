@@ -135,14 +135,19 @@ Entry<LayerPtr> lrn_entry() {
   deck::Schema schema("lrn",
                       "Local response normalisation: numbers over the power of a weighted sum of "
                       "the squares in neighbouring channels (Krizhevsky et al., 2012).");
-  schema.integer("size", "Channels that count, the own one in the middle; odd.")
+  schema.integer("size", "Window size: channels that count, the own one in the middle; odd.")
       .in_range(1, 1e6)
       .fallback(usual.size);
-  schema.real("alpha", "Weight of the mean square; what the paper calls alpha is this over size.")
+  schema
+      .real(
+          "alpha",
+          "Scale factor: weight of the mean square; what the paper calls alpha is this over size.")
       .at_least(0.0)
       .fallback(usual.alpha);
-  schema.real("beta", "The power; 0.5, 0.75 and 1 are fast.").above(0.0).fallback(usual.beta);
-  schema.real("k", "Added to the sum.").above(0.0).fallback(usual.k);
+  schema.real("beta", "Exponent: the power; 0.5, 0.75 and 1 are fast.")
+      .above(0.0)
+      .fallback(usual.beta);
+  schema.real("k", "Additive constant of the sum.").above(0.0).fallback(usual.k);
   return {schema,
           [](const deck::Section& options) {
             return lrn({.size = options.integer("size"),

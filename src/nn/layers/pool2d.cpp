@@ -204,14 +204,15 @@ class AveragePool2d final : public Pooling {
 
 deck::Schema pool_schema(const std::string& name, const std::string& doc) {
   deck::Schema schema(name, doc);
-  pair_key(schema, "kernel", "Extent of the window.", 1).required().example("2");
-  pair_key(schema, "stride", "Step of the window; default: its extent.", 1).optional();
-  pair_key(schema, "padding", "Rows and columns around the input that no value comes from.", 0)
+  pair_key(schema, "kernel", "Kernel size: extent of the window.", 1).required().example("2");
+  pair_key(schema, "stride", "Stride: step of the window; default: its extent.", 1).optional();
+  pair_key(schema, "padding",
+           "Padding: rows and columns around the input that no value comes from.", 0)
       .fallback(0);
   schema
       .boolean("ceil",
-               "Whether a last window may reach beyond the input, as in Caffe, instead of being "
-               "left out.")
+               "Ceil mode: whether a last window may reach beyond the input, as in Caffe, instead "
+               "of being left out.")
       .fallback(false);
   return schema;
 }
@@ -314,15 +315,18 @@ LayerPtr max_pool2d(Pool2dOptions options) { return std::make_shared<MaxPool2d>(
 LayerPtr average_pool2d(Pool2dOptions options) { return std::make_shared<AveragePool2d>(options); }
 
 Entry<LayerPtr> max_pool2d_entry() {
-  return {pool_schema("max_pool2d", "The largest value of each window of an image."),
+  return {pool_schema("max_pool2d", "Max pooling: the largest value of each window of an image."),
           [](const deck::Section& section) { return max_pool2d(pool_options_of(section)); },
           {{"MaxPool"}, read_pool}};
 }
 
 Entry<LayerPtr> average_pool2d_entry() {
-  deck::Schema schema = pool_schema("average_pool2d", "The mean of each window of an image.");
+  deck::Schema schema =
+      pool_schema("average_pool2d", "Average pooling: the mean of each window of an image.");
   schema
-      .boolean("count_padding", "Whether a mean counts its window's padding as zeros, as in Caffe.")
+      .boolean(
+          "count_padding",
+          "Counting of padding: whether a mean counts its window's padding as zeros, as in Caffe.")
       .fallback(false);
   return {schema,
           [](const deck::Section& section) {

@@ -120,7 +120,8 @@ LayerPtr positions() { return std::make_shared<Positions>(); }
 
 Entry<LayerPtr> positions_entry() {
   return {deck::Schema("positions",
-                       "Adds a learned vector to every position of a sequence of vectors."),
+                       "Positional embedding: adds a learned vector to every position of a "
+                       "sequence of vectors."),
           [](const deck::Section&) { return positions(); },
           {{"Add"}, read_positions}};
 }

@@ -126,8 +126,9 @@ LayerPtr flatten() {
 
 Entry<LayerPtr> reshape_entry() {
   deck::Schema schema("reshape",
-                      "The same numbers, in the same order, as samples of another shape.");
-  schema.integers("shape", "Extents of a sample; one may be -1: what the others leave.")
+                      "Reshape: the same numbers, in the same order, as samples of another shape.");
+  schema
+      .integers("shape", "Output shape: extents of a sample; one may be -1: what the others leave.")
       .at_least(-1)
       .length(1, Shape::max_rank - 1)
       .required()
@@ -136,7 +137,8 @@ Entry<LayerPtr> reshape_entry() {
 }
 
 Entry<LayerPtr> flatten_entry() {
-  return {deck::Schema("flatten", "A vector of a sample's numbers, in order: `reshape` to [-1]."),
+  return {deck::Schema("flatten",
+                       "Flatten: a vector of a sample's numbers, in order, as `reshape` to [-1]."),
           [](const deck::Section&) { return flatten(); }};
 }
 

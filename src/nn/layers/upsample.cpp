@@ -164,14 +164,15 @@ std::optional<OnnxLayer> read_upsample(OnnxSource& source, const OnnxOperator& o
 LayerPtr upsample(UpsampleOptions options) { return std::make_shared<Upsample>(options); }
 
 Entry<LayerPtr> upsample_entry() {
-  deck::Schema schema("upsample", "Images with several pixels for each of the input's.");
-  pair_key(schema, "factor", "Rows and columns for each of the input's.", 1)
+  deck::Schema schema("upsample",
+                      "Upsampling: images with several pixels for each of the input's.");
+  pair_key(schema, "factor", "Upsampling factor: rows and columns for each of the input's.", 1)
       .required()
       .example("2");
   schema
       .choice("mode", {"nearest", "bilinear"},
-              "nearest: copies of a pixel; bilinear: between the centres of four, the border "
-              "repeated.")
+              "Interpolation; nearest: copies of a pixel; bilinear: between the centres of four, "
+              "the border repeated.")
       .fallback("nearest");
   return {schema,
           [](const deck::Section& options) {

@@ -188,20 +188,21 @@ std::vector<double> balanced_weights(std::span<const std::int64_t> counts) {
 }
 
 Entry<LossPtr> cross_entropy_entry(const LabelCounts& of_data) {
-  deck::Schema schema(
-      "cross_entropy",
-      "Softmax and cross-entropy of the logits; targets are labels: one, (length) for logits "
-      "(length, classes), or (height, width) for (classes, height, width).");
+  deck::Schema schema("cross_entropy",
+                      "Cross-entropy of the logits' softmax; targets are labels: one, (length) for "
+                      "logits (length, classes), or (height, width) for (classes, height, width).");
   schema
       .real("label_smoothing",
-            "Share of every label that all classes get alike; PyTorch's label_smoothing.")
+            "Label smoothing: share of every label that all classes get alike; PyTorch's "
+            "label_smoothing.")
       .in_range(0.0, 1.0)
       .fallback(0.0);
   schema
-      .reals("class_weights",
-             "What a label of each class counts, one for every output of the model; balanced: "
-             "labels / (classes * labels of the class), counted in the training set. The mean "
-             "divides by the number of labels, not by their weights. Default: all count alike.")
+      .reals(
+          "class_weights",
+          "Class weights: what a label of each class counts, one for every output of the model; "
+          "balanced: labels / (classes * labels of the class), counted in the training set. The "
+          "mean divides by the number of labels, not by their weights. Default: all count alike.")
       .at_least(0.0)
       .length(1)
       .or_word("balanced")

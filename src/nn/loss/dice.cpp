@@ -51,9 +51,12 @@ LossPtr dice(double smooth) { return std::make_shared<Dice>(smooth); }
 
 Entry<LossPtr> dice_entry() {
   deck::Schema schema("dice",
-                      "One less the soft Dice score of probabilities (a last layer `sigmoid`) and "
-                      "masks from 0 to 1.");
-  schema.real("smooth", "Added above and below the fraction, so that empty masks have a gradient.")
+                      "Dice loss: one less the soft Dice score of probabilities (a last layer "
+                      "`sigmoid`) and masks from 0 to 1.");
+  schema
+      .real("smooth",
+            "Smoothing constant added above and below the fraction, so that empty masks have a "
+            "gradient.")
       .fallback(1.0)
       .above(0.0);
   return {schema, [](const deck::Section& options) { return dice(options.real("smooth")); }};

@@ -12,8 +12,10 @@ LossPtr mean_absolute_error() {
 }
 
 Entry<LossPtr> mean_absolute_error_entry() {
-  return {deck::Schema("mae", "Mean over a sample's elements of |prediction - target|."),
-          [](const deck::Section&) { return mean_absolute_error(); }};
+  return {
+      deck::Schema("mae",
+                   "Mean absolute error: mean over a sample's elements of |prediction - target|."),
+      [](const deck::Section&) { return mean_absolute_error(); }};
 }
 
 }  // namespace zygos::nn

@@ -12,8 +12,10 @@ LossPtr mean_squared_error() {
 }
 
 Entry<LossPtr> mean_squared_error_entry() {
-  return {deck::Schema("mse", "Mean over a sample's elements of (prediction - target)^2."),
-          [](const deck::Section&) { return mean_squared_error(); }};
+  return {
+      deck::Schema("mse",
+                   "Mean squared error: mean over a sample's elements of (prediction - target)^2."),
+      [](const deck::Section&) { return mean_squared_error(); }};
 }
 
 }  // namespace zygos::nn

@@ -50,11 +50,15 @@ OptimizerPtr adagrad(AdagradOptions options) { return std::make_shared<Adagrad>(
 Entry<OptimizerPtr> adagrad_entry() {
   const AdagradOptions usual;
   deck::Schema schema("adagrad", "Adagrad (Duchi, Hazan and Singer, 2011).");
-  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
-  schema.real("epsilon", "Added to the root, against division by zero.")
+  schema.real("learning_rate", "Learning rate (step length).")
+      .fallback(usual.learning_rate)
+      .above(0.0);
+  schema.real("epsilon", "Epsilon added to the root, against division by zero.")
       .fallback(usual.epsilon)
       .above(0.0);
-  schema.real("weight_decay", "Multiple of the weights added to the gradient (L2); not for biases.")
+  schema
+      .real("weight_decay",
+            "Weight decay (L2): multiple of the weights added to the gradient; not for biases.")
       .fallback(usual.weight_decay)
       .at_least(0.0);
   return {schema, [](const deck::Section& options) {

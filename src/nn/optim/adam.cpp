@@ -70,16 +70,18 @@ class Adam final : public Optimizer {
 Entry<OptimizerPtr> entry_of(const AdamOptions& usual, const char* name, const char* doc,
                              const char* decay_doc) {
   deck::Schema schema(name, doc);
-  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
-  schema.real("beta1", "Decay of the mean gradient.")
+  schema.real("learning_rate", "Learning rate (step length).")
+      .fallback(usual.learning_rate)
+      .above(0.0);
+  schema.real("beta1", "Decay rate of the mean gradient (first moment).")
       .fallback(usual.beta1)
       .at_least(0.0)
       .below(1.0);
-  schema.real("beta2", "Decay of the mean squared gradient.")
+  schema.real("beta2", "Decay rate of the mean squared gradient (second moment).")
       .fallback(usual.beta2)
       .at_least(0.0)
       .below(1.0);
-  schema.real("epsilon", "Added to the root, against division by zero.")
+  schema.real("epsilon", "Epsilon added to the root, against division by zero.")
       .fallback(usual.epsilon)
       .above(0.0);
   schema.real("weight_decay", decay_doc).fallback(usual.weight_decay).at_least(0.0);
@@ -99,14 +101,15 @@ Entry<OptimizerPtr> entry_of(const AdamOptions& usual, const char* name, const c
 OptimizerPtr adam(AdamOptions options) { return std::make_shared<Adam>(options); }
 
 Entry<OptimizerPtr> adam_entry() {
-  return entry_of({}, "adam", "Adam (Kingma and Ba, 2015); decay is L2.",
-                  "Multiple of the weights added to the gradient; not for biases.");
+  return entry_of(
+      {}, "adam", "Adam (Kingma and Ba, 2015); decay is L2.",
+      "Weight decay (L2): multiple of the weights added to the gradient; not for biases.");
 }
 
 Entry<OptimizerPtr> adamw_entry() {
   return entry_of({.weight_decay = 0.01, .decoupled = true}, "adamw",
                   "Adam with decoupled decay (Loshchilov and Hutter, 2019).",
-                  "Decoupled weight decay: this times the learning rate times the weights is "
+                  "Weight decay, decoupled: this times the learning rate times the weights is "
                   "subtracted; biases do not decay.");
 }
 

@@ -52,9 +52,9 @@ OptimizerPtr clipped(OptimizerPtr base, double norm) {
 Entry<OptimizerPtr> with_clip_norm(Entry<OptimizerPtr> entry) {
   entry.schema
       .real("clip_norm",
-            "Gradients whose Euclidean norm, over all parameters, is above this are scaled down to "
-            "it (Pascanu et al., 2013); default: they stay. Of the policies with several stages "
-            "pipedream refuses it.")
+            "Gradient clipping: gradients whose Euclidean norm, over all parameters, is above this "
+            "are scaled down to it (Pascanu et al., 2013); default: they stay. Of the policies "
+            "with several stages pipedream refuses it.")
       .above(0.0)
       .optional()
       .example("1.0");

@@ -122,23 +122,24 @@ Entry<OptimizerPtr> one_bit_adam_entry() {
   deck::Schema schema("one_bit_adam",
                       "Adam whose variance is frozen after some steps (Tang et al., 2021); with "
                       "policy one_bit_adam lanes then exchange one bit an element.");
-  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
-  schema.real("beta1", "Decay of the mean gradient.")
+  schema.real("learning_rate", "Learning rate (step length).")
+      .fallback(usual.learning_rate)
+      .above(0.0);
+  schema.real("beta1", "Decay rate of the mean gradient (first moment).")
       .fallback(usual.beta1)
       .at_least(0.0)
       .below(1.0);
-  schema.real("beta2", "Decay of the mean squared gradient.")
+  schema.real("beta2", "Decay rate of the mean squared gradient (second moment).")
       .fallback(usual.beta2)
       .at_least(0.0)
       .below(1.0);
-  schema.real("epsilon", "Added to the root, against division by zero.")
+  schema.real("epsilon", "Epsilon added to the root, against division by zero.")
       .fallback(usual.epsilon)
       .above(0.0);
   schema
-      .integer(
-          "freeze",
-          "Steps of plain Adam; 15 to 20 % of a run. A parameter whose gradient is zero in each "
-          "of them is not trained after them.")
+      .integer("freeze",
+               "Number of steps of plain Adam, before the freeze; 15 to 20 % of a run. A parameter "
+               "whose gradient is zero in each of them is not trained after them.")
       .in_range(1, 1e15)
       .fallback(usual.freeze);
   return {schema, [](const deck::Section& options) {

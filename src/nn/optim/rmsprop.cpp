@@ -60,19 +60,23 @@ OptimizerPtr rmsprop(RmspropOptions options) { return std::make_shared<Rmsprop>(
 Entry<OptimizerPtr> rmsprop_entry() {
   const RmspropOptions usual;
   deck::Schema schema("rmsprop", "RMSProp (Tieleman and Hinton, 2012), with momentum if wanted.");
-  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
-  schema.real("alpha", "Decay of the mean squared gradient.")
+  schema.real("learning_rate", "Learning rate (step length).")
+      .fallback(usual.learning_rate)
+      .above(0.0);
+  schema.real("alpha", "Decay rate of the mean squared gradient (second moment).")
       .fallback(usual.alpha)
       .at_least(0.0)
       .below(1.0);
-  schema.real("epsilon", "Added to the root, against division by zero.")
+  schema.real("epsilon", "Epsilon added to the root, against division by zero.")
       .fallback(usual.epsilon)
       .above(0.0);
-  schema.real("momentum", "Share of the last step that is kept.")
+  schema.real("momentum", "Momentum: share of the last step that is kept.")
       .fallback(usual.momentum)
       .at_least(0.0)
       .below(1.0);
-  schema.real("weight_decay", "Multiple of the weights added to the gradient (L2); not for biases.")
+  schema
+      .real("weight_decay",
+            "Weight decay (L2): multiple of the weights added to the gradient; not for biases.")
       .fallback(usual.weight_decay)
       .at_least(0.0);
   return {schema, [](const deck::Section& options) {

@@ -56,12 +56,16 @@ OptimizerPtr sgd(SgdOptions options) { return std::make_shared<Sgd>(options); }
 Entry<OptimizerPtr> sgd_entry() {
   const SgdOptions usual;
   deck::Schema schema("sgd", "Stochastic gradient descent with momentum and L2 decay.");
-  schema.real("learning_rate", "Step length.").fallback(usual.learning_rate).above(0.0);
-  schema.real("momentum", "Share of the velocity that is kept.")
+  schema.real("learning_rate", "Learning rate (step length).")
+      .fallback(usual.learning_rate)
+      .above(0.0);
+  schema.real("momentum", "Momentum: share of the velocity that is kept.")
       .fallback(usual.momentum)
       .at_least(0.0)
       .below(1.0);
-  schema.real("weight_decay", "Multiple of the weights added to the gradient; not for biases.")
+  schema
+      .real("weight_decay",
+            "Weight decay (L2): multiple of the weights added to the gradient; not for biases.")
       .fallback(usual.weight_decay)
       .at_least(0.0);
   return {schema, [](const deck::Section& options) {

@@ -17,7 +17,8 @@ class ConstantRate final : public RateSchedule {
 RateSchedulePtr constant_rate() { return std::make_shared<ConstantRate>(); }
 
 Entry<RateSchedulePtr> constant_rate_entry() {
-  deck::Schema schema("constant", "The learning rate as it is, after a warm-up if there is one.");
+  deck::Schema schema("constant",
+                      "Constant: the learning rate as it is, after a warm-up if there is one.");
   add_warm_up(schema);
   return {schema, [](const deck::Section& options) { return warmed_up(options, constant_rate()); }};
 }

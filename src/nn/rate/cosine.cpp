@@ -53,16 +53,16 @@ RateSchedulePtr cosine_rate(CosineRateOptions options) {
 Entry<RateSchedulePtr> cosine_rate_entry() {
   const CosineRateOptions usual;
   deck::Schema schema("cosine",
-                      "Half a cosine from the learning rate down to a floor (Loshchilov and "
-                      "Hutter, 2017, without restarts).");
+                      "Cosine annealing: half a cosine from the learning rate down to a floor "
+                      "(Loshchilov and Hutter, 2017, without restarts).");
   schema
       .quantity("length", {deck::Unit::steps, deck::Unit::epochs},
-                "From the start of training to the floor, the warm-up included.")
+                "Schedule length: from the start of training to the floor, the warm-up included.")
       .above(0)
       .at_most(longest_rate_stretch)
       .required()
       .example("90 epochs");
-  schema.real("floor", "Share of the learning rate that is left in the end.")
+  schema.real("floor", "Minimum rate: share of the learning rate that is left in the end.")
       .fallback(usual.floor)
       .at_least(0.0)
       .below(1.0);

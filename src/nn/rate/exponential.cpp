@@ -36,16 +36,16 @@ RateSchedulePtr exponential_rate(ExponentialRateOptions options) {
 Entry<RateSchedulePtr> exponential_rate_entry() {
   const ExponentialRateOptions usual;
   deck::Schema schema("exponential",
-                      "The learning rate times a factor to the power of time: by the same share at "
-                      "every step.");
+                      "Exponential decay: the learning rate times a factor to the power of time, "
+                      "by the same share at every step.");
   schema
       .quantity("every", {deck::Unit::steps, deck::Unit::epochs},
-                "How long it takes until the rate has been multiplied by the factor.")
+                "Interval: how long it takes until the rate has been multiplied by the factor.")
       .above(0)
       .at_most(longest_rate_stretch)
       .required()
       .example("1 epoch");
-  schema.real("factor", "What the rate is multiplied by in that time.")
+  schema.real("factor", "Decay factor: what the rate is multiplied by in that time.")
       .fallback(usual.factor)
       .above(0.0);
   add_warm_up(schema);

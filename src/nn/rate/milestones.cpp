@@ -46,15 +46,19 @@ RateSchedulePtr milestone_rate(MilestoneRateOptions options) {
 
 Entry<RateSchedulePtr> milestone_rate_entry() {
   const MilestoneRateOptions usual;
-  deck::Schema schema("milestones", "The learning rate times a factor at chosen moments.");
-  schema.integers("at", "The moments, ascending, counted from the start of training.")
+  deck::Schema schema(
+      "milestones",
+      "Step decay at milestones: the learning rate times a factor at chosen moments.");
+  schema.integers("at", "Milestones: the moments, ascending, counted from the start of training.")
       .in_range(1, longest_rate_stretch)
       .length(1)
       .or_single()
       .required()
       .example("[30, 60, 80]");
-  schema.choice("unit", {"epochs", "steps"}, "Of the moments.").fallback("epochs");
-  schema.real("factor", "What the rate is multiplied by.").fallback(usual.factor).above(0.0);
+  schema.choice("unit", {"epochs", "steps"}, "Unit of the milestones.").fallback("epochs");
+  schema.real("factor", "Decay factor: what the rate is multiplied by.")
+      .fallback(usual.factor)
+      .above(0.0);
   add_warm_up(schema);
   return {schema, [](const deck::Section& options) {
             const auto unit =

@@ -42,24 +42,29 @@ RateSchedulePtr plateau_rate(PlateauRateOptions options) {
 Entry<RateSchedulePtr> plateau_rate_entry() {
   const PlateauRateOptions usual;
   deck::Schema schema("plateau",
-                      "The learning rate times a factor each time that the loss of evaluations "
-                      "stops getting smaller. Takes data.validation or data.test.");
-  schema.real("factor", "What the rate is multiplied by.")
+                      "Decay on plateaus: the learning rate times a factor each time that the loss "
+                      "of evaluations stops getting smaller. Takes data.validation or data.test.");
+  schema.real("factor", "Decay factor: what the rate is multiplied by.")
       .fallback(usual.factor)
       .above(0.0)
       .below(1.0);
   schema
       .integer("patience",
-               "Evaluations in a row, none better than the best one before, that lower the rate.")
+               "Patience: evaluations in a row, none better than the best one before, that lower "
+               "the rate.")
       .in_range(1, 1e9)
       .fallback(usual.when.patience);
-  schema.real("min_improvement", "What counts as better: a loss smaller by more than so much.")
+  schema
+      .real("min_improvement",
+            "Minimum improvement: a loss smaller by more than so much counts as better.")
       .at_least(0.0)
       .fallback(usual.when.min_improvement);
-  schema.integer("cooldown", "Evaluations after the rate was lowered that patience does not count.")
+  schema
+      .integer("cooldown",
+               "Cooldown: evaluations after the rate was lowered that patience does not count.")
       .in_range(0, 1e9)
       .fallback(usual.when.cooldown);
-  schema.real("floor", "Share of the learning rate that it does not go below.")
+  schema.real("floor", "Minimum rate: share of the learning rate that it does not go below.")
       .fallback(usual.floor)
       .at_least(0.0)
       .below(1.0);

@@ -33,13 +33,17 @@ RateSchedulePtr step_rate(StepRateOptions options) { return std::make_shared<Ste
 
 Entry<RateSchedulePtr> step_rate_entry() {
   const StepRateOptions usual;
-  deck::Schema schema("step", "The learning rate times a factor again and again.");
-  schema.quantity("every", {deck::Unit::steps, deck::Unit::epochs}, "How often.")
+  deck::Schema schema("step", "Step decay: the learning rate times a factor again and again.");
+  schema
+      .quantity("every", {deck::Unit::steps, deck::Unit::epochs},
+                "Interval: how often the rate is multiplied.")
       .above(0)
       .at_most(longest_rate_stretch)
       .required()
       .example("30 epochs");
-  schema.real("factor", "What the rate is multiplied by.").fallback(usual.factor).above(0.0);
+  schema.real("factor", "Decay factor: what the rate is multiplied by.")
+      .fallback(usual.factor)
+      .above(0.0);
   add_warm_up(schema);
   return {schema, [](const deck::Section& options) {
             return warmed_up(options, step_rate({.every = duration_of(options, "every"),

@@ -48,10 +48,12 @@ Duration duration_of(const deck::Section& options, std::string_view key) {
 void add_warm_up(deck::Schema& schema) {
   schema
       .quantity("warm_up", {deck::Unit::steps, deck::Unit::epochs},
-                "How long the rate first grows by the same at every step (Goyal et al., 2017).")
+                "Warm-up length: how long the rate first grows by the same at every step (Goyal et "
+                "al., 2017).")
       .at_most(longest_rate_stretch)
       .fallback("0 steps");
-  schema.real("warm_up_from", "Share of the learning rate that a warm-up starts with.")
+  schema
+      .real("warm_up_from", "Warm-up start: share of the learning rate that a warm-up starts with.")
       .fallback(WarmUpOptions().from)
       .in_range(0.0, 1.0);
 }
