@@ -35,7 +35,7 @@ inline deck::Schema dropout_schema() {
 
 inline deck::Schema adam_schema(const char* name, double decay) {
   deck::Schema schema(name, "Adam.");
-  schema.real("learning_rate", "Learning rate (step length).").fallback(0.001).above(0);
+  schema.real("learning_rate", "Learning rate: scale of every update.").fallback(0.001).above(0);
   schema.real("beta1", "Decay rate of the mean gradient (first moment).")
       .fallback(0.9)
       .at_least(0)
@@ -51,7 +51,7 @@ inline deck::Schema adam_schema(const char* name, double decay) {
 
 inline deck::Schema sgd_schema() {
   deck::Schema schema("sgd", "Stochastic gradient descent.");
-  schema.real("learning_rate", "Learning rate (step length).").fallback(0.01).above(0);
+  schema.real("learning_rate", "Learning rate: scale of every update.").fallback(0.01).above(0);
   schema.real("momentum", "Momentum: share of the velocity that is kept.")
       .fallback(0.0)
       .at_least(0)

@@ -128,7 +128,8 @@ Entry<LayerPtr> reshape_entry() {
   deck::Schema schema("reshape",
                       "Reshape: the same numbers, in the same order, as samples of another shape.");
   schema
-      .integers("shape", "Output shape: extents of a sample; one may be -1: what the others leave.")
+      .integers("shape",
+                "Output shape: dimensions of a sample; one may be -1: what the others leave.")
       .at_least(-1)
       .length(1, Shape::max_rank - 1)
       .required()

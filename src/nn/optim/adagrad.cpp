@@ -50,7 +50,7 @@ OptimizerPtr adagrad(AdagradOptions options) { return std::make_shared<Adagrad>(
 Entry<OptimizerPtr> adagrad_entry() {
   const AdagradOptions usual;
   deck::Schema schema("adagrad", "Adagrad (Duchi, Hazan and Singer, 2011).");
-  schema.real("learning_rate", "Learning rate (step length).")
+  schema.real("learning_rate", "Learning rate: scale of every update.")
       .fallback(usual.learning_rate)
       .above(0.0);
   schema.real("epsilon", "Epsilon added to the root, against division by zero.")

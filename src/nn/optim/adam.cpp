@@ -70,7 +70,7 @@ class Adam final : public Optimizer {
 Entry<OptimizerPtr> entry_of(const AdamOptions& usual, const char* name, const char* doc,
                              const char* decay_doc) {
   deck::Schema schema(name, doc);
-  schema.real("learning_rate", "Learning rate (step length).")
+  schema.real("learning_rate", "Learning rate: scale of every update.")
       .fallback(usual.learning_rate)
       .above(0.0);
   schema.real("beta1", "Decay rate of the mean gradient (first moment).")

@@ -122,7 +122,7 @@ Entry<OptimizerPtr> one_bit_adam_entry() {
   deck::Schema schema("one_bit_adam",
                       "Adam whose variance is frozen after some steps (Tang et al., 2021); with "
                       "policy one_bit_adam lanes then exchange one bit an element.");
-  schema.real("learning_rate", "Learning rate (step length).")
+  schema.real("learning_rate", "Learning rate: scale of every update.")
       .fallback(usual.learning_rate)
       .above(0.0);
   schema.real("beta1", "Decay rate of the mean gradient (first moment).")

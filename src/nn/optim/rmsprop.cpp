@@ -60,7 +60,7 @@ OptimizerPtr rmsprop(RmspropOptions options) { return std::make_shared<Rmsprop>(
 Entry<OptimizerPtr> rmsprop_entry() {
   const RmspropOptions usual;
   deck::Schema schema("rmsprop", "RMSProp (Tieleman and Hinton, 2012), with momentum if wanted.");
-  schema.real("learning_rate", "Learning rate (step length).")
+  schema.real("learning_rate", "Learning rate: scale of every update.")
       .fallback(usual.learning_rate)
       .above(0.0);
   schema.real("alpha", "Decay rate of the mean squared gradient (second moment).")

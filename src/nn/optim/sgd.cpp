@@ -56,7 +56,7 @@ OptimizerPtr sgd(SgdOptions options) { return std::make_shared<Sgd>(options); }
 Entry<OptimizerPtr> sgd_entry() {
   const SgdOptions usual;
   deck::Schema schema("sgd", "Stochastic gradient descent with momentum and L2 decay.");
-  schema.real("learning_rate", "Learning rate (step length).")
+  schema.real("learning_rate", "Learning rate: scale of every update.")
       .fallback(usual.learning_rate)
       .above(0.0);
   schema.real("momentum", "Momentum: share of the velocity that is kept.")
