@@ -42,6 +42,7 @@ struct Invocation {
   double to = 10.0;                      ///< find-rate
   std::string link;                      ///< simulate: "bandwidth,latency"; empty: as measured
   std::string kind = "mlp";              ///< init
+  std::vector<std::string> words;        ///< explain: behind the first
   bool markdown = false;                 ///< schema
   std::string output;                    ///< report, predict, export, import, schedule
   std::vector<std::string> beside;       ///< report: folders of other runs

@@ -208,6 +208,18 @@ TEST_CASE("explain tells what a key means, and which keys there are") {
   CHECK_THAT(all.out, ContainsSubstring("deck_version") && ContainsSubstring("train"));
 }
 
+TEST_CASE("explain finds keys by words of their descriptions") {
+  const Scratch scratch;
+
+  const Outcome one = zygos_run({"explain", "batch size"}, scratch.path());
+  const Outcome two = zygos_run({"explain", "batch", "size"}, scratch.path());
+
+  CHECK(one.code == 0);
+  CHECK_THAT(one.out, ContainsSubstring("train.batch ") && ContainsSubstring("samples of a step"));
+  CHECK(two.out == one.out);
+  CHECK(zygos_run({"explain", "flux capacitor"}, scratch.path()).code == 2);
+}
+
 TEST_CASE("schema prints a JSON Schema") {
   const Scratch scratch;
 

@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace zygos::test_reference {
@@ -69,6 +70,42 @@ TEST_CASE("an unknown key is answered with the nearest ones", "[deck]") {
   CHECK(contains(refusal("colour"), "keys of the deck: deck_version, name, seed"));
   CHECK_FALSE(refusal("train.").empty());
   CHECK_FALSE(refusal(".").empty());
+}
+
+TEST_CASE("words that name no key find those they describe", "[deck]") {
+  const deck::Schema schema = test::sample_schema();
+  const std::string of_these = " is in the name or the description of these keys:\n";
+
+  CHECK(explain(schema, "batch size") ==
+        "'batch size'" + of_these + "  train.batch  Batch size: samples of a step.\n");
+  CHECK(explain(schema, "Learning_rate") ==  // one line for all optimizers
+        "'Learning_rate'" + of_these +
+            "  optimizer.learning_rate  Learning rate: scale of every update.\n");
+  CHECK(contains(explain(schema, "width of the layer"),  // not once more of layers in a repeat
+                 of_these + "  model.layers.dense.units  Output features (width of the layer).\n"));
+  CHECK(explain(schema, "width of the layer").find("repeat") == std::string::npos);
+  CHECK(contains(explain(schema, "dropout shuffles"),  // nowhere side by side
+                 of_these + "  seed  Random seed: the key of every random number"));
+  const std::string split = explain(schema, "validation split");
+  CHECK(contains(split, "0: none."));
+  CHECK_FALSE(contains(split, "Then test is for"));  // the second sentence
+}
+
+TEST_CASE("keys that words name come first, and no more than fit a screen", "[deck]") {
+  const std::string named = explain(test::sample_schema(), "momentum");
+  const std::string many = explain(test::sample_schema(), "the");
+
+  CHECK(contains(named, " keys:\n  optimizer.sgd.momentum  Momentum: share of the velocity"));
+  CHECK(std::ranges::count(many, '\n') == 26);
+  CHECK(contains(many, " more: give more words\n"));
+}
+
+TEST_CASE("a path, a letter or words of no key find nothing", "[deck]") {
+  CHECK(contains(refusal("train.batch size"), "there is no deck key"));
+  CHECK(contains(refusal("b"), "there is no deck key"));
+  CHECK(contains(refusal(" _ "), "there is no deck key"));
+  CHECK(contains(refusal("colour of the batch"), "there is no deck key"));
+  CHECK(contains(refusal("atch size"), "there is no deck key"));  // words begin where words do
 }
 
 TEST_CASE("the JSON Schema describes what the checker checks", "[deck]") {

@@ -16,7 +16,9 @@ std::string json_schema(const Schema& schema);
 
 /// Meaning, type, default, range and example of a key: "optimizer.adam.beta1", "train.batch",
 /// "model.layers.dense". Parts that leave no choice may be left out ("optimizer.beta1"). An empty
-/// key explains the whole deck. Throws UsageError with a suggestion for an unknown key.
+/// key explains the whole deck. What is no path of a key is looked for in names and descriptions:
+/// "batch size" lists the keys that it names or describes, each with the first sentence about it.
+/// Throws UsageError with a suggestion where there are none.
 std::string explain(const Schema& schema, std::string_view key);
 
 /// The deck reference in Markdown.

@@ -10,13 +10,17 @@
 namespace zygos::app {
 
 ExitCode run_explain(const Invocation& invocation, Console& console) {
-  std::string text = deck::explain(load::whole_schema(), invocation.target);
+  std::string key = invocation.target;
+  for (const std::string& word : invocation.words) {
+    key += " " + word;
+  }
+  std::string text = deck::explain(load::whole_schema(), key);
   while (text.ends_with('\n')) {
     text.pop_back();
   }
   console.say(text);
   if (console.wants_json()) {
-    console.json({{"key", invocation.target}, {"text", text}});
+    console.json({{"key", key}, {"text", text}});
   }
   return ExitCode::done;
 }

@@ -194,8 +194,13 @@ void add_subject(CLI::App& command, Invocation& to) {
   } else if (name == "report") {
     add_target(command, to, "RUN_DIR", "Folder of a run, finished or not");
   } else if (name == "explain") {
-    command.add_option("KEY", to.target, "A key such as optimizer.learning_rate; none: all keys")
+    command
+        .add_option("KEY", to.target,
+                    "A key such as optimizer.learning_rate, or words such as batch size; none: all "
+                    "keys")
         ->type_name("");
+    command.add_option("WORDS", to.words, "More words, to find keys by their descriptions")
+        ->type_name("...");
   } else if (name == "init") {
     add_target(command, to, "NAME", "Name of the new deck; NAME.yaml is written");
     std::vector<std::string> kinds;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/describe/describe.hpp"
+#include "deck/describe/word_search.hpp"
 #include "deck/read/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -178,6 +179,26 @@ std::string text_of(const Target& target) {
   return text;
 }
 
+/// At most so many lines, the best ones.
+constexpr std::size_t max_found = 24;
+
+std::string found_text(std::string_view words, const std::vector<FoundKey>& found) {
+  const std::size_t shown_count = std::min(found.size(), max_found);
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < shown_count; ++i) {
+    width = std::max(width, found[i].path.size());
+  }
+  std::string text = in_quotes(words) + " is in the name or the description of these keys:\n";
+  for (std::size_t i = 0; i < shown_count; ++i) {
+    const std::string& path = found[i].path;
+    text += "  " + path + std::string(width - path.size() + 2, ' ') + found[i].sentence + "\n";
+  }
+  if (found.size() > shown_count) {
+    text += "  and " + std::to_string(found.size() - shown_count) + " more: give more words\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string explain(const Schema& schema, std::string_view key) {
@@ -186,6 +207,9 @@ std::string explain(const Schema& schema, std::string_view key) {
   }
   const std::vector<Target> targets = find_in(schema, "", split(key, '.'), 0);
   if (targets.empty()) {
+    if (const auto found = find_by_words(schema, key); !found.empty()) {
+      return found_text(key, found);
+    }
     throw UsageError("there is no deck key " + in_quotes(key) + "; " + advice_for(schema, key));
   }
   std::string text;

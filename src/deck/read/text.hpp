@@ -26,6 +26,8 @@ bool contains(const std::vector<std::string>& words, std::string_view word);
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
 /// Without blanks, tabs and line feeds at either end.
 std::string_view trimmed(std::string_view text);
+/// Letters of ASCII in lower case, all else as it is.
+std::string lower_case(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 /// The lines without their line feeds; at least one.
 std::vector<std::string_view> split_lines(std::string_view text);
