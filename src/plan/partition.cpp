@@ -148,7 +148,7 @@ bool is_canonical(const Problem& problem, const Profile* profile, const std::vec
   }
   throw MemoryError(
       "no division of the " + std::to_string(problem.model.node_count()) +
-      " layers into stages fits the places' memory: in one piece they need " +
+      " layers into stages fits the lanes' memory: in one piece they need " +
       memory::text_of_bytes(whole) + " with " +
       std::to_string(request.samples > 0 ? request.samples : problem.batch) +
       " samples in a micro-batch; budgets are " + budgets +
@@ -161,7 +161,7 @@ void require_possible(const Problem& problem, const PartitionRequest& request) {
   const bool enough = places <= nodes * static_cast<std::size_t>(request.max_replicas);
   if (nodes == 0 || places == 0 || (request.use_all_places && !enough)) {
     throw UsageError("a model of " + std::to_string(nodes) + " layers can't be divided among " +
-                     std::to_string(places) + " places, each with a stage of its own");
+                     std::to_string(places) + " lanes, each with a stage of its own");
   }
 }
 

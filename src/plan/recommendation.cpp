@@ -153,7 +153,7 @@ std::string reason_of(const Problem& problem, const Candidate& one) {
   std::string out = problem.places[busiest].name + " works " + time_text(busy[busiest]) + " of " +
                     time_text(one.step_s);
   if (one.is_split()) {
-    out += ", places idle " + number(100.0 * one.idle_share(), "%.0f %%");
+    out += ", lanes idle " + number(100.0 * one.idle_share(), "%.0f %%");
     out += ", " + std::to_string(one.messages()) + " messages take " +
            time_text(slowest_transfers(one));
   }

@@ -123,7 +123,7 @@ TEST_CASE("the page of several runs draws the curves and results of each") {
   CHECK(found["curves"]["training loss"]["value"] == last_metric(finished_run().folder(), "loss"));
   CHECK(found["curves"]["training loss, slower"]["value"] == last_metric(other, "loss"));
   CHECK(found["curves"]["test accuracy, slower"]["value"] == last_metric(other, "test_accuracy"));
-  CHECK(found["curves"].contains("all places, slower"));
+  CHECK(found["curves"].contains("all lanes, slower"));
   CHECK_FALSE(found["curves"].contains("host"));
   CHECK(found["runs"] == 2);
   CHECK(finished_check()["runs"] == 0);
@@ -148,7 +148,7 @@ TEST_CASE("the timeline says task, times and buffers under the pointer and to th
 
   const std::string task = found["tips"]["task"];
   CHECK_THAT(task, ContainsSubstring("load@host") && ContainsSubstring("step: 120") &&
-                       ContainsSubstring("place: host") && ContainsSubstring("takes: ") &&
+                       ContainsSubstring("lane: host") && ContainsSubstring("takes: ") &&
                        ContainsSubstring("predicted: ") && ContainsSubstring("reads: batch") &&
                        ContainsSubstring("writes: inputs@host"));
   CHECK_THAT(found["tips"]["predicted"].get<std::string>(), ContainsSubstring("step: predicted"));
@@ -156,7 +156,7 @@ TEST_CASE("the timeline says task, times and buffers under the pointer and to th
   CHECK(keys["step"] == 119);
   CHECK_FALSE(keys["first"].get<std::string>().empty());
   CHECK(keys["second"] != keys["first"]);
-  CHECK_THAT(keys["below"].get<std::string>(), ContainsSubstring("place device"));
+  CHECK_THAT(keys["below"].get<std::string>(), ContainsSubstring("lane device"));
 }
 
 TEST_CASE("buttons, wheel and a drag zoom the timeline") {

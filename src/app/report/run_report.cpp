@@ -206,7 +206,7 @@ void say_setup(const RunSetup& setup, Console& console) {
 
 void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
   note_field(
-      console, "places",
+      console, "placement",
       fmt::format("{} ({})", placement_text(*setup.graph, plan.schedule), plan.schedule.policy));
   if (!setup.measures_lanes() && setup.policy->needs_profile()) {
     note_field(console, "note",
@@ -280,7 +280,7 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   if (!plan.prediction || !end.gain) {
     return;
   }
-  say_field(console, "places", placement_text(*setup.graph, plan.schedule));
+  say_field(console, "placement", placement_text(*setup.graph, plan.schedule));
   say_field(
       console, "gain",
       fmt::format(

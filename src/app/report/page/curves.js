@@ -187,9 +187,9 @@ function throughput_series(data) {
   const colours = ["--c-blue", "--c-orange", "--c-green", "--c-purple", "--c-sky", "--c-vermillion", "--c-yellow"];
   const total = (run, name, colour) => series_of(run.metrics, "train", (line) => line.samples_per_s?.total, name, colour, false);
   const [own, ...others] = runs_of(data);
-  const all = total(own, "all places", "var(--text)");
+  const all = total(own, "all lanes", "var(--text)");
   // The lanes of one run alone: with those of several nobody finds a line.
-  if (others.length) return [all, ...others.map((run) => total(run, "all places" + run.name, run.solid))];
+  if (others.length) return [all, ...others.map((run) => total(run, "all lanes" + run.name, run.solid))];
   return lanes.length < 2 ? [all] : [all, ...lanes.map((lane, i) => series_of(metrics, "train",
     (line) => line.samples_per_s?.lanes?.[lane], lane, `var(${colours[i % colours.length]})`, true))];
 }

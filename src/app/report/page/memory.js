@@ -61,18 +61,18 @@ function in_known_order(all) {
 }
 
 function peak_table(peaks, categories) {
-  return table_of("", [["place"], ...categories.map((name) => [plain_words(name), true]), ["total", true]],
+  return table_of("", [["lane"], ...categories.map((name) => [plain_words(name), true]), ["total", true]],
     peaks.map(([place, bytes]) => [place, ...categories.map((name) => text_of_bytes(bytes[name] ?? 0)), text_of_bytes(bytes.total)]));
 }
 
-// One bar per place, its categories side by side.
+// One bar per lane, its categories side by side.
 function draw_peaks(parent, peaks, categories) {
   const place = html("div", {});
   parent.append(place);
   const top = Math.max(1, ...peaks.map(([, bytes]) => bytes.total ?? 0));
   const draw = () => {
     const width = width_of(place), left = width < 560 ? 92 : 128, bar = 24, height = peaks.length * (bar + 8) + 6;
-    const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Peak bytes per place and category; the table below has the numbers" });
+    const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Peak bytes per lane and category; the table below has the numbers" });
     peaks.forEach(([name, bytes], i) => {
       const y = i * (bar + 8) + 4;
       let x = left;
@@ -82,7 +82,7 @@ function draw_peaks(parent, peaks, categories) {
         if (!(length > 0)) continue;
         const box = svg("rect", { x, y, width: length, height: bar, fill: category_fill(category), class: "peak" });
         box.addEventListener("pointermove", (event) => show_tip(plain_words(category),
-          [["place", name], ["bytes", text_of_bytes(bytes[category])]], event.clientX, event.clientY));
+          [["lane", name], ["bytes", text_of_bytes(bytes[category])]], event.clientX, event.clientY));
         box.addEventListener("pointerleave", hide_tip);
         root.append(box);
         x += length;

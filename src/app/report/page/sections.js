@@ -128,7 +128,7 @@ function task_table(drawn) {
     return [tracks[event[0]].name, task.text, text_of_time(event[2]), text_of_time(event[3]), other ? text_of_time(other[3]) : "",
       task.bytes ? text_of_bytes(task.bytes) : "", task.reads.join(", "), task.writes.join(", ")];
   });
-  return table_of(`Step ${text_of_count(drawn.step.step)}`, [["place"], ["task"], ["start", true], ["takes", true],
+  return table_of(`Step ${text_of_count(drawn.step.step)}`, [["lane"], ["task"], ["start", true], ["takes", true],
     ["predicted", true], ["bytes", true], ["reads"], ["writes"]], rows);
 }
 
@@ -137,10 +137,10 @@ function idle_table(data) {
   const names = in_order(data, Object.keys(measured));
   const rows = names.map((name) => [name, text_of_percent(measured[name]), predicted ? text_of_percent(predicted[name]) : "–"]);
   const gap = data.timeline.gap_us;
-  return [html("p", { class: "small" }, "Idle is a place that computes nothing; its share of a step, the median of " +
+  return [html("p", { class: "small" }, "Idle is a lane that computes nothing; its share of a step, the median of " +
       `${text_of_count(data.timeline.steps_in_trace)} traced steps` +
       (is_number(gap) ? `, between which ${text_of_time(gap)} pass (median):` : ":")),
-    table_of("", [["place"], ["idle, measured", true], ["idle, predicted", true]], rows)];
+    table_of("", [["lane"], ["idle, measured", true], ["idle, predicted", true]], rows)];
 }
 
 // rows: [what, predicted, measured, text function]
@@ -149,12 +149,12 @@ function draw_comparison(data) {
   const rows = [];
   if (gain) {
     rows.push(["time of a step, median of the run", gain.step_s?.predicted, summary.median_step_s, text_of_seconds],
-      ["speed-up over the fastest single place" + (is_number(gain.measured) ? ", each in turn after the run" : ""),
+      ["speed-up over the fastest single lane" + (is_number(gain.measured) ? ", each in turn after the run" : ""),
         gain.predicted, gain.measured, (value) => value.toFixed(2) + " ×"]);
   }
   const idle = data.timeline?.idle;
   for (const place of in_order(data, Object.keys(idle?.predicted ?? {}))) {
-    rows.push([`idle time of ${place}`, idle.predicted[place], idle.measured[place], text_of_percent]);
+    rows.push([`idle time of lane ${place}`, idle.predicted[place], idle.measured[place], text_of_percent]);
   }
   const planned = summary?.planned_bytes ?? {};
   for (const place of in_order(data, Object.keys(planned))) {

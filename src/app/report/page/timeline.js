@@ -224,7 +224,7 @@ class Timeline {
 
   tip_of({ event, gap, step, group }) {
     const track = this.data.tracks[(event ?? gap)[0]];
-    const where = [["step", group === "measured" ? text_of_count(step.step) : "predicted"], ["place", track.name]];
+    const where = [["step", group === "measured" ? text_of_count(step.step) : "predicted"], ["lane", track.name]];
     if (gap) {
       const rows = [...where, ["for", text_of_time(gap[2])], ["from", text_of_time(gap[1]) + " after the step's start"]];
       if (gap[3] !== null) rows.push(["until", this.data.tasks[gap[3]].text]);
