@@ -99,16 +99,16 @@ std::vector<int> usable_cores() {
   return cores.read() ? cores.numbers() : std::vector<int>{};
 }
 
-int granted_cores(std::size_t available) {
+int granted_cores(std::size_t available, const GroupLimits& limits) {
   // A tenth of a core more or less is how quotas are rounded, not what was meant.
-  const double cores = std::min(static_cast<double>(available), group_limits().cores + 0.1);
+  const double cores = std::min(static_cast<double>(available), limits.cores + 0.1);
   return std::max(1, static_cast<int>(cores));
 }
 
-std::uint64_t usable_memory() {
+std::uint64_t usable_memory(const GroupLimits& limits) {
   const auto pages = ::sysconf(_SC_PHYS_PAGES);
   const auto page = ::sysconf(_SC_PAGE_SIZE);
-  const std::uint64_t limit = group_limits().memory_bytes;
+  const std::uint64_t limit = limits.memory_bytes;
   return pages > 0 && page > 0
              ? std::min(limit, static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page))
              : limit;

@@ -5,7 +5,6 @@
 #include "load/from_registry.hpp"
 #include "load/graph_data.hpp"
 
-#include "zygos/core/machine.hpp"
 #include "zygos/io/cifar10.hpp"
 #include "zygos/io/csv_dataset.hpp"
 #include "zygos/io/hdf5_dataset.hpp"
@@ -88,11 +87,11 @@ std::uint64_t bytes_of(const deck::DataFiles& files) {
   return io::hdf5_bytes(inputs_of(files)) + io::hdf5_bytes(targets_of(files));
 }
 
-bool is_in_memory(const deck::DataSpec& spec) {
+bool is_in_memory(const deck::DataSpec& spec, std::uint64_t memory) {
   if (spec.in_memory) {
     return *spec.in_memory;
   }
-  return bytes_of(spec.train) + (spec.test ? bytes_of(*spec.test) : 0) <= usable_memory() / 2;
+  return bytes_of(spec.train) + (spec.test ? bytes_of(*spec.test) : 0) <= memory / 2;
 }
 
 io::LoadOptions load_options(const deck::DataSpec& spec, std::int64_t classes, std::int64_t most) {
@@ -122,7 +121,7 @@ io::Dataset read_csv(const deck::DataSpec& spec, const deck::DataFiles& files,
 /// `known`: null, or the training set that a test set goes with. A label that training never saw is
 /// an error in the test set, not a further class.
 io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files, bool labels,
-                       const io::Dataset* known, std::int64_t most = 0) {
+                       const io::Dataset* known, std::uint64_t memory, std::int64_t most = 0) {
   io::LoadOptions options =
       load_options(spec, known == nullptr ? spec.classes : known->classes, most);
   options.labels = labels;
@@ -139,7 +138,7 @@ io::Dataset read_files(const deck::DataSpec& spec, const deck::DataFiles& files,
     default:
       break;
   }
-  if (is_in_memory(spec)) {
+  if (is_in_memory(spec, memory)) {
     return io::load_hdf5_dataset(inputs_of(files), targets_of(files), options);
   }
   io::Dataset data = io::open_hdf5_dataset(inputs_of(files), targets_of(files), options);
@@ -237,7 +236,7 @@ RunData read_cifar10(const deck::DataSpec& spec, std::int64_t most) {
   return result;
 }
 
-RunData read_data(const deck::RunSpec& spec, std::int64_t most) {
+RunData read_data(const deck::RunSpec& spec, std::int64_t most, std::uint64_t memory) {
   const deck::DataSpec& data = spec.data;
   if (data.format == deck::DataFormat::glyphs) {
     return drawn(data, data.glyphs.samples, data.glyphs.test_samples, most, draw_glyphs);
@@ -259,18 +258,19 @@ RunData read_data(const deck::RunSpec& spec, std::int64_t most) {
   }
   const deck::Section& loss = spec.model.loss;
   const bool labels = made_from(nn::loss_registry(), loss.text("type"), loss)->wants_labels();
-  RunData result{read_files(data, data.train, labels, nullptr, most), std::nullopt};
+  RunData result{read_files(data, data.train, labels, nullptr, memory, most), std::nullopt};
   if (data.test && most == 0) {
-    result.test = read_files(data, *data.test, labels, &result.training);
+    result.test = read_files(data, *data.test, labels, &result.training, memory);
   }
   return result;
 }
 
 }  // namespace
 
-RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most) {
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most,
+                  std::uint64_t memory) {
   require_files(spec.data, findings);
-  RunData data = read_data(spec, most);
+  RunData data = read_data(spec, most, memory);
   if (spec.data.validation > 0.0 && most == 0) {
     io::SplitDataset parts = io::split(data.training, spec.data.validation, spec.seed);
     data.training = std::move(parts.training);

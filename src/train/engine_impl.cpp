@@ -6,6 +6,8 @@
 #include "train/state/not_finite.hpp"
 #include "train/tasks/pass.hpp"
 
+#include "zygos/memory/bytes.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -70,6 +72,22 @@ std::vector<int> owners_of_places(const schedule::Schedule& schedule,
   return of_places;
 }
 
+/// Before the first lane's memory is allocated: the system grants more than there is.
+void require_host_memory(const std::vector<plan::LaneMemory>& of_lanes, const lane::LaneSet& lanes,
+                         std::uint64_t limit) {
+  std::uint64_t bytes = 0;
+  for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
+    if (!lanes[lane].is_remote()) {
+      bytes += plan::host_bytes(of_lanes[lane], lanes[lane].spec().kind);
+    }
+  }
+  if (limit > 0 && bytes > limit) {
+    throw MemoryError("the lanes need " + memory::text_of_bytes(bytes) +
+                      " of host memory together, and " + memory::text_of_bytes(limit) +
+                      " may be used; use a smaller batch or model, or more micro-batches");
+  }
+}
+
 /// Null if this process has all lanes.
 comm::Communicator* ranks_of(const EngineOptions& options) {
   const bool several = options.communicator != nullptr && options.communicator->size() > 1;
@@ -124,6 +142,7 @@ void Engine::Impl::make_places() {
                                      : plan::plan_memory(request, schedule);
   const std::vector<plan::LaneMemory> of_lanes = plan::lane_memory(schedule, planned);
   plan::require_host_budget(of_lanes, options.host_budget_bytes);
+  require_host_memory(of_lanes, places.lanes, options.host_memory_bytes);
   for (std::size_t lane = 0; lane < of_lanes.size(); ++lane) {
     if (of_lanes[lane].active) {
       const lane::Lane& one = places.lanes[lane];

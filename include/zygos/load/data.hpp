@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "zygos/core/machine.hpp"
 #include "zygos/deck/run_schema.hpp"
 #include "zygos/graph/graph.hpp"
 #include "zygos/io/dataset.hpp"
 
+#include <cstdint>
 #include <optional>
 
 namespace zygos::load {
@@ -18,8 +20,10 @@ struct RunData {
 
 /// Reads or makes what the deck's section `data` says. Throws DataError for a bad file, a deck
 /// error at the key's place for a file that is not there. `most`, unless 0: enough is so many
-/// training samples, and no other set.
-RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most = 0);
+/// training samples, and no other set. `memory`: bytes of which `data.in_memory: auto` lets samples
+/// take up to a half.
+RunData load_data(const deck::RunSpec& spec, deck::Findings findings, std::int64_t most = 0,
+                  std::uint64_t memory = usable_memory());
 
 /// Standardises all parts by the training samples, as the deck's `data.normalise` says: inputs, and
 /// targets that the loss takes at any size.

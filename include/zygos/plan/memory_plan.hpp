@@ -6,6 +6,7 @@
 #pragma once
 
 #include "zygos/graph/graph.hpp"
+#include "zygos/lane/lane.hpp"
 #include "zygos/memory/arena.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/plan/norm_plan.hpp"
@@ -85,6 +86,8 @@ struct LaneMemory {
 std::vector<LaneMemory> lane_memory(const schedule::Schedule& schedule,
                                     const std::vector<PlaceMemory>& places);
 
+/// Host memory of a lane of that kind: what is in front of it, and its own unless it is a device.
+std::size_t host_bytes(const LaneMemory& memory, lane::Kind kind);
 /// Host memory in front of all lanes, beside their own.
 std::size_t host_bytes(const std::vector<LaneMemory>& lanes);
 /// Throws MemoryError if that is more than the budget; 0: there is none.

@@ -51,6 +51,9 @@ struct EngineOptions {
   std::filesystem::path spill_folder{};
   /// For host memory in front of all lanes, beside their own; 0: none.
   std::size_t host_budget_bytes = 0;
+  /// Host memory that all lanes of this process may take together, their own if it is the host's
+  /// and what is in front of the others; 0: no limit but that of each block.
+  std::uint64_t host_memory_bytes = 0;
   /// How memory is laid out; empty: plan::plan_memory.
   std::function<std::vector<plan::PlaceMemory>(const plan::MemoryRequest&,
                                                const schedule::Schedule&)>

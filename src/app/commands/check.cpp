@@ -12,8 +12,6 @@
 #include "app/run/pretrained.hpp"
 #include "app/text.hpp"
 
-#include "zygos/core/machine.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -64,7 +62,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
     console.say(activation_table(activations));
   }
   require_within_budgets(memory, subject, setup.host_budget_bytes);
-  require_within_machine(host_needs(setup, memory), usable_memory());
+  require_within_machine(host_needs(setup, memory));
   console.say(fmt::format("\n{}: good. {}{}", invocation.target,
                           placement_text(*setup.graph, schedule), open_text(setup, schedule)));
   if (console.wants_json()) {

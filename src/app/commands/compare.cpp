@@ -10,6 +10,7 @@
 #include "app/plan/run_plan.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/run/pretrained.hpp"
 #include "app/sweep/deck_comparison.hpp"
 #include "app/text.hpp"
@@ -59,8 +60,9 @@ Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
 /// Refuses what no lane has room for before anything runs.
 void require_room(const RunSetup& setup, const Contender& contender) {
   const PlanSubject subject = plan_subject(setup);
-  require_within_budgets(memory_of(contender.predicted.schedule, subject), subject,
-                         setup.host_budget_bytes);
+  const auto memory = memory_of(contender.predicted.schedule, subject);
+  require_within_budgets(memory, subject, setup.host_budget_bytes);
+  require_within_machine(host_needs(setup, memory));
 }
 
 /// What every speed-up is counted from: the lane that is predicted to be the fastest one alone.
@@ -113,7 +115,8 @@ ExitCode run_compare(const Invocation& invocation, Console& console) {
   RunSetup setup = build_run(deck, build_options(invocation));
   load_pretrained_weights(deck, setup, console);
   for (const PolicyChoice& choice : choices) {
-    static_cast<void>(policy_of(setup, choice));  // refused before anything is measured
+    // Refused before anything is measured.
+    require_within_machine(setup, unmeasured_schedule(setup, *policy_of(setup, choice)));
   }
   say_setup(setup, console);
   console.note("");

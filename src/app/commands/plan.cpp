@@ -87,6 +87,9 @@ ExitCode run_plan(const Invocation& invocation, Console& console) {
                              build_options(invocation));
   say_setup(setup, console);
   console.note("");
+  if (invocation.assume.empty()) {
+    static_cast<void>(unmeasured_ways(setup, *setup.policy));  // refused before lanes are measured
+  }
   plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);
   if (!invocation.assume.empty()) {
     assume(plan::card_of(invocation.assume), setup, profile, console);

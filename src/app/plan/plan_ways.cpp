@@ -6,6 +6,7 @@
 #include "app/plan/plan_report.hpp"
 #include "app/plan/policy_choice.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/memory_check.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -48,9 +49,13 @@ void require_within_budgets(const RunSetup& setup, const std::vector<plan::LaneM
 }
 
 std::vector<memory::Usage> memory_within_budgets(const RunSetup& setup,
-                                                 const schedule::Schedule& schedule) {
+                                                 const schedule::Schedule& schedule,
+                                                 std::uint64_t usable) {
   const auto memory = memory_of(schedule, plan_subject(setup));
   require_within_budgets(setup, memory);
+  if (setup.owners.empty()) {
+    require_within_machine(host_needs(setup, memory), usable);
+  }
   std::vector<memory::Usage> usages;
   std::ranges::transform(memory, std::back_inserter(usages), usage_of);
   return usages;
@@ -150,8 +155,8 @@ Ways find_ways(const RunSetup& setup, const plan::Profile& profile, const train:
   const plan::Problem problem = setup.problem();
   policies::WaySearch search = policies::search_for(policy);
   search.make = [&](const PolicyChoice& choice) { return policy_of(setup, choice); };
-  search.memory = [&](const schedule::Schedule& schedule) {
-    return memory_within_budgets(setup, schedule);
+  search.memory = [&, usable = usable_memory()](const schedule::Schedule& schedule) {
+    return memory_within_budgets(setup, schedule, usable);
   };
   Ways ways{policies::find_ways(problem, profile, search), {}, {}};
   std::vector<std::string> remarks{stale_remark(ways), pipeline_remark(ways)};
@@ -167,8 +172,8 @@ Ways find_ways(const RunSetup& setup, const plan::Profile& profile, const train:
   return ways;
 }
 
-Ways unmeasured_ways(const RunSetup& setup) {
-  return find_ways(setup, profile_by_deck(setup, setup.problem()));
+Ways unmeasured_ways(const RunSetup& setup, const train::Policy& policy) {
+  return find_ways(setup, profile_by_deck(setup, setup.problem()), policy);
 }
 
 }  // namespace zygos::app

@@ -32,12 +32,13 @@ struct Ways : policies::Ways {
 
 /// Simulates what the policy leaves a planner to look at, of the deck's policy: the candidates of
 /// every registered one, or, of a policy that the planner chooses, those it may choose from. Each
-/// with its memory: what a policy or a budget refuses becomes a refusal. Throws MemoryError if
-/// nothing fits.
+/// with its memory: what a policy, a budget or this machine's memory refuses becomes a refusal (of
+/// several processes each machine may say something else, and all have to choose the same: there
+/// the machine is asked once it is chosen). Throws MemoryError if nothing fits.
 Ways find_ways(const RunSetup& setup, const plan::Profile& profile);
 Ways find_ways(const RunSetup& setup, const plan::Profile& profile, const train::Policy& policy);
 
 /// The same by what is known of lanes and layers before anything is measured.
-Ways unmeasured_ways(const RunSetup& setup);
+Ways unmeasured_ways(const RunSetup& setup, const train::Policy& policy);
 
 }  // namespace zygos::app

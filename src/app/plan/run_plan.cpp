@@ -7,6 +7,7 @@
 #include "app/plan/plan_ways.hpp"
 #include "app/plan/policy_choice.hpp"
 #include "app/plan/profile_cache.hpp"
+#include "app/run/memory_check.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/plan/assumed_profile.hpp"
@@ -127,10 +128,18 @@ void predict(RunPlan& plan, const plan::Problem& problem, const plan::Profile& p
   plan.prediction = prediction_of(problem, profile, plan.schedule);
 }
 
+/// What `zygos check` looks at, refused as it refuses it: before lanes are measured, which takes
+/// their memory.
+schedule::Schedule fitting_schedule(const RunSetup& setup) {
+  schedule::Schedule schedule = unmeasured_schedule(setup);
+  require_within_machine(setup, schedule);
+  return schedule;
+}
+
 /// Where the planner chooses the policy: what `zygos plan` would recommend. Nothing is measured
 /// where there is only one way.
 RunPlan chosen_plan(RunSetup& setup, bool fresh_profile, Console& console) {
-  Ways ways = unmeasured_ways(setup);
+  Ways ways = unmeasured_ways(setup, *setup.policy);
   std::optional<plan::Profile> profile;
   if (setup.measures_lanes() && ways.ways.size() > 1) {
     profile = profile_of(setup, fresh_profile, console);
@@ -173,7 +182,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
     return chosen_plan(setup, fresh_profile, console);
   }
   const plan::Problem problem = setup.problem();
-  RunPlan result{unmeasured_schedule(setup)};
+  RunPlan result{fitting_schedule(setup)};
   if (!setup.measures_lanes()) {
     result.decisions = setup.policy->decisions(problem, result.schedule);
     return result;
@@ -197,20 +206,24 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
 }
 
 RunPlan plan_schedule(RunSetup& setup, Console& console) {
-  RunPlan result{unmeasured_schedule(setup)};
+  RunPlan result{fitting_schedule(setup)};
   return decides(setup, result.schedule) ? plan_run(setup, false, console) : result;
 }
 
 schedule::Schedule unmeasured_schedule(const RunSetup& setup) {
-  if (setup.policy->chosen_by_planner()) {
-    return unmeasured_ways(setup).best().schedule;
+  return unmeasured_schedule(setup, *setup.policy);
+}
+
+schedule::Schedule unmeasured_schedule(const RunSetup& setup, const train::Policy& policy) {
+  if (policy.chosen_by_planner()) {
+    return unmeasured_ways(setup, policy).best().schedule;
   }
   const plan::Problem problem = setup.problem();
-  if (!setup.policy->needs_profile()) {
-    return setup.policy->schedule(problem, nullptr);
+  if (!policy.needs_profile()) {
+    return policy.schedule(problem, nullptr);
   }
   const plan::Profile assumed = plan::assumed_profile(problem);
-  return setup.policy->schedule(problem, &assumed);
+  return policy.schedule(problem, &assumed);
 }
 
 RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Console& console) {

@@ -40,13 +40,16 @@ struct RunPlan {
 /// Makes the schedule. Where several lanes work, or something is decided from measurements, with
 /// the run's profile, which is measured if there is none yet or `fresh_profile` asks for it.
 /// Where lanes are not measured (RunSetup::measures_lanes) what is open is decided by what is known
-/// beforehand.
+/// beforehand. Throws MemoryError, before anything is measured, if unmeasured_schedule() needs more
+/// memory than this machine has.
 RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console);
 /// The same without a prediction: measures only if something is decided from it.
 RunPlan plan_schedule(RunSetup& setup, Console& console);
 /// What the policy makes of the problem before anything is measured; where it asks for a profile,
 /// of an assumed one. Throws UsageError if it can't.
 schedule::Schedule unmeasured_schedule(const RunSetup& setup);
+/// The same of another policy than the deck's.
+schedule::Schedule unmeasured_schedule(const RunSetup& setup, const train::Policy& policy);
 /// The plan that a checkpoint was written under. Throws CheckpointError if it does not fit the
 /// lanes.
 RunPlan recall_plan(const RunSetup& setup, const io::Checkpoint& checkpoint, Console& console);

@@ -361,6 +361,7 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
     ranks.require_same("the training set " + setup.training.name, hash_of(setup.training));
     ranks.require_same("the test set", setup.test ? hash_of(*setup.test) : "none");
     setup.communicator = ranks.communicator();
+    setup.on_this_host = ranks.on_this_host();
     std::ranges::transform(owners, std::back_inserter(setup.homes),
                            [&](int rank) { return ranks.name_of(rank); });
   }

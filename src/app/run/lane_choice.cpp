@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/run/lane_choice.hpp"
 
-#include "zygos/core/machine.hpp"
 #include "zygos/lane/lane_set.hpp"
 
 #include <algorithm>
@@ -67,9 +66,9 @@ void divide_cores(std::vector<lane::LaneSpec>& specs, const std::vector<int>& nu
 
 }  // namespace
 
-Machine this_machine() {
+Machine this_machine(const GroupLimits& limits) {
   auto numbers = usable_cores();
-  const int cores = granted_cores(numbers.size());
+  const int cores = granted_cores(numbers.size(), limits);
   // The usual way to tell OpenMP programs that others use the cores as well.
   const char* bind = std::getenv("OMP_PROC_BIND");
   if (bind != nullptr && std::string_view(bind) == "false") {

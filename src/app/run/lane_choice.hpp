@@ -4,6 +4,7 @@
 // What a deck leaves open about its lanes, decided for this machine.
 #pragma once
 
+#include "zygos/core/machine.hpp"
 #include "zygos/lane/lane.hpp"
 
 #include <optional>
@@ -25,8 +26,8 @@ struct Machine {
   std::vector<int> core_numbers{};
 };
 
-/// This process on this machine.
-Machine this_machine();
+/// This process on this machine, with as many cores as `limits` let it keep busy.
+Machine this_machine(const GroupLimits& limits = group_limits());
 
 /// Every emulated lane gets one thread, the host lane the other cores, at least one; a GPU's driver
 /// thread sleeps most of the time and counts for nothing. Lanes that fill the machine exactly get

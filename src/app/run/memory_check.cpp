@@ -4,41 +4,49 @@
 
 #include "app/run/build_run.hpp"
 
-#include "zygos/comm/communicator.hpp"
 #include "zygos/core/error.hpp"
 #include "zygos/memory/bytes.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace zygos::app {
 
 namespace {
 
-std::uint64_t bytes_in_memory(const io::Dataset& data) {
-  return data.source == nullptr ? data.inputs.bytes() + data.targets.bytes() : 0;
-}
-
-bool is_here(const RunSetup& setup, std::size_t lane) {
-  return !setup.on_several_ranks() || setup.owners[lane] == setup.communicator->rank();
+RunNeeds run_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
+  RunNeeds needs;
+  needs.data = setup.data_bytes();
+  for (std::size_t lane = 0; lane < memory.size(); ++lane) {
+    const lane::Kind kind = (*setup.lanes)[lane].spec().kind;
+    const bool assumed = setup.assumed_card != nullptr && kind != lane::Kind::host;
+    needs.lanes.push_back(plan::host_bytes(memory[lane], assumed ? lane::Kind::device : kind));
+  }
+  const auto tensors = 1 + setup.optimizer->state_names().size();
+  needs.checkpoints = static_cast<std::uint64_t>(setup.graph->parameter_elements()) *
+                      size_of(wide(setup.dtype)) * tensors;
+  return needs;
 }
 
 }  // namespace
 
-HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
+HostNeeds needs_of(const RunNeeds& run, const std::vector<int>& owners,
+                   const std::vector<int>& ranks) {
+  const auto is_here = [&](int rank) { return std::ranges::find(ranks, rank) != ranks.end(); };
+  const bool several = !owners.empty();
   HostNeeds needs;
-  needs.data = bytes_in_memory(setup.training) + (setup.test ? bytes_in_memory(*setup.test) : 0);
-  for (std::size_t lane = 0; lane < memory.size(); ++lane) {
-    if (is_here(setup, lane)) {
-      const bool device = (*setup.lanes)[lane].spec().kind == lane::Kind::device;
-      needs.lanes += memory[lane].staging.total() + (device ? 0 : memory[lane].lane.total());
-    }
+  needs.processes = several ? ranks.size() : 1;
+  needs.data = run.data * needs.processes;
+  for (std::size_t lane = 0; lane < run.lanes.size(); ++lane) {
+    needs.lanes += !several || is_here(owners.at(lane)) ? run.lanes[lane] : 0;
   }
-  if (!setup.on_several_ranks() || setup.communicator->rank() == 0) {
-    const auto tensors = 1 + setup.optimizer->state_names().size();
-    needs.checkpoints = static_cast<std::uint64_t>(setup.graph->parameter_elements()) *
-                        size_of(wide(setup.dtype)) * tensors;
-  }
+  needs.checkpoints = !several || is_here(0) ? run.checkpoints : 0;
   return needs;
+}
+
+HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
+  return needs_of(run_needs(setup, memory), setup.owners, setup.on_this_host);
 }
 
 void require_within_machine(const HostNeeds& needs, std::uint64_t usable) {
@@ -48,13 +56,22 @@ void require_within_machine(const HostNeeds& needs, std::uint64_t usable) {
   const auto text = [](std::uint64_t bytes) {
     return memory::text_of_bytes(static_cast<std::size_t>(bytes));
   };
+  const std::string who =
+      needs.processes == 1
+          ? "this process needs"
+          : fmt::format("the {} processes of this run on one host need together", needs.processes);
   throw MemoryError(fmt::format(
-      "this process needs {} of host memory ({} for data, {} for lanes, {} to write checkpoints "
+      "{} {} of host memory ({} for data, {} for lanes, {} to write checkpoints "
       "from) and may use {}, the memory of this machine or of its control group; use a smaller "
       "batch or model, more micro-batches or another memory_plan, or read the data from a file "
       "(data.in_memory: false)",
-      text(needs.total()), text(needs.data), text(needs.lanes), text(needs.checkpoints),
+      who, text(needs.total()), text(needs.data), text(needs.lanes), text(needs.checkpoints),
       text(usable)));
+}
+
+void require_within_machine(const RunSetup& setup, const schedule::Schedule& schedule,
+                            std::uint64_t usable) {
+  require_within_machine(host_needs(setup, memory_of(schedule, plan_subject(setup))), usable);
 }
 
 }  // namespace zygos::app

@@ -1,30 +1,49 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Whether a run fits into the memory of its machine, found out before any of it is allocated: the
+// system would grant the memory, and end the process once it is used.
 #pragma once
 
 #include "app/run/run_setup.hpp"
 
+#include "zygos/core/machine.hpp"
 #include "zygos/plan/memory_plan.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace zygos::app {
 
-/// Host memory that this process needs for a run, in bytes.
+/// Host memory that a run needs, in bytes, wherever its lanes are.
+struct RunNeeds {
+  std::uint64_t data = 0;            ///< of each process: samples that are in memory
+  std::vector<std::uint64_t> lanes;  ///< by lane: its own if it is the host's, and in front of it
+  std::uint64_t checkpoints = 0;     ///< of the first process: the copy that they are written from
+};
+
+/// Host memory that the processes on one host need together, in bytes.
 struct HostNeeds {
-  std::uint64_t data = 0;         ///< samples that are in memory
-  std::uint64_t lanes = 0;        ///< of lanes that compute in it, and in front of the others
-  std::uint64_t checkpoints = 0;  ///< the copy that they are written from
+  std::size_t processes = 1;
+  std::uint64_t data = 0;
+  std::uint64_t lanes = 0;
+  std::uint64_t checkpoints = 0;
 
   std::uint64_t total() const { return data + lanes + checkpoints; }
 };
 
-/// Of the lanes that are this rank's; `memory` is that of all lanes.
+/// Of the processes `ranks`. `owners`: rank of every lane; empty: one process has all of them.
+HostNeeds needs_of(const RunNeeds& run, const std::vector<int>& owners,
+                   const std::vector<int>& ranks);
+
+/// Of all of the run's processes that are on this host; `memory` is that of all lanes.
 HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory);
 
-/// Throws MemoryError if that is more than `usable` bytes (see usable_memory()). The system would
-/// grant the memory and end the process once it is used.
-void require_within_machine(const HostNeeds& needs, std::uint64_t usable);
+/// Throws MemoryError if that is more than `usable` bytes.
+void require_within_machine(const HostNeeds& needs, std::uint64_t usable = usable_memory());
+/// The same of a run by this schedule.
+void require_within_machine(const RunSetup& setup, const schedule::Schedule& schedule,
+                            std::uint64_t usable = usable_memory());
 
 }  // namespace zygos::app

@@ -78,6 +78,19 @@ std::string Ranks::name_of(int rank) const {
   return fmt::format("rank {} on {}", rank, hosts_.at(static_cast<std::size_t>(rank)));
 }
 
+std::vector<int> Ranks::on_this_host() const {
+  if (alone()) {
+    return {0};
+  }
+  std::vector<int> found;
+  for (std::size_t other = 0; other < hosts_.size(); ++other) {
+    if (hosts_[other] == hosts_[static_cast<std::size_t>(rank())]) {
+      found.push_back(static_cast<int>(other));
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> Ranks::exchange(const std::string& mine) const {
   if (alone()) {
     return {mine};

@@ -40,6 +40,8 @@ class Ranks {
 
   /// "rank 1 on node7"
   std::string name_of(int rank) const;
+  /// Ranks on this one's host, itself among them, in rising order.
+  std::vector<int> on_this_host() const;
   /// Cores for this process: those it may use, shared with the other ranks that may use them; none
   /// if alone.
   std::optional<int> cores() const noexcept { return cores_; }

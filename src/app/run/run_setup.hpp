@@ -5,6 +5,7 @@
 #include "app/kokkos_session.hpp"
 #include "app/signals.hpp"
 
+#include "zygos/core/machine.hpp"
 #include "zygos/graph/graph.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/io/stored_tensor.hpp"
@@ -16,6 +17,7 @@
 #include "zygos/train/problem.hpp"
 #include "zygos/train/trainer.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -65,6 +67,7 @@ struct RunSetup {
   comm::Communicator* communicator = nullptr;  ///< null: this process has all lanes
   std::vector<int> owners;                     ///< rank of every lane, where there are several
   std::vector<std::string> homes;              ///< by lane: "rank 1 on node7"; likewise
+  std::vector<int> on_this_host;               ///< ranks; likewise
   bool unmeasured = false;                     ///< no profile is taken, nothing is compared
   const plan::Card* assumed_card =
       nullptr;                           ///< what lanes that are no host are treated as, in a plan
@@ -104,6 +107,13 @@ struct RunSetup {
     return assumed_card != nullptr && place.kind != lane::Kind::host;
   }
   bool on_several_ranks() const { return communicator != nullptr; }
+  /// Of the samples that are in memory, not in their file.
+  std::uint64_t data_bytes() const {
+    const auto bytes_of = [](const io::Dataset& data) {
+      return data.source == nullptr ? data.inputs.bytes() + data.targets.bytes() : 0;
+    };
+    return bytes_of(training) + (test ? bytes_of(*test) : 0);
+  }
   /// Several ranks don't: measuring takes all lanes in one process.
   bool measures_lanes() const { return !unmeasured && !on_several_ranks(); }
   train::EngineOptions engine_options() const {
@@ -115,6 +125,8 @@ struct RunSetup {
     options.rates = rates;
     options.spill_folder = spill_folder;
     options.host_budget_bytes = host_budget_bytes;
+    const std::uint64_t usable = usable_memory();
+    options.host_memory_bytes = usable - std::min(usable - 1, data_bytes());
     options.steps_per_epoch =
         train::steps_per_epoch(training.size(), trainer.batch, trainer.drop_last);
     return options;

@@ -203,6 +203,10 @@ std::vector<LaneMemory> lane_memory(const schedule::Schedule& schedule,
   return lanes;
 }
 
+std::size_t host_bytes(const LaneMemory& memory, lane::Kind kind) {
+  return memory.staging.total() + (kind == lane::Kind::device ? 0 : memory.lane.total());
+}
+
 std::size_t host_bytes(const std::vector<LaneMemory>& lanes) {
   std::size_t bytes = 0;
   for (const LaneMemory& lane : lanes) {
