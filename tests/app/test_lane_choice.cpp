@@ -26,6 +26,17 @@ TEST_CASE("on two cores a host lane and an emulated device get one thread each")
   CHECK(specs[1].slowdown == 4.0);
 }
 
+TEST_CASE("a host lane without a number of threads keeps to a quota of processor time") {
+  const LaneRequest host{.spec = {.name = "host"}};
+  const auto threads = [&](double quota) {
+    return resolve_lanes({host}, this_machine({.cores = quota}))[0].threads;
+  };
+
+  CHECK(threads(GroupLimits().cores) == std::ssize(usable_cores()));
+  CHECK(threads(1.5) == 1);
+  CHECK(threads(0.2) == 1);
+}
+
 TEST_CASE("the host lane gets the cores that emulated lanes leave, at least one") {
   CHECK(resolve_lanes(host_and_any_device(), {.cores = 16, .devices = 0})[0].threads == 15);
   CHECK(resolve_lanes(host_and_any_device(), {.cores = 1, .devices = 0})[0].threads == 1);

@@ -177,6 +177,23 @@ TEST_CASE("what is wrong on one rank is said by its name") {
   CHECK(nlohmann::json::parse(outcome.out)["error"]["code"] == 6);
 }
 
+TEST_CASE("what the machine has no memory for is refused for all ranks of a host together") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel}");
+
+  const Outcome outcome =
+      mpi_run(2,
+              {"train", "tiny.yaml", "--json",
+               "model.layers=[{type: dense, units: 400000, activation: relu}, {type: dense, units: "
+               "400000}, {type: dense, units: 10}]"},
+              scratch.path());
+
+  CHECK(outcome.code == 6);
+  CHECK(count_of("error:", outcome.err) == 1);
+  CHECK_THAT(outcome.err,
+             ContainsSubstring("the 2 processes of this run on one host need together"));
+}
+
 TEST_CASE("ranks that read different decks are told so") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: data_parallel}");

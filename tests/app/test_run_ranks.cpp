@@ -66,6 +66,22 @@ TEST_CASE("cores are shared by the ranks of a host that may use them, and by nob
   CHECK(fair_cores({"n", "n"}, {{5}, {5}}, 1) == 1);
 }
 
+TEST_CASE("a rank knows which others are on its host") {
+  const std::vector<std::string> hosts{"north", "south", "north"};
+  auto group = comm::in_process_group(3, {.time_limit_s = 30.0});
+  std::vector<std::vector<int>> found(3);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < group.size(); ++rank) {
+    threads.emplace_back([&, rank, communicator = std::move(group[rank])]() mutable {
+      found[rank] = Ranks(std::move(communicator), hosts[rank], {0}).on_this_host();
+    });
+  }
+  std::ranges::for_each(threads, &std::thread::join);
+
+  CHECK(found == std::vector<std::vector<int>>{{0, 2}, {1}, {0, 2}});
+  CHECK(Ranks().on_this_host() == std::vector<int>{0});
+}
+
 TEST_CASE("a failure of one rank becomes that of all, with the rank's name and its exit code") {
   const auto failures = on_two([](const Ranks& ranks) {
     ranks.together([&] {

@@ -77,6 +77,23 @@ TEST_CASE("what is not there or says nothing limits nothing", "[core]") {
   }
 }
 
+TEST_CASE("a quota of processor time gives whole cores, at least one", "[core]") {
+  const auto granted = [](double quota) { return granted_cores(8, {.cores = quota}); };
+  CHECK(granted(GroupLimits().cores) == 8);
+  CHECK(granted(16.0) == 8);
+  CHECK(granted(2.5) == 2);
+  CHECK(granted(2.95) == 3);  // rounded by who wrote it
+  CHECK(granted(0.5) == 1);
+}
+
+TEST_CASE("memory is the machine's, or less where a group has a limit", "[core]") {
+  const std::uint64_t all = usable_memory(GroupLimits());
+  REQUIRE(all > 1000000);
+  CHECK(all < GroupLimits().memory_bytes);
+  CHECK(usable_memory({.memory_bytes = 1000000}) == 1000000);
+  CHECK(usable_memory({.memory_bytes = 2 * all}) == all);
+}
+
 TEST_CASE("this process may use a core and some memory", "[core]") {
   CHECK(!usable_cores().empty());
   CHECK(granted_cores(0) == 1);

@@ -8,6 +8,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace zygos::test_profiler {
 namespace {
@@ -152,6 +156,37 @@ TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a 
   CHECK(gain.single_step_s[0] > 0.0);
   CHECK(gain.single_step_s[1] == 0.0);
   CHECK(gain.step_s > 0.0);
+}
+
+TEST_CASE("Lanes that the machine's memory holds one by one are not measured together",
+          "[measure][profiler]") {
+  test::SmallRun run(test::host_and_device(), DType::f64, 8);
+  graph::Graph wide(Shape{10}, nn::cross_entropy());
+  for (const char* name : {"fc1", "fc2"}) {
+    wide.add(name, test::tanh_layer(128));
+  }
+  wide.add("fc3", nn::dense({.units = 3}));
+  run.use(wide);
+  std::vector<std::string> lines;
+  measure::ProfileRequest request = request_for(run);
+  request.log = [&](LogLevel, std::string_view line) { lines.emplace_back(line); };
+  const auto together = [&] {
+    lines.clear();
+    const plan::Profile profile = measure::measure_profile(request);
+    CHECK_FALSE(profile.places[0].alone.empty());
+    CHECK_FALSE(profile.places[1].alone.empty());
+    return std::ranges::find(lines, "measured all lanes together") != lines.end();
+  };
+  REQUIRE(together());
+
+  // Weights are most of it, which every lane that trains has whole.
+  std::uint64_t alone = 0;
+  for (const train::LaneUsage& usage :
+       run.engine(run.schedule_of(policies::single({.place = "host"})))->memory()) {
+    alone += usage.bytes;
+  }
+  request.options.host_memory_bytes = alone * 8 / 5;
+  CHECK_FALSE(together());
 }
 
 TEST_CASE("A profile is corrected by what a split takes, and not by one that does not fit",

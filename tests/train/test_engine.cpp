@@ -7,7 +7,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 namespace zygos::test_engine {
@@ -58,6 +60,25 @@ void gradients_agree_at_21_ratios(DType dtype, double tolerance) {
 }
 
 }  // namespace
+
+TEST_CASE("Lanes that need more of the host's memory together than may be used are refused",
+          "[train][engine]") {
+  SmallRun run(test::host_and_device());
+  std::size_t all = 0;
+  std::size_t largest = 0;
+  for (const train::LaneUsage& usage : run.engine(run.split(13))->memory()) {
+    all += usage.bytes;
+    largest = std::max(largest, usage.bytes);
+  }
+  REQUIRE(largest < all - 1);  // no block by itself is too large
+
+  run.options.host_memory_bytes = all;
+  CHECK_NOTHROW(run.engine(run.split(13)));
+  run.options.host_memory_bytes = all - 1;
+  CHECK_THROWS_WITH(run.engine(run.split(13)),
+                    Catch::Matchers::ContainsSubstring("of host memory together"));
+  CHECK_THROWS_AS(run.engine(run.split(13)), MemoryError);
+}
 
 TEST_CASE("A split at 21 ratios gives the unsplit gradient to 1e-12 in double", "[train][engine]") {
   gradients_agree_at_21_ratios(DType::f64, 1e-12);

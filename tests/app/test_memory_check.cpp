@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a machine has no memory for is refused before any of it is allocated, by every command.
+#include "app/run/memory_check.hpp"
+#include "tiny_run.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <string>
+#include <vector>
+
+namespace zygos::test_memory_check {
+
+namespace {
+
+namespace fs = std::filesystem;
+using app::HostNeeds;
+using app::needs_of;
+using app::RunNeeds;
+using Catch::Matchers::ContainsSubstring;
+using Words = std::vector<std::string>;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+/// 160 thousand million parameters: 0.6 TiB for the weights alone.
+constexpr const char* too_large =
+    "model.layers=[{type: dense, units: 400000, activation: relu}, "
+    "{type: dense, units: 400000, activation: relu}, {type: dense, units: 10}]";
+
+/// The message with which a command refuses that model; requires exit code 6.
+std::string refusal_of(Words words, const fs::path& directory) {
+  words.insert(words.end(), {too_large, "--json"});
+  const test::Outcome outcome = test::zygos_run(words, directory);
+  CAPTURE(words, outcome.out, outcome.err);
+  CHECK(outcome.code == 6);
+  const auto object = nlohmann::json::parse(outcome.out, nullptr, false);
+  REQUIRE(object.is_object());
+  return object["error"]["message"];
+}
+
+}  // namespace
+
+TEST_CASE("a run needs its data, its lanes and the copy for checkpoints together") {
+  const RunNeeds run{.data = gib, .lanes = {4 * gib, 2 * gib}, .checkpoints = 3 * gib};
+
+  const HostNeeds needs = needs_of(run, {}, {});
+
+  CHECK(needs.processes == 1);
+  CHECK(needs.total() == 10 * gib);
+  CHECK_NOTHROW(app::require_within_machine(needs, 10 * gib));
+  CHECK_THROWS_AS(app::require_within_machine(needs, 10 * gib - 1), MemoryError);
+  CHECK_THROWS_WITH(
+      app::require_within_machine(needs, 8 * gib),
+      ContainsSubstring("this process needs 10.00 GiB of host memory (1.00 GiB for data, 6.00 GiB "
+                        "for lanes, 3.00 GiB to write checkpoints from) and may use 8.00 GiB"));
+}
+
+TEST_CASE("what the processes on one host need is added up, and that of others is not") {
+  const RunNeeds run{
+      .data = gib, .lanes = {4 * gib, 4 * gib, 5 * gib, 6 * gib}, .checkpoints = 3 * gib};
+  const std::vector<int> owners{0, 0, 1, 2};
+
+  const HostNeeds first = needs_of(run, owners, {0, 2});
+  CHECK(first.processes == 2);
+  CHECK(first.data == 2 * gib);
+  CHECK(first.lanes == 14 * gib);
+  CHECK(first.checkpoints == 3 * gib);
+  // Each of the two alone would fit.
+  REQUIRE_NOTHROW(app::require_within_machine(needs_of(run, owners, {0}), 16 * gib));
+  REQUIRE_NOTHROW(app::require_within_machine(needs_of(run, owners, {2}), 16 * gib));
+  CHECK_THROWS_WITH(app::require_within_machine(first, 16 * gib),
+                    ContainsSubstring("the 2 processes of this run on one host need together "
+                                      "19.00 GiB of host memory"));
+
+  // The first process writes the checkpoints.
+  const HostNeeds second = needs_of(run, owners, {1});
+  CHECK(second.processes == 1);
+  CHECK(second.total() == 6 * gib);
+}
+
+TEST_CASE("check and train refuse what the machine has no memory for with the same words") {
+  for (const char* policy : {"{type: coarse_split, share: auto}", "auto", "{type: single}",
+                             "{type: gpipe, micro_batches: 4}"}) {
+    const test::Scratch scratch;
+    test::write_tiny_deck(scratch.path());
+    CAPTURE(policy);
+    const std::string word = std::string("policy=") + policy;
+
+    const std::string checked = refusal_of({"check", "tiny.yaml", word}, scratch.path());
+    const std::string trained = refusal_of({"train", "tiny.yaml", word}, scratch.path());
+
+    CHECK(trained == checked);
+    CHECK_THAT(checked, ContainsSubstring("this process needs ") &&
+                            ContainsSubstring("the memory of this machine"));
+    CHECK_FALSE(fs::exists(scratch.path() / "cache"));  // no lane was measured
+  }
+}
+
+TEST_CASE("commands that measure lanes refuse what the machine has no memory for beforehand") {
+  const test::Scratch scratch;
+  test::write_tiny_deck(scratch.path());
+
+  const std::string checked =
+      refusal_of({"check", "tiny.yaml", "policy={type: single}"}, scratch.path());
+
+  CHECK(refusal_of({"compare", "tiny.yaml", "--policies", "single,gpipe"}, scratch.path()) ==
+        checked);
+  // Only of the samples that eight batches take.
+  CHECK_THAT(refusal_of({"bench", "tiny.yaml", "policy={type: coarse_split, share: auto}"},
+                        scratch.path()),
+             ContainsSubstring("this process needs "));
+  CHECK_THAT(refusal_of({"find-rate", "tiny.yaml"}, scratch.path()),
+             ContainsSubstring("this process needs "));
+  // A plan looks at every way, and finds that none fits.
+  CHECK_THAT(refusal_of({"plan", "tiny.yaml"}, scratch.path()),
+             ContainsSubstring("no policy can run a batch of 32 samples") &&
+                 ContainsSubstring("this process needs "));
+  CHECK_FALSE(fs::exists(scratch.path() / "cache"));
+}
+
+}  // namespace zygos::test_memory_check
