@@ -59,7 +59,7 @@ TEST_CASE("a run needs its data, its lanes and the copy for checkpoints together
                         "for lanes, 3.00 GiB to write checkpoints from) and may use 8.00 GiB"));
 }
 
-TEST_CASE("what the processes on one host need is added up, and that of others is not") {
+TEST_CASE("what the processes on one host need is summed, and that of others is not") {
   const RunNeeds run{
       .data = gib, .lanes = {4 * gib, 4 * gib, 5 * gib, 6 * gib}, .checkpoints = 3 * gib};
   const std::vector<int> owners{0, 0, 1, 2};
