@@ -12,6 +12,11 @@ under the cache folder, which nothing else uses. Runs alternate (ours, theirs, o
 machine that drifts hits all alike; a ratio is that of the medians over all rounds, PyTorch / Zygos:
 above 1, Zygos is faster. A case that fails or can't run is a row that says so.
 
+Memory is the largest resident set, less that of the same process with a model of one small layer
+(6 to 3, dense), measured in the same rounds: libraries, threads and whatever a framework loads on
+first use are in both. Two further columns subtract only a process that does nothing (`zygos info`,
+`import torch`), as earlier tables did; for PyTorch that leaves in what it loads later.
+
 If KANN's sources are found (kann_program.py), a second table has the cases that are MLPs in KANN,
 measured in the same rounds with several sets of compiler flags, of which the fastest counts; with
 --cblas also with OpenBLAS' matrix product. KANN's only optimizer is RMSprop, in place of Adam or
@@ -40,6 +45,7 @@ BEGIN, END = "<!-- compare.py: begin -->", "<!-- compare.py: end -->"
 # device that share them; the same number of threads works either way.
 ONE_LANE = "policy={type: single, lane: host}"
 SPLIT = "policy={type: coarse_split, share: auto}"
+COLUMNS = 14  # of the first table
 
 
 class Case(NamedTuple):
@@ -77,26 +83,43 @@ KANN_CASES = {
 }
 
 
-def ours(name, case, options):
+def our_bench(case, options):
     # The emulated device of a split has one thread.
     host_threads = options.threads if case.policy == ONE_LANE else options.threads - 1
     command = [options.zygos, "bench", case.deck, "--steps", str(case.steps), "--warmup",
                str(warm_up(case)), "--json", "--quiet", "--threads", str(host_threads), case.policy]
-    if name == "cifar10_quick":
-        command.append(f"data.folder={options.cifar10.resolve()}")
     return command + (["--forward"] if case.forward else [])
+
+
+def ours(name, case, options):
+    folder = f"data.folder={options.cifar10.resolve()}"
+    return our_bench(case, options) + ([folder] if name == "cifar10_quick" else [])
+
+
+def eager(model, case, options, python):
+    return [python, str(PEERS / "step_torch.py"), "--model", *model, "--batch", str(case.batch),
+            "--steps", str(case.steps), "--warmup", str(warm_up(case)),
+            "--threads", str(options.threads)] + (["--forward"] if case.forward else [])
+
+
+def one_layer(case, options, python):
+    """The case's commands with a model of one layer, by way: their memory is the process's."""
+    data = (f"data={{format: synthetic, function: invariants, samples: {8 * case.batch}, "
+            "test_samples: 0}")
+    model = "model={layers: [{type: dense, units: 3}], loss: mse}"
+    return {"zygos": [*our_bench(case, options), data, model],
+            "eager": eager(["one_layer"], case, options, python)}
 
 
 def theirs(case, options, python):
     """PyTorch's commands by way: eager is the first."""
-    eager = [python, str(PEERS / "step_torch.py"), "--model", *case.model, "--batch",
-             str(case.batch), "--steps", str(case.steps), "--warmup", str(warm_up(case)),
-             "--threads", str(options.threads)] + (["--forward"] if case.forward else [])
+    eager_command = eager(case.model, case, options, python)
     if case.best_aim == 0.0:
-        return {"eager": eager}
+        return {"eager": eager_command}
     libtorch = [libtorch_program(python), *case.model, str(case.batch), str(case.steps),
                 str(warm_up(case)), str(options.threads)]
-    return {"eager": eager, "compiled": [*eager, "--compile"], "libtorch": libtorch}
+    return {"eager": eager_command, "compiled": [*eager_command, "--compile"],
+            "libtorch": libtorch}
 
 
 def kann_commands(name, options):
@@ -113,24 +136,36 @@ def warm_up(case):
     return min(10, max(2, case.steps // 4))
 
 
+def require_same_model(name, results):
+    parameters = {way: runs[0]["parameters"] for way, runs in results.items()}
+    if len(set(parameters.values())) > 1:
+        raise Failed(f"{name}: the models differ in parameters: {parameters}")
+
+
 def measure(name, options, python):
-    """By way, "zygos" among them: medians over the rounds of the step's time and peak memory."""
+    """By way, "zygos" among them: medians over the rounds of the step's time and peak memory; and
+    medians of the peak memory of "zygos" and "eager" with a model of one layer."""
     case = CASES[name]
     commands = {"zygos": ours(name, case, options), **theirs(case, options, python),
                 **kann_commands(name, options)}
+    small = one_layer(case, options, python)
     results = {way: [] for way in commands}
+    small_results = {way: [] for way in small}
     for number in range(options.rounds):
         for way, command in commands.items():
             results[way].append(measured(command))
+        for way, command in small.items():
+            small_results[way].append(measured(command))
         print(f"{name}: round {number + 1}/{options.rounds}: " +
               ", ".join(f"{way if isinstance(way, str) else ' '.join(way)} "
                         f"{runs[-1]['median_step_s'] * 1e3:.3f} ms"
                         for way, runs in results.items()), file=sys.stderr, flush=True)
-    parameters = {way: runs[0]["parameters"] for way, runs in results.items()}
-    if len(set(parameters.values())) > 1:
-        raise Failed(f"{name}: the models differ in parameters: {parameters}")
-    return {way: {key: statistics.median(run[key] for run in runs)
+    require_same_model(name, results)
+    require_same_model(f"{name}, one layer", small_results)
+    ways = {way: {key: statistics.median(run[key] for run in runs)
                   for key in ("median_step_s", "peak_bytes")} for way, runs in results.items()}
+    return ways, {way: statistics.median(run["peak_bytes"] for run in runs)
+                  for way, runs in small_results.items()}
 
 
 def machine():
@@ -162,12 +197,14 @@ def head(options, empty, version):
     return [
         f"{machine()}; {options.threads} threads each; {options.rounds} interleaved rounds; PyTorch"
         f" {version}; commit {commit()}, {datetime.date.today()}. MiB: largest resident set, less"
+        " that of the same process with a model of one layer, in brackets; \"beyond nothing\": less"
         f" that of a process that does nothing ({mib(empty['zygos'])} and"
         f" {mib(empty['eager'])} MiB; the latter has yet to load what PyTorch loads on first use).",
         "",
         "| case | batch | Zygos ms | PyTorch ms | ratio | target | compiled ms | libtorch ms |"
-        " ratio to best | target | Zygos MiB | PyTorch MiB |",
-        "|" + " --- |" * 12,
+        " ratio to best | target | Zygos MiB | PyTorch MiB | Zygos MiB beyond nothing |"
+        " PyTorch MiB beyond nothing |",
+        "|" + " --- |" * COLUMNS,
     ]
 
 
@@ -175,11 +212,16 @@ def mib(count):
     return f"{count / 2**20:.0f}"
 
 
-def row(name, ways, empty):
+def memory_cells(ways, small, empty):
+    sides = ("zygos", "eager")
+    return ([f"{mib(ways[way]['peak_bytes'] - small[way])} ({mib(small[way])})" for way in sides] +
+            [mib(ways[way]["peak_bytes"] - empty[way]) for way in sides])
+
+
+def row(name, ways, small, empty):
     case = CASES[name]
     step_ms = {way: result["median_step_s"] * 1e3 for way, result in ways.items()}
     best = min(value for way, value in step_ms.items() if way in ("eager", "compiled", "libtorch"))
-    memory = [mib(ways[way]["peak_bytes"] - empty[way]) for way in ("zygos", "eager")]
     cells = [name, str(case.batch), f"{step_ms['zygos']:.3f}", f"{step_ms['eager']:.3f}",
              f"{step_ms['eager'] / step_ms['zygos']:.2f}", f">= {case.aim}"]
     if case.best_aim > 0.0:
@@ -187,7 +229,7 @@ def row(name, ways, empty):
                   f"{best / step_ms['zygos']:.2f}", f">= {case.best_aim}"]
     else:
         cells += [""] * 4
-    return "| " + " | ".join(cells + memory) + " |"
+    return "| " + " | ".join(cells + memory_cells(ways, small, empty)) + " |"
 
 
 def kann_rows(name, ways):
@@ -216,13 +258,13 @@ def kann_table(options, rows):
 def row_or_reason(name, options, python, empty):
     """A row of the table, whether it is one, and rows of KANN's table."""
     if name == "cifar10_quick" and not options.cifar10.is_dir():
-        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * 10, True, []
+        return f"| {name} | left out: CIFAR-10 was not found |" + " |" * (COLUMNS - 2), True, []
     try:
-        ways = measure(name, options, python)
-        return row(name, ways, empty), True, kann_rows(name, ways)
+        ways, small = measure(name, options, python)
+        return row(name, ways, small, empty), True, kann_rows(name, ways)
     except (Failed, subprocess.CalledProcessError, ValueError, KeyError) as problem:
         print(f"{name}: {problem}", file=sys.stderr, flush=True)
-        return f"| {name} | failed |" + " |" * 10, False, []
+        return f"| {name} | failed |" + " |" * (COLUMNS - 2), False, []
 
 
 def put(file, lines):

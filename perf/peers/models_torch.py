@@ -30,6 +30,13 @@ def dense_stack(widths, activation):
     return nn.Sequential(*layers)
 
 
+def one_layer(batch):
+    """The smallest model that trains: what its process needs is not the models' doing."""
+    model = nn.Linear(6, 3)
+    return Work(model, nn.MSELoss(), torch.optim.Adam(model.parameters(), lr=0.001),
+                lambda: (torch.rand(batch, 6), torch.rand(batch, 3)))
+
+
 def mlp(batch, widths):
     """Dense layers with ReLU between them, Adam: inputs/mnist_mlp.yaml, inputs/mlp_big.yaml."""
     model = dense_stack(widths, nn.ReLU)
@@ -234,5 +241,6 @@ def gcn(_batch):
                 torch.optim.Adam(model.parameters(), lr=0.01), lambda: (x, targets))
 
 
-MODELS = {"mlp": mlp, "lenet5": lenet5, "cifar10_quick": cifar10_quick, "unet": unet,
-          "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp, "gpt": gpt, "gcn": gcn}
+MODELS = {"one_layer": one_layer, "mlp": mlp, "lenet5": lenet5, "cifar10_quick": cifar10_quick,
+          "unet": unet, "surrogate_mlp": surrogate_mlp, "closure_mlp": closure_mlp, "gpt": gpt,
+          "gcn": gcn}
