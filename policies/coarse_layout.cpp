@@ -53,11 +53,12 @@ Group group_of(const plan::Problem& problem, const plan::Profile* profile,
   return group;
 }
 
-plan::PartitionRequest request_for(const SplitPipelineOptions& pipeline) {
-  const std::int64_t kept = pipeline.recompute ? 1 : pipeline.micro_batches;
-  return {
-      .micro_batches = pipeline.micro_batches,
-      .in_flight = pipeline.forwards_first ? plan::for_gpipe(kept) : plan::for_one_f_one_b(kept)};
+plan::PartitionRequest request_for(const SplitLayout& layout) {
+  const std::int64_t count = layout.pipeline_micro_batches;
+  const std::int64_t kept = layout.pipeline.recompute ? 1 : count;
+  return {.micro_batches = count,
+          .in_flight =
+              layout.pipeline.forwards_first ? plan::for_gpipe(kept) : plan::for_one_f_one_b(kept)};
 }
 
 /// Cuts and lanes of the pipeline, these as places of the whole problem.
@@ -67,7 +68,7 @@ SplitWorker pipeline_worker(const plan::Problem& problem, const plan::Profile* p
   const Group group = group_of(problem, profile, lanes);
   const PipelineLayout found =
       layout_for(keyword_text, group.problem, group.profile ? &*group.profile : nullptr,
-                 {.cuts = layout.pipeline.stages.cuts, .lanes = {}}, request_for(layout.pipeline));
+                 {.cuts = layout.pipeline.stages.cuts, .lanes = {}}, request_for(layout));
   layout.stages = found.stages;
   SplitWorker worker{{}, true};
   for (const auto& places : found.places) {
@@ -79,7 +80,9 @@ SplitWorker pipeline_worker(const plan::Problem& problem, const plan::Profile* p
 class SplitSchedule {
  public:
   SplitSchedule(const plan::Problem& problem, const SplitLayout& layout)
-      : problem_(problem), pipeline_(layout.pipeline), outline_(outline_of(keyword_text, problem)) {
+      : problem_(problem),
+        layout_(layout),
+        outline_(outline_of(keyword_text, problem, Accumulation::done)) {
     outline_.stages = layout.stages;
   }
 
@@ -94,7 +97,7 @@ class SplitSchedule {
     const std::int64_t unit = problem_.unit();
     const std::int64_t most = (samples.count() + unit - 1) / unit;
     const std::int64_t count =
-        worker.is_pipeline ? std::min(pipeline_.micro_batches, most) : std::int64_t{1};
+        std::min(worker.is_pipeline ? layout_.pipeline_micro_batches : layout_.micro_batches, most);
     part.micro_batches.resize(static_cast<std::size_t>(count));
     std::iota(part.micro_batches.begin(), part.micro_batches.end(),
               static_cast<MicroBatch>(outline_.micro_batches.size()));
@@ -122,12 +125,13 @@ class SplitSchedule {
 
  private:
   Program program_of(const Part& part, std::size_t stage) const {
-    const std::size_t depth = part.layout.depth();
-    const std::size_t warm_ups = part.is_pipeline && pipeline_.forwards_first
-                                     ? part.micro_batches.size()
-                                     : depth - 1 - stage;
+    const SplitPipelineOptions& pipeline = layout_.pipeline;
+    // A lane with the whole model has the activations of one micro-batch at a time.
+    const std::size_t warm_ups = !part.is_pipeline         ? 0
+                                 : pipeline.forwards_first ? part.micro_batches.size()
+                                                           : part.layout.depth() - 1 - stage;
     // Without warm-ups a backward follows its forward at once: to recompute would save nothing.
-    const bool keeps = !part.is_pipeline || !pipeline_.recompute || warm_ups == 0;
+    const bool keeps = !part.is_pipeline || !pipeline.recompute || warm_ups == 0;
     Program program = alternating(part.micro_batches, warm_ups, part.micro_batches.size(), keeps);
     program.pop_back();  // the update has to wait for the other workers
     return program;
@@ -186,7 +190,7 @@ class SplitSchedule {
   }
 
   const plan::Problem& problem_;
-  const SplitPipelineOptions& pipeline_;
+  const SplitLayout& layout_;
   schedule::Outline outline_;
   std::vector<Part> parts_;
 };
@@ -235,8 +239,14 @@ std::vector<Place> pipeline_lanes(const plan::Problem& problem,
 }
 
 SplitLayout split_layout(const plan::Problem& problem, const plan::Profile* profile,
-                         const std::optional<SplitPipelineOptions>& pipeline) {
+                         const std::optional<SplitPipelineOptions>& pipeline,
+                         const std::optional<std::int64_t>& micro_batches) {
   SplitLayout layout{{problem.model.all_nodes()}, {}, pipeline.value_or(SplitPipelineOptions{})};
+  layout.micro_batches = micro_batches_in(keyword_text, problem, micro_batches);
+  static_cast<void>(divide(keyword_text, problem, {0, problem.batch}, layout.micro_batches));
+  layout.pipeline_micro_batches =
+      micro_batches_in(keyword_text, problem, layout.pipeline.micro_batches,
+                       micro_batches_of_a_pipeline, "pipeline.micro_batches");
   std::vector<Place> replicas = lanes_for(keyword_text, problem, {});
   if (pipeline) {
     const auto taken = pipeline_lanes(problem, layout.pipeline);

@@ -27,6 +27,8 @@ struct SplitLayout {
   std::vector<schedule::NodeRange> stages;  ///< of the pipeline; without one all nodes
   std::vector<SplitWorker> workers;         ///< in the order of their first lanes in the run
   SplitPipelineOptions pipeline;
+  std::int64_t micro_batches = 1;           ///< of a lane's share; fewer where it has fewer samples
+  std::int64_t pipeline_micro_batches = 1;  ///< of the pipeline's, likewise
 
   std::vector<std::string> names(const plan::Problem& problem) const;
 };
@@ -37,9 +39,11 @@ std::vector<schedule::Place> pipeline_lanes(const plan::Problem& problem,
                                             const SplitPipelineOptions& pipeline);
 
 /// Every lane a worker, but those of the pipeline one together. Open cuts are what the profile says
-/// is fastest, or else the FLOPs.
+/// is fastest, or else the FLOPs. `micro_batches`: the policy's own option. UsageError for more
+/// micro-batches than a batch has samples, or chunks of strict mode.
 SplitLayout split_layout(const plan::Problem& problem, const plan::Profile* profile,
-                         const std::optional<SplitPipelineOptions>& pipeline);
+                         const std::optional<SplitPipelineOptions>& pipeline,
+                         const std::optional<std::int64_t>& micro_batches);
 
 /// The schedule in which every worker trains its share of the batch, neighbouring and in the order
 /// of workers; who has no samples takes no part.

@@ -151,14 +151,14 @@ class CoarseSplit final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const SplitLayout layout = split_layout(problem, profile, options_.pipeline);
+    const SplitLayout layout = layout_of(problem, profile, options_.pipeline);
     return split_schedule(problem, layout, shares_of(problem, profile, layout));
   }
 
   train::PolicyOptions decisions(const plan::Problem& problem,
                                  const schedule::Schedule& made) const override {
     train::PolicyOptions decided;
-    const SplitLayout layout = split_layout(problem, nullptr, options_.pipeline);
+    const SplitLayout layout = layout_of(problem, nullptr, options_.pipeline);
     if (needs_profile()) {
       const std::vector<std::int64_t> counts = made.lane_sample_counts();
       std::vector<std::int64_t> samples;
@@ -168,7 +168,7 @@ class CoarseSplit final : public train::Policy {
       decided.push_back(share_option(problem, samples));
     }
     if (options_.pipeline && made.stages.size() > 1) {
-      add_stage_decisions(problem, made, decided);
+      add_stage_decisions(problem, made, layout, decided);
     }
     return decided;
   }
@@ -195,6 +195,11 @@ class CoarseSplit final : public train::Policy {
   }
 
  private:
+  SplitLayout layout_of(const plan::Problem& problem, const plan::Profile* profile,
+                        const std::optional<SplitPipelineOptions>& pipeline) const {
+    return split_layout(problem, profile, pipeline, options_.micro_batches);
+  }
+
   std::vector<SampleRange> shares_of(const plan::Problem& problem, const plan::Profile* profile,
                                      const SplitLayout& layout) const {
     if (options_.samples || options_.share) {
@@ -252,7 +257,7 @@ class CoarseSplit final : public train::Policy {
   std::pair<std::string, std::string> best_option(
       const plan::Problem& problem, const plan::Profile& profile,
       const std::optional<SplitPipelineOptions>& pipeline) const {
-    const SplitLayout layout = split_layout(problem, &profile, pipeline);
+    const SplitLayout layout = layout_of(problem, &profile, pipeline);
     std::vector<std::int64_t> samples;
     for (const SampleRange& share : best_shares(problem, profile, layout, /*least=*/1)) {
       samples.push_back(share.count());
@@ -276,7 +281,7 @@ class CoarseSplit final : public train::Policy {
   }
 
   void add_stage_decisions(const plan::Problem& problem, const schedule::Schedule& made,
-                           train::PolicyOptions& decided) const {
+                           const SplitLayout& layout, train::PolicyOptions& decided) const {
     const SplitPipelineOptions& pipeline = *options_.pipeline;
     if (!pipeline.stages.cuts.empty()) {
       return;
@@ -286,7 +291,7 @@ class CoarseSplit final : public train::Policy {
          stage_decisions(problem, made, {}, pipeline_lanes(problem, pipeline))) {
       text += key + ": " + value + ", ";
     }
-    text += "micro_batches: " + std::to_string(pipeline.micro_batches);
+    text += "micro_batches: " + std::to_string(layout.pipeline_micro_batches);
     text += std::string(", schedule: ") + (pipeline.forwards_first ? "gpipe" : "one_f_one_b");
     text += std::string(", recompute: ") + (pipeline.recompute ? "true" : "false");
     decided.emplace_back("pipeline", "{" + text + "}");
@@ -303,9 +308,10 @@ deck::Schema pipeline_schema() {
   schema
       .integer("micro_batches",
                "Micro-batches: parts of the pipeline's share that are on their way at once; fewer "
-               "where it has fewer samples.")
+               "where it has fewer samples. Default: train.accumulate, or else 8.")
       .at_least(1)
-      .fallback(8);
+      .optional()
+      .example("8");
   schema
       .choice("schedule", {"one_f_one_b", "gpipe"},
               "Pipeline schedule: backward passes as early as can be, or after all forward passes.")
@@ -321,7 +327,7 @@ deck::Schema pipeline_schema() {
 
 SplitPipelineOptions pipeline_options(const deck::Section& section) {
   return {.stages = stage_options(section),
-          .micro_batches = section.integer("micro_batches"),
+          .micro_batches = micro_batches_option(section),
           .forwards_first = section.text("schedule") == "gpipe",
           .recompute = section.boolean("recompute")};
 }
@@ -341,6 +347,7 @@ CoarseSplitOptions options_in(const deck::Section& section) {
   if (by_list && !options.equal) {
     options.shares = section.reals("shares");
   }
+  options.micro_batches = micro_batches_option(section);
   if (section.has("pipeline")) {
     options.pipeline = pipeline_options(section.section("pipeline"));
   }
@@ -374,6 +381,13 @@ train::PolicyEntry coarse_split_entry() {
       .or_word("equal")
       .fallback("auto")
       .example("[1, 4, 4]");
+  schema
+      .integer("micro_batches",
+               "Gradient accumulation: parts in which a lane works through its share, one after "
+               "the other; fewer where it has fewer samples. Default: train.accumulate, or else 1.")
+      .at_least(1)
+      .optional()
+      .example("4");
   schema.section("pipeline", pipeline_schema()).optional().example("{lanes: [device0, device1]}");
   return {schema, [](const deck::Section& section) { return coarse_split(options_in(section)); }};
 }

@@ -113,12 +113,13 @@ class DataParallel final : public train::Policy {
     auto workers = lanes_for(keyword_, problem, {});
     std::ranges::rotate(workers.begin(), workers.begin() + first_, workers.begin() + first_ + 1);
     const Exchange exchange = exchange_for(problem);
-    schedule::Outline outline = outline_of(keyword_, problem);
+    const std::int64_t own = micro_batches_in(keyword_, problem, options_.micro_batches);
+    schedule::Outline outline = outline_of(keyword_, problem, Accumulation::done);
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
-    outline.micro_batches = micro_batches_for(keyword_, problem, options_.shares,
-                                              lane_names(problem), options_.micro_batches);
+    outline.micro_batches =
+        micro_batches_for(keyword_, problem, options_.shares, lane_names(problem), own);
     if (exchange == Exchange::chunked_broadcast) {
       return chunked_broadcast_schedule(problem, std::move(outline), workers, chunks);
     }
@@ -159,9 +160,10 @@ class DataParallel final : public train::Policy {
   }
 
   /// All micro-batches; the last one's backward bucket by bucket, each exchanged at once.
-  void add_backward_and_exchange(ScheduleBuilder& builder, const std::vector<Place>& workers,
-                                 const std::vector<Bucket>& buckets, Exchange exchange) const {
-    const auto own = static_cast<MicroBatch>(options_.micro_batches);
+  static void add_backward_and_exchange(ScheduleBuilder& builder, const std::vector<Place>& workers,
+                                        const std::vector<Bucket>& buckets, Exchange exchange) {
+    const auto own =
+        static_cast<MicroBatch>(builder.outline().micro_batches.size() / workers.size());
     for (MicroBatch turn = 0; turn < own; ++turn) {
       for (const Place worker : workers) {
         const MicroBatch micro_batch = worker * own + turn;
@@ -330,15 +332,16 @@ train::PolicyEntry data_parallel_entry() {
   schema
       .integer("micro_batches",
                "Micro-batches (gradient accumulation): parts in which a lane works through its "
-               "share, to save memory.")
+               "share, to save memory. Default: train.accumulate, or else 1.")
       .at_least(1)
-      .fallback(1);
+      .optional()
+      .example("4");
   return {schema, [](const deck::Section& section) {
             DataParallelOptions options;
             options.exchange = exchange_named(section.text("exchange"));
             options.shares = listed_shares(section);
             options.bucket_bytes = static_cast<std::int64_t>(section.bytes("bucket"));
-            options.micro_batches = section.integer("micro_batches");
+            options.micro_batches = micro_batches_option(section);
             options.chunks = section.is_word("chunks", "auto") ? 0 : section.integer("chunks");
             return data_parallel(std::move(options));
           }};

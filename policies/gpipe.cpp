@@ -26,21 +26,20 @@ class Gpipe final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const PipelineLayout layout =
-        layout_for(keyword_text, problem, profile, options_.stages,
-                   {.micro_batches = options_.micro_batches,
-                    .in_flight = options_.recompute == Recompute::always
-                                     ? plan::for_gpipe(1)
-                                     : plan::for_gpipe(options_.micro_batches)});
-    const auto micro_batches =
-        divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
-    const Program program = all_forward_then_all_backward();
+    const std::int64_t count = micro_batches_in(keyword_text, problem, options_.micro_batches,
+                                                micro_batches_of_a_pipeline);
+    const PipelineLayout layout = layout_for(
+        keyword_text, problem, profile, options_.stages,
+        {.micro_batches = count,
+         .in_flight = plan::for_gpipe(options_.recompute == Recompute::always ? 1 : count)});
+    const auto micro_batches = divide(keyword_text, problem, {0, problem.batch}, count);
+    const Program program = all_forward_then_all_backward(static_cast<schedule::MicroBatch>(count));
     std::vector<Program> programs(problem.places.size());
     for (const auto& places : layout.places) {
       programs[static_cast<std::size_t>(places.front())] = program;
     }
     schedule::ScheduleBuilder builder(
-        pipeline_outline(keyword_text, problem, layout, micro_batches));
+        pipeline_outline(keyword_text, problem, layout, micro_batches, {}, Accumulation::done));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
   }
@@ -58,8 +57,7 @@ class Gpipe final : public train::Policy {
   }
 
  private:
-  Program all_forward_then_all_backward() const {
-    const auto count = static_cast<schedule::MicroBatch>(options_.micro_batches);
+  Program all_forward_then_all_backward(schedule::MicroBatch count) const {
     Program program;
     for (schedule::MicroBatch micro_batch = 0; micro_batch < count; ++micro_batch) {
       const bool last = micro_batch == count - 1;
@@ -92,11 +90,13 @@ train::PolicyEntry gpipe_entry() {
                       "Pipeline parallelism: micro-batches go through the stages, all forward "
                       "passes, then all backward passes.");
   schema
-      .integer("micro_batches",
-               "Micro-batches: parts of the batch that are on their way at once; more of them "
-               "leave less idle time, and less work for each kernel.")
+      .integer(
+          "micro_batches",
+          "Micro-batches: parts of the batch that are on their way at once; more of them leave "
+          "less idle time, and less work for each kernel. Default: train.accumulate, or else 8.")
       .at_least(1)
-      .fallback(8);
+      .optional()
+      .example("8");
   schema
       .choice("recompute", {"never", "except_last", "always"},
               "Activation recomputation: whether activations are kept for backward or computed "
@@ -105,8 +105,8 @@ train::PolicyEntry gpipe_entry() {
       .fallback("never");
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {
-            return gpipe({section.integer("micro_batches"),
-                          recompute_named(section.text("recompute")), stage_options(section)});
+            return gpipe({micro_batches_option(section), recompute_named(section.text("recompute")),
+                          stage_options(section)});
           }};
 }
 

@@ -28,6 +28,7 @@ namespace zygos::policies {
 namespace {
 
 constexpr const char* keyword_text = "hippie";
+constexpr std::int64_t default_micro_batches = 4;
 
 using schedule::MicroBatch;
 using schedule::Place;
@@ -131,8 +132,9 @@ class Hippie final : public train::Policy {
       refuse("replicas is " + std::to_string(replicas()) + " and there are " +
              std::to_string(lanes.size()) + " lanes; a replica of the pipeline has one or more");
     }
-    schedule::Outline outline = outline_of(keyword_text, problem);
-    outline.micro_batches = micro_batches_of(problem);
+    const std::int64_t own = own_micro_batches(problem);
+    schedule::Outline outline = outline_of(keyword_text, problem, Accumulation::done);
+    outline.micro_batches = micro_batches_of(problem, own);
     outline.stages = stages_of(problem, profile, lanes, lanes_each);
     const auto lane_of_stage = lanes_of_stages(outline.stages.size(), lanes_each);
     const PipelineLayout layout = laid_out(outline, [&](std::size_t stage, std::size_t replica) {
@@ -160,7 +162,9 @@ class Hippie final : public train::Policy {
       const std::vector<double> rates = replica_rates(problem, profile, replicas);
       const double slowest = *std::ranges::min_element(rates);
       const double whole = std::accumulate(rates.begin(), rates.end(), 0.0);
-      for (const std::int64_t micro_batches : {4, 8}) {
+      const auto counts = problem.accumulate > 0 ? std::vector<std::int64_t>{problem.accumulate}
+                                                 : std::vector<std::int64_t>{4, 8};
+      for (const std::int64_t micro_batches : counts) {
         const auto least = static_cast<double>(micro_batches * problem.unit());
         if (static_cast<double>(replicas) * least > static_cast<double>(problem.batch)) {
           continue;
@@ -181,17 +185,24 @@ class Hippie final : public train::Policy {
  private:
   std::size_t replicas() const { return static_cast<std::size_t>(options_.replicas); }
 
+  /// Of each replica.
+  std::int64_t own_micro_batches(const plan::Problem& problem) const {
+    return micro_batches_in(keyword_text, problem, options_.micro_batches, default_micro_batches);
+  }
+
   /// Of replica 0, then of replica 1 and so on.
-  std::vector<schedule::SampleRange> micro_batches_of(const plan::Problem& problem) const {
+  std::vector<schedule::SampleRange> micro_batches_of(const plan::Problem& problem,
+                                                      std::int64_t own) const {
     if (options_.shares.empty()) {
-      return divide(keyword_text, problem, {0, problem.batch},
-                    options_.replicas * options_.micro_batches, "replicas times micro_batches");
+      return divide(keyword_text, problem, {0, problem.batch}, options_.replicas * own,
+                    problem.accumulate > 0 ? "replicas times train.accumulate"
+                                           : "replicas times micro_batches");
     }
     std::vector<std::string> names;
     for (std::size_t replica = 0; replica < replicas(); ++replica) {
       names.push_back("replica " + std::to_string(replica));
     }
-    return micro_batches_for(keyword_text, problem, options_.shares, names, options_.micro_batches);
+    return micro_batches_for(keyword_text, problem, options_.shares, names, own);
   }
 
   /// In proportion. Stages of one replica take the same time on lanes that are equally fast, so
@@ -238,7 +249,8 @@ class Hippie final : public train::Policy {
       return;
     }
     const std::int64_t samples = std::max<std::int64_t>(
-        1, problem.batch / (options_.replicas * std::max<std::int64_t>(1, options_.micro_batches)));
+        1, problem.batch /
+               (options_.replicas * std::max<std::int64_t>(1, own_micro_batches(problem))));
     for (std::int32_t node = 0; node < problem.model.node_count(); ++node) {
       double seconds = 0.0;
       for (const Place lane : lanes) {
@@ -267,7 +279,7 @@ class Hippie final : public train::Policy {
   PipelineLayout laid_out(schedule::Outline& outline, LaneOf&& lane_of) const {
     PipelineLayout layout;
     layout.stages = outline.stages;
-    layout.micro_batches_in_turn = options_.micro_batches;
+    layout.micro_batches_in_turn = std::ssize(outline.micro_batches) / options_.replicas;
     for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
       auto& places = layout.places.emplace_back();
       for (std::size_t replica = 0; replica < replicas(); ++replica) {
@@ -284,8 +296,8 @@ class Hippie final : public train::Policy {
 
   schedule::Schedule woven(schedule::Outline outline, const PipelineLayout& layout,
                            const std::vector<std::size_t>& lane_of_stage) const {
-    const auto order =
-        PassOrder(lane_of_stage, static_cast<std::size_t>(options_.micro_batches)).find();
+    const std::size_t own = outline.micro_batches.size() / replicas();
+    const auto order = PassOrder(lane_of_stage, own).find();
     std::vector<Program> programs(outline.places.size());
     for (std::size_t replica = 0; replica < replicas(); ++replica) {
       add_replica(programs, layout, order, replica);
@@ -303,7 +315,7 @@ class Hippie final : public train::Policy {
   void add_replica(std::vector<Program>& programs, const PipelineLayout& layout,
                    const std::vector<StagePass>& order, std::size_t replica) const {
     const auto first =
-        static_cast<MicroBatch>(options_.micro_batches * static_cast<std::int64_t>(replica));
+        static_cast<MicroBatch>(layout.micro_batches_in_turn * static_cast<std::int64_t>(replica));
     std::vector<MicroBatch> forwards(layout.depth(), first);
     std::vector<MicroBatch> backwards(layout.depth(), first);
     const auto program_of = [&](std::size_t stage) -> Program& {
@@ -344,9 +356,10 @@ train::PolicyEntry hippie_entry() {
   schema
       .integer("micro_batches",
                "Micro-batches: parts of a replica's share that go through its stages one after the "
-               "other.")
+               "other. Default: train.accumulate, or else 4.")
       .at_least(1)
-      .fallback(4);
+      .optional()
+      .example("4");
   schema
       .reals("shares",
              "Batch shares: what each replica gets of the batch, in proportion; equal: the same "
@@ -371,7 +384,7 @@ train::PolicyEntry hippie_entry() {
       .example("[device, host]");
   return {schema, [](const deck::Section& section) {
             return hippie({.replicas = section.integer("replicas"),
-                           .micro_batches = section.integer("micro_batches"),
+                           .micro_batches = micro_batches_option(section),
                            .stages = stage_options(section),
                            .shares = listed_shares(section)});
           }};

@@ -104,20 +104,32 @@ class OffloadedStep {
  private:
   Place owner_of(std::int32_t part) const { return owners_[static_cast<std::size_t>(part)]; }
 
+  /// Micro-batches of a worker.
+  MicroBatch own() const {
+    return static_cast<MicroBatch>(builder_.outline().micro_batches.size() / workers_.size());
+  }
+
+  /// All micro-batches, but for the backward pass of each worker's last one.
   void add_forward() {
     MicroBatch micro_batch = 0;
     for (const Place worker : workers_) {
-      builder_.load(worker, micro_batch);
-      builder_.forward(worker, micro_batch);
-      builder_.loss(worker, micro_batch);
-      ++micro_batch;
+      for (MicroBatch turn = 0; turn < own(); ++turn) {
+        builder_.load(worker, micro_batch);
+        builder_.forward(worker, micro_batch);
+        builder_.loss(worker, micro_batch);
+        if (turn + 1 < own()) {
+          builder_.backward(worker, micro_batch);
+        }
+        ++micro_batch;
+      }
     }
   }
 
   void add_backward(NodeRange nodes) {
-    MicroBatch micro_batch = 0;
+    MicroBatch last = own() - 1;
     for (const Place worker : workers_) {
-      builder_.backward(worker, micro_batch++, nodes);
+      builder_.backward(worker, last, nodes);
+      last += own();
     }
   }
 
@@ -261,13 +273,24 @@ schedule::Schedule offload_schedule(const plan::Problem& problem, const Offload&
   static_cast<void>(lanes_for(offload.policy, problem, {}));  // there are at least two
   const Place owner = owner_in(problem, offload);
   const auto workers = workers_beside(problem, owner, offload);
-  schedule::Outline outline = outline_of(offload.policy, problem);
+  schedule::Outline outline = outline_of(offload.policy, problem, Accumulation::done);
   for (const Place worker : workers) {
     outline.places[static_cast<std::size_t>(worker)].stage = 0;
   }
-  outline.micro_batches = divide(offload.policy, problem, {0, problem.batch},
-                                 static_cast<std::int64_t>(workers.size()), "number of workers");
+  const std::int64_t own = micro_batches_in(offload.policy, problem, {});
+  for (const schedule::SampleRange& share :
+       divide(offload.policy, problem, {0, problem.batch},
+              static_cast<std::int64_t>(workers.size()), "number of workers")) {
+    const auto pieces = divide(offload.policy, problem, share, own);
+    outline.micro_batches.insert(outline.micro_batches.end(), pieces.begin(), pieces.end());
+  }
   if (offload.streams) {
+    if (own > 1) {
+      refuse(offload,
+             "train.accumulate is " + std::to_string(own) +
+                 ", and with weights: host a worker keeps no gradient from one micro-batch "
+                 "to the next; leave one of them");
+    }
     if (problem.chunk > 0) {
       refuse(offload,
              "strict mode keeps several partial sums of each gradient on a worker, and with "

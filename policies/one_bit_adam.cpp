@@ -70,23 +70,21 @@ class OneBitAdam final : public train::Policy {
                               const plan::Profile* /*profile*/) const override {
     const auto workers = lanes_for(keyword_text, problem, {});
     require_fit(problem);
-    schedule::Outline outline = outline_of(keyword_text, problem);
+    schedule::Outline outline = outline_of(keyword_text, problem, Accumulation::done);
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
-    outline.micro_batches = shares_for(keyword_text, problem, options_.shares, lane_names(problem));
+    const std::int64_t own = micro_batches_in(keyword_text, problem, {});
+    outline.micro_batches =
+        micro_batches_for(keyword_text, problem, options_.shares, lane_names(problem), own);
     outline.codecs.gradients = schedule::Codec::one_bit;
     outline.compress_after = problem.compress_after;
     const auto buckets = add_buckets(outline, options_.bucket_bytes, workers.size());
     ScheduleBuilder builder(std::move(outline));
-    for (const Place worker : workers) {
-      builder.load(worker, worker);
-      builder.forward(worker, worker);
-      builder.loss(worker, worker);
-    }
+    const MicroBatch last = add_micro_batches(builder, workers);
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       for (const Place worker : workers) {
-        builder.backward(worker, worker, buckets[i].nodes);
+        builder.backward(worker, worker * (last + 1) + last, buckets[i].nodes);
       }
       reduce_chunks(builder, workers, buckets[i]);
       if (i > 0) {
@@ -101,6 +99,24 @@ class OneBitAdam final : public train::Policy {
   }
 
  private:
+  /// All but the backward pass of each worker's last one; returns how many come before that.
+  static MicroBatch add_micro_batches(ScheduleBuilder& builder, const std::vector<Place>& workers) {
+    const auto own =
+        static_cast<MicroBatch>(builder.outline().micro_batches.size() / workers.size());
+    for (const Place worker : workers) {
+      for (MicroBatch turn = 0; turn < own; ++turn) {
+        const MicroBatch micro_batch = worker * own + turn;
+        builder.load(worker, micro_batch);
+        builder.forward(worker, micro_batch);
+        builder.loss(worker, micro_batch);
+        if (turn + 1 < own) {
+          builder.backward(worker, micro_batch);
+        }
+      }
+    }
+    return own - 1;
+  }
+
   /// Calls f(part, owner, others) for every chunk with something in it.
   template <class F>
   static void for_each_chunk(const std::vector<Place>& workers, const Bucket& bucket, F&& f) {

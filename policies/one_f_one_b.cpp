@@ -25,11 +25,13 @@ class OneForwardOneBackward final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const PipelineLayout layout = layout_for(
-        keyword_text, problem, profile, options_.stages,
-        {.micro_batches = options_.micro_batches,
-         .in_flight = plan::for_one_f_one_b(options_.recompute ? 1 : options_.micro_batches)});
-    const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
+    const std::int64_t count = micro_batches_in(keyword_text, problem, options_.micro_batches,
+                                                micro_batches_of_a_pipeline);
+    const PipelineLayout layout =
+        layout_for(keyword_text, problem, profile, options_.stages,
+                   {.micro_batches = count,
+                    .in_flight = plan::for_one_f_one_b(options_.recompute ? 1 : count)});
+    const auto pieces = divide(keyword_text, problem, {0, problem.batch}, count);
     std::vector<schedule::MicroBatch> micro_batches(pieces.size());
     std::iota(micro_batches.begin(), micro_batches.end(), 0);
     std::vector<Program> programs(problem.places.size());
@@ -40,7 +42,8 @@ class OneForwardOneBackward final : public train::Policy {
       programs[static_cast<std::size_t>(layout.places[stage].front())] =
           alternating(micro_batches, warm_ups, micro_batches.size(), keeps);
     }
-    schedule::ScheduleBuilder builder(pipeline_outline(keyword_text, problem, layout, pieces));
+    schedule::ScheduleBuilder builder(
+        pipeline_outline(keyword_text, problem, layout, pieces, {}, Accumulation::done));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
   }
@@ -74,9 +77,11 @@ train::PolicyEntry one_f_one_b_entry() {
   schema
       .integer("micro_batches",
                "Micro-batches: parts of the batch that go through the stages one after the other; "
-               "more of them leave less idle time, and less work for each kernel.")
+               "more of them leave less idle time, and less work for each kernel. Default: "
+               "train.accumulate, or else 8.")
       .at_least(1)
-      .fallback(8);
+      .optional()
+      .example("8");
   schema
       .boolean("recompute",
                "Activation recomputation: whether activations are computed once more for backward "
@@ -84,7 +89,7 @@ train::PolicyEntry one_f_one_b_entry() {
       .fallback(false);
   add_stage_keys(schema);
   return {schema, [](const deck::Section& section) {
-            return one_f_one_b({section.integer("micro_batches"), section.boolean("recompute"),
+            return one_f_one_b({micro_batches_option(section), section.boolean("recompute"),
                                 stage_options(section)});
           }};
 }

@@ -19,7 +19,13 @@ namespace {
 using schedule::NodeRange;
 using schedule::SampleRange;
 
+constexpr const char* micro_batches_key = "micro_batches";
+
 std::string said_by(const std::string& policy) { return "policy '" + policy + "': "; }
+
+std::string accumulates(const plan::Problem& problem) {
+  return "train.accumulate is " + std::to_string(problem.accumulate);
+}
 
 std::vector<NodeRange> stages_at(const std::string& policy, const plan::Problem& problem,
                                  const std::vector<std::string>& cuts) {
@@ -96,7 +102,16 @@ std::vector<NodeRange> balanced_stages(const std::vector<double>& work, std::siz
 
 }  // namespace
 
-schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
+schedule::Outline outline_of(std::string policy, const plan::Problem& problem,
+                             Accumulation accumulation) {
+  if (problem.accumulate > 1 && accumulation == Accumulation::none) {
+    throw UsageError(said_by(policy) + accumulates(problem) +
+                     ", and it has no step of one update after several micro-batches one after the "
+                     "other; policies that have are single, coarse_split, data_parallel, mirrored, "
+                     "multi_worker_mirrored, central_storage, one_bit_adam, zero_offload, cotrain, "
+                     "gpipe, one_f_one_b and hippie. Choose one of them, or leave train.accumulate "
+                     "out");
+  }
   schedule::Outline outline;
   outline.policy = std::move(policy);
   outline.batch = problem.batch;
@@ -112,6 +127,26 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem) {
     outline.places.push_back({place.name, place.host_accessible, -1});
   }
   return outline;
+}
+
+std::int64_t micro_batches_in(const std::string& policy, const plan::Problem& problem,
+                              const std::optional<std::int64_t>& own, std::int64_t otherwise,
+                              const std::string& key) {
+  if (problem.accumulate < 1) {
+    return own.value_or(otherwise);
+  }
+  if (own && *own != problem.accumulate) {
+    throw UsageError(said_by(policy) + accumulates(problem) + " and policy." + key + " is " +
+                     std::to_string(*own) +
+                     "; both say in how many micro-batches a worker trains its share of a batch: "
+                     "leave one of them out");
+  }
+  return problem.accumulate;
+}
+
+std::optional<std::int64_t> micro_batches_option(const deck::Section& section) {
+  return section.has(micro_batches_key) ? std::optional(section.integer(micro_batches_key))
+                                        : std::nullopt;
 }
 
 schedule::Place place_of_stage(schedule::Outline& outline, schedule::Place lane,
@@ -141,7 +176,7 @@ void add_pass(schedule::ScheduleBuilder& builder, schedule::Place place,
 
 schedule::Schedule whole_batch_on(const std::string& policy, const plan::Problem& problem,
                                   schedule::Place place, std::int64_t micro_batches) {
-  schedule::Outline outline = outline_of(policy, problem);
+  schedule::Outline outline = outline_of(policy, problem, Accumulation::done);
   outline.places[static_cast<std::size_t>(place)].stage = 0;
   outline.micro_batches = divide(policy, problem, {0, problem.batch}, micro_batches);
   schedule::ScheduleBuilder builder(std::move(outline));
@@ -285,9 +320,11 @@ std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& 
   const std::int64_t unit = problem.unit();
   const std::int64_t units = (samples.count() + unit - 1) / unit;
   if (count < 1 || count > units) {
-    throw UsageError(said_by(policy) + key + " is " + std::to_string(count) + "; " +
-                     std::to_string(samples.count()) + " samples can be divided into 1 to " +
-                     std::to_string(units) + problem.unit_text());
+    const bool accumulated = problem.accumulate > 0 && key == micro_batches_key;
+    throw UsageError(said_by(policy) + (accumulated ? "train.accumulate" : key) + " is " +
+                     std::to_string(count) + "; " + std::to_string(samples.count()) +
+                     " samples can be divided into 1 to " + std::to_string(units) +
+                     problem.unit_text());
   }
   const auto bound = [&](std::int64_t piece) {
     return std::min(samples.end, samples.begin + units * piece / count * unit);

@@ -61,7 +61,11 @@ std::vector<train::PolicyOptions> micro_batches_to_try(const plan::Problem& prob
 schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,
                                    const PipelineLayout& layout,
                                    std::vector<schedule::SampleRange> micro_batches,
-                                   std::vector<schedule::SampleRange> updates = {});
+                                   std::vector<schedule::SampleRange> updates = {},
+                                   Accumulation accumulation = Accumulation::none);
+
+/// Of synchronous pipelines where neither the problem nor the policy's options say how many.
+inline constexpr std::int64_t micro_batches_of_a_pipeline = 8;
 
 /// One thing a place does.
 struct Move {

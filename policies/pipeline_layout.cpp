@@ -97,8 +97,9 @@ PipelineLayout layout_for(const std::string& policy, const plan::Problem& proble
 schedule::Outline pipeline_outline(const std::string& policy, const plan::Problem& problem,
                                    const PipelineLayout& layout,
                                    std::vector<schedule::SampleRange> micro_batches,
-                                   std::vector<schedule::SampleRange> updates) {
-  schedule::Outline outline = outline_of(policy, problem);
+                                   std::vector<schedule::SampleRange> updates,
+                                   Accumulation accumulation) {
+  schedule::Outline outline = outline_of(policy, problem, accumulation);
   outline.stages = layout.stages;
   outline.micro_batches = std::move(micro_batches);
   outline.updates = std::move(updates);
@@ -143,6 +144,9 @@ train::PolicyOptions stage_decisions(const plan::Problem& problem, const schedul
 
 std::vector<train::PolicyOptions> micro_batches_to_try(const plan::Problem& problem,
                                                        std::int64_t least) {
+  if (problem.accumulate > 0) {
+    return {{}};
+  }
   const std::int64_t unit = problem.unit();
   std::vector<train::PolicyOptions> found;
   for (std::int64_t count = least; count <= 16 && count * unit <= problem.batch; count *= 2) {

@@ -9,13 +9,28 @@
 #include "zygos/schedule/builder.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace zygos::policies {
 
-/// Places, batch and model of the problem; no place has a stage yet.
-schedule::Outline outline_of(std::string policy, const plan::Problem& problem);
+/// Whether a policy's step sums the gradients of as many micro-batches as Problem::accumulate says.
+enum class Accumulation : std::uint8_t { none, done };
+
+/// Places, batch and model of the problem; no place has a stage yet. UsageError with the policies
+/// that can do it for a problem that accumulates where the policy does not.
+schedule::Outline outline_of(std::string policy, const plan::Problem& problem,
+                             Accumulation accumulation = Accumulation::none);
+
+/// How many micro-batches a worker has: Problem::accumulate, or the policy's own option, or
+/// `otherwise`. UsageError if both are given and differ; `key` is the name of the option.
+std::int64_t micro_batches_in(const std::string& policy, const plan::Problem& problem,
+                              const std::optional<std::int64_t>& own, std::int64_t otherwise = 1,
+                              const std::string& key = "micro_batches");
+
+/// The option `micro_batches` of a deck's policy, if it is there.
+std::optional<std::int64_t> micro_batches_option(const deck::Section& section);
 
 /// Gives the stage to a place of the lane that has none yet: the lane's own, or else a further one,
 /// named "host#2".
@@ -46,7 +61,7 @@ std::vector<schedule::Place> lanes_for(const std::string& policy, const plan::Pr
 
 /// `samples` in `count` neighbouring pieces that differ by at most one sample, or, where the
 /// problem asks for chunks, by at most one chunk. UsageError if a piece would have none; `key` is
-/// the option that asked for `count`.
+/// the option that asked for `count`, of which micro_batches can stand for train.accumulate.
 std::vector<schedule::SampleRange> divide(const std::string& policy, const plan::Problem& problem,
                                           schedule::SampleRange samples, std::int64_t count,
                                           const std::string& key = "micro_batches");

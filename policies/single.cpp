@@ -18,7 +18,8 @@ class Single final : public train::Policy {
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
-    return whole_batch_on("single", problem, place_in(problem), options_.micro_batches);
+    return whole_batch_on("single", problem, place_in(problem),
+                          micro_batches_in("single", problem, options_.micro_batches));
   }
 
   std::vector<train::PolicyOptions> candidates(const plan::Problem& problem,
@@ -60,12 +61,13 @@ train::PolicyEntry single_entry() {
       .integer("micro_batches",
                "Micro-batches (gradient accumulation): parts of the batch that are trained one "
                "after the other, their gradients summed before the update: so many times less "
-               "memory for activations.")
+               "memory for activations. Default: train.accumulate, or else 1.")
       .at_least(1)
-      .fallback(1);
+      .optional()
+      .example("4");
   return {schema, [](const deck::Section& section) {
             return single({section.has("lane") ? section.text("lane") : std::string(),
-                           section.integer("micro_batches")});
+                           micro_batches_option(section)});
           }};
 }
 

@@ -102,6 +102,16 @@ Schema train_schema() {
       .in_range(1, 1e9)
       .required()
       .example("100");
+  schema
+      .integer("accumulate",
+               "Gradient accumulation: a step's batch is computed as so many micro-batches one "
+               "after the other, whose gradients are added before the one update; the same "
+               "gradient with the activations of one micro-batch in memory. `batch` stays the "
+               "samples of a step. Where the policy divides the batch between lanes, each lane's "
+               "share is computed so. Default: as the policy's `micro_batches` says.")
+      .in_range(1, 1e9)
+      .optional()
+      .example("4");
   schema.boolean("shuffle", "Shuffling: whether every epoch has its own order.").fallback(true);
   schema
       .boolean("drop_last",

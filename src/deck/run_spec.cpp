@@ -217,6 +217,16 @@ void refuse_unknown_metrics(const Section& section, const std::vector<std::strin
   }
 }
 
+void refuse_many_micro_batches(const Section& section, const TrainSpec& train, Findings& findings) {
+  if (*train.accumulate > train.batch) {
+    findings.error(section.position("accumulate"),
+                   "'accumulate' divides a batch of " + std::to_string(train.batch) +
+                       " samples into " + std::to_string(*train.accumulate) + " micro-batches",
+                   "each has a sample at least: set 'accumulate' to 1 to " +
+                       std::to_string(train.batch) + ", or raise 'batch'");
+  }
+}
+
 TrainSpec train_of(const Section& section, Findings& findings) {
   TrainSpec train;
   if (section.has("epochs")) {
@@ -234,6 +244,10 @@ TrainSpec train_of(const Section& section, Findings& findings) {
                    "add 'epochs: 10'");
   }
   train.batch = section.integer("batch");
+  if (section.has("accumulate")) {
+    train.accumulate = section.integer("accumulate");
+    refuse_many_micro_batches(section, train, findings);
+  }
   train.shuffle = section.boolean("shuffle");
   train.drop_last = section.boolean("drop_last");
   if (!section.is_word("double_buffer", "auto")) {

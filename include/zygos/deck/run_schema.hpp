@@ -211,6 +211,7 @@ struct TrainSpec {
   std::optional<std::int64_t> epochs;  ///< one of epochs and steps is set
   std::optional<std::int64_t> steps;
   std::int64_t batch = 0;
+  std::optional<std::int64_t> accumulate{};  ///< micro-batches of a step; none: as the policy says
   bool shuffle = true;
   bool drop_last = false;
   std::optional<bool> double_buffer;  ///< none: auto

@@ -32,6 +32,10 @@ struct Problem {
   /// Strict mode: gradients are summed over chunks of this many samples in a fixed tree, so shares
   /// and micro-batches must end at multiples of it, and a ring's order is no option. 0: off.
   std::int64_t chunk = 0;
+  /// Gradient accumulation: in how many micro-batches, one after the other, every worker computes
+  /// its share of the batch before the one update. 0: as the policy's own options say. A policy
+  /// that can't do it refuses more than 1.
+  std::int64_t accumulate = 0;
   /// Updates clip the gradient by its norm over the model, so a place that updates a part of it
   /// needs the squares of all others first: see ScheduleBuilder::exchange_squares().
   bool clips = false;

@@ -15,8 +15,9 @@ namespace zygos::policies {
 
 /// The whole batch on one place.
 struct SingleOptions {
-  std::string place;               ///< lane name; empty: the first lane
-  std::int64_t micro_batches = 1;  ///< the gradient is summed over so many parts of the batch
+  std::string place;  ///< lane name; empty: the first lane
+  /// The gradient is summed over so many parts of the batch; none: plan::Problem::accumulate, or 1.
+  std::optional<std::int64_t> micro_batches{};
 };
 train::PolicyPtr single(SingleOptions options);
 
@@ -29,10 +30,11 @@ struct StageOptions {
 /// Lanes that are one worker of a coarse split: its share of the batch goes through them in
 /// micro-batches.
 struct SplitPipelineOptions {
-  StageOptions stages{};           ///< no lanes: all that are no host lanes
-  std::int64_t micro_batches = 8;  ///< fewer where the share has fewer samples
-  bool forwards_first = false;     ///< as gpipe; else as one_f_one_b
-  bool recompute = false;          ///< activations for backward, instead of keeping them
+  StageOptions stages{};  ///< no lanes: all that are no host lanes
+  /// Fewer where the share has fewer samples; none: plan::Problem::accumulate, or 8.
+  std::optional<std::int64_t> micro_batches{};
+  bool forwards_first = false;  ///< as gpipe; else as one_f_one_b
+  bool recompute = false;       ///< activations for backward, instead of keeping them
 };
 
 /// Data parallel over unequal workers (policies.md 3.17): each trains its share of the batch,
@@ -45,6 +47,9 @@ struct CoarseSplitOptions {
   std::vector<double> shares{};         ///< by worker, in proportion; 0: takes no part
   bool equal = false;                   ///< the same for all workers
   std::optional<SplitPipelineOptions> pipeline{};
+  /// Of each lane with the whole model, one after the other; fewer where its share has fewer
+  /// samples. None: plan::Problem::accumulate, or 1.
+  std::optional<std::int64_t> micro_batches{};
 };
 train::PolicyPtr coarse_split(CoarseSplitOptions options);
 
@@ -63,7 +68,7 @@ enum class Recompute : std::uint8_t {
 
 /// Micro-batches through stages, all forwards, then all backwards (policies.md 3.6).
 struct GpipeOptions {
-  std::int64_t micro_batches = 8;
+  std::optional<std::int64_t> micro_batches{};  ///< none: plan::Problem::accumulate, or 8
   Recompute recompute = Recompute::never;
   StageOptions stages;
 };
@@ -71,7 +76,7 @@ train::PolicyPtr gpipe(GpipeOptions options);
 
 /// Micro-batches through stages, each backward as early as can be, one update (1F1B with flush).
 struct OneFOneBOptions {
-  std::int64_t micro_batches = 8;
+  std::optional<std::int64_t> micro_batches{};  ///< as in GpipeOptions
   bool recompute = false;
   StageOptions stages;
 };
@@ -80,10 +85,11 @@ train::PolicyPtr one_f_one_b(OneFOneBOptions options);
 /// Replicas of a pipeline; stages exchange their gradients as soon as they are complete, one after
 /// the other, while earlier stages still compute (policies.md 3.9).
 struct HippieOptions {
-  std::int64_t replicas = 2;       ///< of the pipeline, each with its share of the lanes
-  std::int64_t micro_batches = 4;  ///< of each replica
-  StageOptions stages;             ///< lanes: first those of the first replica
-  std::vector<double> shares{};    ///< of the batch, by replica, in proportion; empty: equal
+  std::int64_t replicas = 2;  ///< of the pipeline, each with its share of the lanes
+  /// Of each replica; none: plan::Problem::accumulate, or 4.
+  std::optional<std::int64_t> micro_batches{};
+  StageOptions stages;           ///< lanes: first those of the first replica
+  std::vector<double> shares{};  ///< of the batch, by replica, in proportion; empty: equal
 };
 train::PolicyPtr hippie(HippieOptions options);
 
@@ -101,8 +107,9 @@ struct DataParallelOptions {
   Exchange exchange = Exchange::sharded;  ///< strict mode: ring and sharded mean all_reduce
   std::vector<double> shares;             ///< by place, in proportion; empty: equal
   std::int64_t bucket_bytes = 25'000'000;
-  std::int64_t micro_batches = 1;  ///< of each worker
-  std::int64_t chunks = 0;         ///< of chunked_broadcast; 0: from a profile
+  /// Of each worker; none: plan::Problem::accumulate, or 1.
+  std::optional<std::int64_t> micro_batches{};
+  std::int64_t chunks = 0;  ///< of chunked_broadcast; 0: from a profile
 };
 train::PolicyPtr data_parallel(DataParallelOptions options);
 

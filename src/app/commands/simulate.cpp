@@ -47,7 +47,9 @@ class Cluster {
         profile_(profile),
         place_(place),
         cluster_(cluster),
-        problem_(setup.problem()) {}
+        problem_(setup.problem()) {
+    problem_.accumulate = 0;  // each policy is simulated with micro-batches for so many workers
+  }
 
   std::vector<Row> rows() {
     add_data_parallel("single", 1, problem_.batch);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/plan/continued_plan.hpp"
 
+#include "app/run/resume_rules.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -17,10 +18,12 @@ namespace {
 
 /// Where stashed weights rest is no matter: a step ends with none. Trials have been made.
 bool changed(const load::CheckedDeck& deck, const io::Checkpoint& checkpoint,
-             const std::string& key) {
-  const auto changes = deck::differences(checkpoint.fact("deck"), deck.deck.resolved(), {key});
-  return std::ranges::any_of(changes, [](const deck::Difference& change) {
-    return change.key != "policy.stash" && change.key != "policy.trials";
+             const std::vector<std::string>& keys) {
+  const std::string policy = deck.spec.policy.text("type");
+  const auto changes = deck::differences(checkpoint.fact("deck"), deck.deck.resolved(), keys);
+  return std::ranges::any_of(changes, [&](const deck::Difference& change) {
+    return change.key != "policy.stash" && change.key != "policy.trials" &&
+           !was_written_out(change, policy);
   });
 }
 
@@ -66,11 +69,11 @@ void say_change(const RunSetup& setup, const io::Checkpoint& checkpoint,
 
 RunPlan continued_plan(RunSetup& setup, const load::CheckedDeck& deck,
                        const io::Checkpoint& checkpoint, bool fresh_profile, Console& console) {
-  if (!changed(deck, checkpoint, "policy")) {
+  if (!changed(deck, checkpoint, {"policy", "train.accumulate"})) {
     try {
       return recall_plan(setup, checkpoint, console);
     } catch (const CheckpointError&) {
-      if (!changed(deck, checkpoint, "lanes")) {
+      if (!changed(deck, checkpoint, {"lanes"})) {
         throw;
       }
     }

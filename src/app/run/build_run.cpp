@@ -317,6 +317,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
       train::steps_per_epoch(setup.training.size(), spec.train.batch, spec.train.drop_last),
       setup.test.has_value() || max_batches > 0);
   setup.chunk = spec.train.chunk;
+  setup.accumulate = spec.train.accumulate.value_or(0);
   setup.double_buffer = spec.train.double_buffer;
   setup.codecs = codecs_of(spec);
   setup.keep = {.newest = spec.checkpoint.keep,

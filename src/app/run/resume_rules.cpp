@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace zygos::app {
 
 namespace {
@@ -15,10 +17,11 @@ namespace {
 /// What decides the numbers a run learns, and which of them are best. Everything else (threads,
 /// reports, checkpoints, length) may change on the way.
 const std::vector<std::string>& binding_keys() {
-  static const std::vector<std::string> keys{"seed",         "precision",     "data",
-                                             "model",        "optimizer",     "policy",
-                                             "train.batch",  "train.shuffle", "train.drop_last",
-                                             "train.strict", "train.best_by", "link_precision"};
+  static const std::vector<std::string> keys{
+      "seed",          "precision",       "data",         "model",
+      "optimizer",     "policy",          "train.batch",  "train.accumulate",
+      "train.shuffle", "train.drop_last", "train.strict", "train.best_by",
+      "link_precision"};
   return keys;
 }
 
@@ -41,6 +44,14 @@ bool is_free(const deck::Difference& change) {
 }
 
 }  // namespace
+
+bool was_written_out(const deck::Difference& change, const std::string& policy) {
+  const bool undivided = policy == "single" || policy == "data_parallel";
+  const std::string_view fallback = undivided ? "1" : policy == "hippie" ? "4" : "8";
+  const bool of_policy =
+      change.key == "policy.micro_batches" || change.key == "policy.pipeline.micro_batches";
+  return of_policy && change.before == fallback && change.after == "(absent)";
+}
 
 std::filesystem::path folder_of(const load::CheckedDeck& checked, const std::string& run_dir) {
   if (!run_dir.empty()) {
@@ -87,9 +98,13 @@ void refuse_changed_deck(const load::CheckedDeck& checked, const io::Checkpoint&
   std::vector<std::string> keys = binding_keys();
   if (elastic == Elastic::policy) {
     std::erase(keys, "policy");
+    std::erase(keys, "train.accumulate");
   }
   auto changes = deck::differences(checkpoint.fact("deck"), checked.deck.resolved(), keys);
-  std::erase_if(changes, is_free);
+  const std::string policy = checked.spec.policy.text("type");
+  std::erase_if(changes, [&](const deck::Difference& change) {
+    return is_free(change) || was_written_out(change, policy);
+  });
   if (changes.empty()) {
     return;
   }

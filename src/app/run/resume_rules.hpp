@@ -33,6 +33,10 @@ enum class Elastic { no, policy };
 void refuse_changed_deck(const load::CheckedDeck& checked, const io::Checkpoint& checkpoint,
                          Elastic elastic);
 
+/// Whether the change is but that an earlier version wrote a default of `micro_batches` into decks
+/// with a policy of this keyword, and that the key is left out now unless it is given.
+bool was_written_out(const deck::Difference& change, const std::string& policy);
+
 /// Why a run that goes on from `checkpoint` has no steps left; empty if it has, or if what it ends
 /// with was not written.
 std::string nothing_left(const RunFolder& folder, const io::Checkpoint& checkpoint,

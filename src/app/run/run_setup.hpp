@@ -57,6 +57,7 @@ struct RunSetup {
   std::vector<std::uint32_t> first_batch;  ///< their ids
   train::TrainerOptions trainer;
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
+  std::int64_t accumulate = 0;                 ///< see plan::Problem::accumulate
   std::optional<bool> double_buffer{};         ///< `train.double_buffer`; none: auto
   ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
   schedule::LinkCodecs codecs;                 ///< `link_precision`, likewise
@@ -76,6 +77,7 @@ struct RunSetup {
   /// What policies may know of the run.
   plan::Problem problem() const {
     plan::Problem problem = train::problem_of(*graph, *lanes, dtype, target, trainer.batch, chunk);
+    problem.accumulate = accumulate;
     problem.batch_slots = batch_slots();
     problem.clips = optimizer->clip_norm().has_value();
     problem.optimizer_states = std::ssize(optimizer->state_names());
