@@ -139,6 +139,39 @@ TEST_CASE("A pipeline keeps as many micro-batches as its schedule says") {
   }
 }
 
+TEST_CASE("A replica beside a pipeline has micro-batches of its own, one at a time") {
+  for (const auto& model : {test::chain_of(5), test::with_skips(), test::with_fixed_head()}) {
+    for (const std::int64_t chunk : {0, 2}) {
+      auto problem = host_and_devices(2, 24, model);
+      problem.chunk = chunk;
+      auto options = piped(12, 3);
+      options.micro_batches = 4;
+      const auto schedule = coarse_split(options)->schedule(problem, nullptr);
+
+      CAPTURE(model.node_count(), chunk);
+      CHECK(schedule::validate(schedule).empty());
+      CHECK(schedule::validate(schedule.for_evaluation()).empty());
+      CHECK(schedule.micro_batches.size() == 4 + 3);
+      CHECK((!model.nodes.front().has_backward || test::max_in_flight(schedule, 0) == 1));
+    }
+  }
+}
+
+TEST_CASE("train.accumulate is the number of a pipeline's micro-batches, too") {
+  auto problem = host_and_devices(2, 24, test::chain_of(3));
+  problem.accumulate = 3;
+  auto options = piped(12, 3);
+  const auto said = coarse_split(options)->schedule(problem, nullptr);
+  options.pipeline->micro_batches.reset();
+
+  CHECK(said.micro_batches.size() == 3 + 3);
+  CHECK(coarse_split(options)->schedule(problem, nullptr).text() == said.text());
+  options.pipeline->micro_batches = 8;
+  CHECK_THROWS_MATCHES(coarse_split(options)->schedule(problem, nullptr), UsageError,
+                       MessageMatches(ContainsSubstring("train.accumulate is 3") &&
+                                      ContainsSubstring("policy.pipeline.micro_batches is 8")));
+}
+
 TEST_CASE("A pipeline of all lanes, of one lane, and of unknown lanes is refused") {
   const auto refused = [](const plan::Problem& problem, std::vector<std::string> lanes) {
     auto options = piped(4, 2);

@@ -10,6 +10,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <set>
@@ -29,6 +30,40 @@ schedule::Schedule split_with(CoarseSplitOptions options, const plan::Profile* p
 
 TEST_CASE("A coarse split of one to four makes the golden schedule") {
   CHECK(split_with({.share = 0.2, .samples = {}}).text() == test::golden("coarse_split"));
+}
+
+CoarseSplitOptions in_micro_batches(std::int64_t samples, std::int64_t micro_batches) {
+  return {.share = {}, .samples = samples, .micro_batches = micro_batches};
+}
+
+TEST_CASE("A coarse split in micro-batches of each share makes the golden schedule") {
+  CHECK(split_with(in_micro_batches(20, 2)).text() == test::golden("coarse_split_micro_batches"));
+}
+
+TEST_CASE("train.accumulate and the option micro_batches make the same coarse split") {
+  plan::Problem problem = test::host_and_device();
+  problem.accumulate = 2;
+
+  CHECK(coarse_split({.share = 0.2, .samples = {}})->schedule(problem, nullptr).text() ==
+        test::golden("coarse_split_micro_batches"));
+  CHECK_THROWS_MATCHES(coarse_split(in_micro_batches(20, 4))->schedule(problem, nullptr),
+                       UsageError,
+                       MessageMatches(ContainsSubstring("train.accumulate is 2") &&
+                                      ContainsSubstring("policy.micro_batches is 4")));
+  problem.accumulate = 101;
+  CHECK_THROWS_MATCHES(
+      coarse_split({.share = 0.2, .samples = {}})->schedule(problem, nullptr), UsageError,
+      MessageMatches(
+          ContainsSubstring("train.accumulate is 101; 100 samples can be divided into 1 to 100")));
+}
+
+TEST_CASE("A share of a coarse split with fewer samples has fewer micro-batches") {
+  const auto schedule = split_with(in_micro_batches(3, 8));
+
+  CHECK(schedule.micro_batches.size() == 3 + 8);
+  CHECK(schedule.micro_batches.front() == SampleRange{0, 1});
+  CHECK(schedule.micro_batches.back().end == 100);
+  CHECK(schedule::validate(schedule).empty());
 }
 
 TEST_CASE("A coarse split gives the first lane its share, rounded, and the rest to the second") {
@@ -57,11 +92,13 @@ TEST_CASE("Every coarse split is valid and works on every sample once") {
 
 TEST_CASE("A coarse split that leaves a lane without samples is the other's single schedule") {
   for (const std::int64_t samples : {0, 100}) {
-    auto alone =
-        single({samples == 0 ? "device" : "host"})->schedule(test::host_and_device(), nullptr);
-    alone.policy = "coarse_split";
+    for (const std::int64_t micro_batches : {1, 4}) {
+      auto alone = single({samples == 0 ? "device" : "host", micro_batches})
+                       ->schedule(test::host_and_device(), nullptr);
+      alone.policy = "coarse_split";
 
-    CHECK(split_with({.share = {}, .samples = samples}).text() == alone.text());
+      CHECK(split_with(in_micro_batches(samples, micro_batches)).text() == alone.text());
+    }
   }
 }
 
@@ -128,10 +165,16 @@ TEST_CASE("A coarse split of several lanes has the tasks of data parallel with a
     for (std::size_t lane = 0; lane < lanes; ++lane) {
       shares.push_back(1.0 + static_cast<double>(lane));
     }
-    CAPTURE(lanes);
-    CHECK(tasks_of(coarse_split(by_shares(shares))->schedule(problem, nullptr)) ==
-          tasks_of(data_parallel({.exchange = Exchange::all_reduce, .shares = shares})
-                       ->schedule(problem, nullptr)));
+    for (const std::int64_t micro_batches : {1, 2}) {
+      CAPTURE(lanes, micro_batches);
+      CoarseSplitOptions options = by_shares(shares);
+      options.micro_batches = micro_batches;
+      CHECK(tasks_of(coarse_split(options)->schedule(problem, nullptr)) ==
+            tasks_of(data_parallel({.exchange = Exchange::all_reduce,
+                                    .shares = shares,
+                                    .micro_batches = micro_batches})
+                         ->schedule(problem, nullptr)));
+    }
   }
 }
 

@@ -83,6 +83,14 @@ TEST_CASE("Two lanes make the golden schedule") {
   CHECK(made(lenet()).text() == test::golden("hybrid_conv_fc"));
 }
 
+TEST_CASE("Gradient accumulation is refused, with the policies that can do it") {
+  plan::Problem problem = lenet();
+  problem.accumulate = 2;
+  CHECK_THROWS_MATCHES(made(problem), UsageError,
+                       MessageMatches(ContainsSubstring("train.accumulate is 2") &&
+                                      ContainsSubstring("coarse_split, data_parallel")));
+}
+
 TEST_CASE("Convolutions are on all lanes, dense layers of more parameters than inputs are cut") {
   const auto schedule = made(lenet());
 

@@ -125,6 +125,9 @@ TEST_CASE("A deck chooses shares and pipeline of a coarse split") {
   CHECK(by_deck("{shares: [1, 2], pipeline: {lanes: [l2, l1], cuts: [c], micro_batches: 3, "
                 "schedule: gpipe, recompute: true}}") ==
         coarse_split(options)->schedule(problem, nullptr).text());
+  options = {.share = {}, .samples = {}, .shares = {1.0, 2.0, 1.0}, .micro_batches = 3};
+  CHECK(by_deck("{shares: [1, 2, 1], micro_batches: 3}") ==
+        coarse_split(options)->schedule(problem, nullptr).text());
   CHECK_THROWS_AS(policy_of("coarse_split", "{share: 0.5, shares: [1, 1]}"), UsageError);
 }
 
@@ -178,6 +181,7 @@ TEST_CASE("A deck chooses exchange, shares, buckets and micro-batches of data pa
 
 TEST_CASE("Options out of their range are findings of the deck") {
   CHECK_THROWS_AS(policy_of("gpipe", "micro_batches: 0"), deck::DeckError);
+  CHECK_THROWS_AS(policy_of("coarse_split", "micro_batches: 0"), deck::DeckError);
   CHECK_THROWS_AS(policy_of("gpipe", "recompute: sometimes"), deck::DeckError);
   CHECK_THROWS_AS(policy_of("layer_placement", "lanes: [l0]"), deck::DeckError);
   CHECK_THROWS_AS(policy_of("data_parallel", "shares: [1, 0]"), deck::DeckError);

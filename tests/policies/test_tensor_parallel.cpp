@@ -100,6 +100,14 @@ TEST_CASE("A block between two lanes makes the golden schedule") {
   CHECK(made(problem_of(mlp())).text() == test::golden("tensor_parallel"));
 }
 
+TEST_CASE("Gradient accumulation is refused, with policies that can do it") {
+  plan::Problem problem = problem_of(mlp());
+  problem.accumulate = 2;
+  CHECK_THROWS_MATCHES(made(problem), UsageError,
+                       MessageMatches(ContainsSubstring("train.accumulate is 2") &&
+                                      ContainsSubstring("coarse_split, data_parallel")));
+}
+
 TEST_CASE("Every block of a model is cut, and the first lane has what lies between") {
   const auto schedule = made(problem_of(two_blocks()));
 

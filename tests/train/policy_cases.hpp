@@ -7,7 +7,10 @@
 #include "policy_models.hpp"
 #include "small_run.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +50,28 @@ struct PolicyCase {
   bool has_strict_mode = true;
 };
 
+/// The policy with plan::Problem::accumulate, which a deck calls train.accumulate.
+class Accumulating final : public train::Policy {
+ public:
+  Accumulating(train::PolicyPtr policy, std::int64_t micro_batches)
+      : policy_(std::move(policy)), micro_batches_(micro_batches) {}
+  std::string_view keyword() const override { return policy_->keyword(); }
+  schedule::Schedule schedule(const plan::Problem& problem,
+                              const plan::Profile* profile) const override {
+    plan::Problem accumulated = problem;
+    accumulated.accumulate = micro_batches_;
+    return policy_->schedule(accumulated, profile);
+  }
+
+ private:
+  train::PolicyPtr policy_;
+  std::int64_t micro_batches_;
+};
+
+inline train::PolicyPtr accumulating(train::PolicyPtr policy, std::int64_t micro_batches) {
+  return std::make_shared<Accumulating>(std::move(policy), micro_batches);
+}
+
 inline std::vector<PolicyCase> synchronous_policies(const CutModel& model, bool strict = false) {
   using policies::Exchange;
   using policies::Recompute;
@@ -59,6 +84,21 @@ inline std::vector<PolicyCase> synchronous_policies(const CutModel& model, bool 
       {"coarse_split at 35", 2, policies::coarse_split({.share = {}, .samples = 35})},
       {"coarse_split, 3 lanes", 3,
        policies::coarse_split({.share = {}, .samples = {}, .shares = {2.0, 1.0, 5.0}})},
+      {"coarse_split, micro-batches", 2,
+       policies::coarse_split({.share = {}, .samples = 15, .micro_batches = 2})},
+      {"coarse_split, 3 lanes, micro-batches", 3,
+       policies::coarse_split(
+           {.share = {}, .samples = {}, .shares = {2.0, 1.0, 5.0}, .micro_batches = 3})},
+      {"multi_worker_mirrored, accumulating", 3,
+       accumulating(policies::multi_worker_mirrored(), 2)},
+      {"zero_offload, accumulating", 2,
+       accumulating(policies::zero_offload({.owner = {}, .bucket_bytes = 500}), 3)},
+      {"zero_offload, 3 lanes, accumulating", 3,
+       accumulating(policies::zero_offload({.owner = {}, .bucket_bytes = 500}), 2),
+       /*has_strict_mode=*/false},
+      {"cotrain, accumulating", 2,
+       accumulating(policies::cotrain({.owner = {}, .bucket_bytes = 500, .device_layers = 1.4}), 2),
+       /*has_strict_mode=*/false},
       {"layer_placement, 2 lanes", 2, policies::layer_placement({.stages = two})},
       {"layer_placement, 3 lanes", 3, policies::layer_placement({.stages = three})},
       {"gpipe, 4 lanes", 4, policies::gpipe({.micro_batches = 8, .stages = four})},
@@ -91,6 +131,9 @@ inline std::vector<PolicyCase> synchronous_policies(const CutModel& model, bool 
          split({1.0, 7.0}, beside(model.three, {"worker1", "worker2", "worker3"}, true))});
     cases.push_back({"coarse_split, two replicas and a pipeline", 4,
                      split({2.0, 5.0, 1.0}, beside(model.two, {"worker1", "worker3"}, false))});
+    cases.push_back(
+        {"coarse_split, accumulating beside a pipeline", 3,
+         accumulating(split({5.0, 3.0}, beside(model.two, {"worker1", "worker2"}, true)), 4)});
   }
   cases.push_back({"hippie, one replica", 3,
                    policies::hippie({.replicas = 1, .micro_batches = 8, .stages = three})});
