@@ -106,11 +106,11 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem,
                              Accumulation accumulation) {
   if (problem.accumulate > 1 && accumulation == Accumulation::none) {
     throw UsageError(said_by(policy) + accumulates(problem) +
-                     ", and it has no step of one update after several micro-batches one after the "
-                     "other; policies that have are single, coarse_split, data_parallel, mirrored, "
+                     ", and this policy does not add up the gradients of micro-batches before one "
+                     "update; single, coarse_split, data_parallel, mirrored, "
                      "multi_worker_mirrored, central_storage, one_bit_adam, zero_offload, cotrain, "
-                     "gpipe, one_f_one_b and hippie. Choose one of them, or leave train.accumulate "
-                     "out");
+                     "gpipe, one_f_one_b and hippie do: choose one of them, or leave "
+                     "train.accumulate out");
   }
   schedule::Outline outline;
   outline.policy = std::move(policy);
@@ -138,8 +138,8 @@ std::int64_t micro_batches_in(const std::string& policy, const plan::Problem& pr
   if (own && *own != problem.accumulate) {
     throw UsageError(said_by(policy) + accumulates(problem) + " and policy." + key + " is " +
                      std::to_string(*own) +
-                     "; both say in how many micro-batches a worker trains its share of a batch: "
-                     "leave one of them out");
+                     "; both say in how many micro-batches a batch is trained: leave one of them "
+                     "out");
   }
   return problem.accumulate;
 }

@@ -30,6 +30,18 @@ std::optional<std::string> path_of(const Schema& schema, std::string_view key) {
   return std::nullopt;
 }
 
+/// Whether "section.key" is a key.
+bool has_path(const Schema& root, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto section = std::ranges::find_if(root.keys(), [&](const Key& candidate) {
+    return candidate.facts().name == path.substr(0, dot);
+  });
+  return section != root.keys().end() &&
+         std::ranges::any_of(section->facts().schemas, [&](const Schema& inner) {
+           return inner.find(path.substr(dot + 1)) != nullptr;
+         });
+}
+
 Position as_default(Position position) {
   position.origin = Origin::fallback;
   return position;
@@ -57,6 +69,9 @@ std::string Checker::advice_for(std::string_view key, const std::vector<std::str
                                 const KeyFacts* variant) const {
   if (auto advice = advice_for_peer_key(key, allowed)) {
     return *advice;
+  }
+  if (const auto path = path_for_peer_key(key); path && has_path(root_, *path)) {
+    return "did you mean '" + *path + "'?";
   }
   if (nearest(key, allowed)) {
     return suggestion(key, allowed);

@@ -78,6 +78,14 @@ constexpr std::array keys{
     Word{"gaussiannoise", "noise"},
 };
 
+/// Keys that peers have in another section than Zygos, with ours as a path.
+constexpr std::array keys_elsewhere{
+    Word{"accumulate", "train.accumulate"},
+    Word{"accumulategradbatches", "train.accumulate"},
+    Word{"gradientaccumulationsteps", "train.accumulate"},
+    Word{"accumulationsteps", "train.accumulate"},
+};
+
 /// Zygos takes the shape of what a layer reads from the layer before.
 constexpr std::array input_keys{"infeatures", "inchannels", "inputdim", "inputshape", "inputsize"};
 
@@ -188,6 +196,12 @@ std::optional<std::string> advice_for_peer_key(std::string_view key,
   }
   const auto ours = meant_by_peer(key, allowed);
   return ours ? std::optional("did you mean '" + *ours + "'?") : std::nullopt;
+}
+
+std::optional<std::string> path_for_peer_key(std::string_view key) {
+  const std::string peer = normalised(key);
+  const auto found = std::ranges::find(keys_elsewhere, peer, &Word::peer);
+  return found == keys_elsewhere.end() ? std::nullopt : std::optional(std::string(found->ours));
 }
 
 std::optional<std::string> advice_for_peer_choice(std::string_view word,

@@ -15,6 +15,10 @@ namespace zygos::deck {
 std::optional<std::string> meant_by_peer(std::string_view key,
                                          const std::vector<std::string>& allowed);
 
+/// The path, "train.accumulate", of what a key in the words of another program means, where that is
+/// in one section and Zygos has it in another.
+std::optional<std::string> path_for_peer_key(std::string_view key);
+
 /// What to do about a key in the words of another program: "write learning_rate", or why there is
 /// no such key; nothing if the word is unknown or its meaning is not among `allowed`.
 std::optional<std::string> advice_for_peer_key(std::string_view key,
