@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "app/report/metrics_log.hpp"
+#include "app/run/resume_rules.hpp"
 #include "app/run/run_folder.hpp"
 #include "process.hpp"
 
@@ -15,6 +16,20 @@ namespace fs = std::filesystem;
 using test::read_text;
 using test::Scratch;
 using test::write_text;
+
+TEST_CASE("a default of micro_batches that decks have no longer written out is no change") {
+  const auto left_out = [](const char* key, const char* before, const char* policy) {
+    return was_written_out({key, before, "(absent)"}, policy);
+  };
+
+  CHECK(left_out("policy.micro_batches", "8", "gpipe"));
+  CHECK(left_out("policy.micro_batches", "4", "hippie"));
+  CHECK(left_out("policy.micro_batches", "1", "single"));
+  CHECK(left_out("policy.pipeline.micro_batches", "8", "coarse_split"));
+  CHECK_FALSE(left_out("policy.micro_batches", "4", "gpipe"));
+  CHECK_FALSE(left_out("policy.cuts", "8", "gpipe"));
+  CHECK_FALSE(was_written_out({"policy.micro_batches", "8", "4"}, "gpipe"));
+}
 
 TEST_CASE("a run folder is locked against a second run") {
   const Scratch scratch;

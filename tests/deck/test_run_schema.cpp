@@ -108,6 +108,15 @@ TEST_CASE("two lanes of one name and several hosts are refused", "[deck]") {
   CHECK_FALSE(first_finding({"lanes={w: {kind: emulated, count: 0}}", "policy=single"}).empty());
 }
 
+TEST_CASE("a batch is accumulated in as many micro-batches as it has samples at most", "[deck]") {
+  CHECK_FALSE(spec_of().train.accumulate.has_value());
+  CHECK(spec_of({"train.batch=100", "train.accumulate=100"}).train.accumulate == 100);
+  CHECK(spec_of({"train.accumulate=1"}).train.accumulate == 1);
+  CHECK(first_finding({"train.batch=100", "train.accumulate=101"}).find("101 micro-batches") !=
+        std::string::npos);
+  CHECK_FALSE(first_finding({"train.accumulate=0"}).empty());
+}
+
 TEST_CASE("strict mode has chunks of a sixteenth of the batch unless told", "[deck]") {
   CHECK(spec_of().train.chunk == 0);
   CHECK(spec_of({"train.strict=off"}).train.chunk == 0);
