@@ -73,8 +73,9 @@ void ArenaLayout::require_within(std::size_t budget, const std::string& lane) co
   }
   throw MemoryError("lane '" + lane + "' needs " + text_of_bytes(total_) + " (" +
                     std::to_string(total_) + " bytes), its budget is " + text_of_bytes(budget) +
-                    " (" + std::to_string(budget) + " bytes); use a smaller batch, give the lane " +
-                    "a smaller share of it, or raise the lane's 'memory'" +
+                    " (" + std::to_string(budget) +
+                    " bytes); use a smaller batch or more micro-batches (train.accumulate), give "
+                    "the lane a smaller share, or raise the lane's 'memory'" +
                     category_table(usage()) + largest_pieces(pieces_));
 }
 
