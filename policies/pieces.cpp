@@ -106,7 +106,7 @@ schedule::Outline outline_of(std::string policy, const plan::Problem& problem,
                              Accumulation accumulation) {
   if (problem.accumulate > 1 && accumulation == Accumulation::none) {
     throw UsageError(said_by(policy) + accumulates(problem) +
-                     ", and this policy does not add up the gradients of micro-batches before one "
+                     ", and this policy does not accumulate gradients of micro-batches before one "
                      "update; single, coarse_split, data_parallel, mirrored, "
                      "multi_worker_mirrored, central_storage, one_bit_adam, zero_offload, cotrain, "
                      "gpipe, one_f_one_b and hippie do: choose one of them, or leave "
