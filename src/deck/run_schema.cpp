@@ -147,10 +147,12 @@ Schema train_schema() {
       .or_word("never")
       .fallback("5 min");
   schema
-      .texts("metrics",
-             "Metrics: figures of an evaluation beside its loss and score: mae, rmse and r2 of "
-             "numbers, in their own units; top5 and macro_f1 of labels. With confusion, zygos eval "
-             "prints the whole matrix, too.")
+      .texts(
+          "metrics",
+          "Metrics: figures of an evaluation beside its loss and score: mae, rmse and r2 of "
+          "numbers, in "
+          "their own units; top5 and macro_f1 of labels, and per_class: precision, recall and F1 "
+          "of every class. With confusion, zygos eval prints the whole matrix, too.")
       .fallback("[]")
       .example("[mae, r2]");
   schema

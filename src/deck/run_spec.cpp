@@ -208,7 +208,8 @@ Every every_of(const Section& section, std::string_view key) {
 
 void refuse_unknown_metrics(const Section& section, const std::vector<std::string>& found,
                             Findings& findings) {
-  const std::vector<std::string> known{"mae", "rmse", "r2", "top5", "macro_f1", "confusion"};
+  const std::vector<std::string> known{"mae",      "rmse",      "r2",       "top5",
+                                       "macro_f1", "confusion", "per_class"};
   for (const std::string& name : found) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       findings.error(section.position("metrics"), "there is no metric " + in_quotes(name),

@@ -307,7 +307,7 @@ void Trainer::push_evaluation() {
   }
   last_evaluation_ = *found;
   if (options_.figures) {
-    last_evaluation_.figures = options_.figures();
+    options_.figures(last_evaluation_);
   }
   last_merit_ = agreed_merit(last_evaluation_);
   best_.note(last_merit_);

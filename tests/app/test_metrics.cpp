@@ -108,10 +108,32 @@ TEST_CASE("A loss of masks has no metrics beyond its score") {
   CHECK(metrics_for(*nn::dice(), Shape{4}) == nullptr);
 }
 
+TEST_CASE("Figures of every class are those of the class alone, the worst ones in the table") {
+  const auto metrics = metrics_for(*nn::cross_entropy(), Shape{3}, {"cat", "dog", "owl"});
+  // Predicted: 0, 1, 1, 2, 0 of labels 0, 1, 2, 2, 1.
+  metrics->add(std::vector<double>{5, 1, 1, 0, 3, 1, 0, 2, 1, 0, 0, 1, 1, 0, 0},
+               labelled({0, 1, 2, 2, 1}, 3));
+  const auto classes = metrics->classes();
+  REQUIRE(classes.size() == 3);
+  CHECK(classes[2].figures.at("recall") == 0.5);
+  CHECK(json_of(classes)[0] ==
+        nlohmann::json({{"name", "cat"}, {"precision", 0.5}, {"recall", 1.0}, {"f1", 2.0 / 3.0}}));
+  CHECK_THAT(text_of(classes), ContainsSubstring("owl") && ContainsSubstring("100.00 %"));
+
+  std::vector<train::ClassFigures> many;
+  for (int i = 0; i < 21; ++i) {
+    many.push_back({"class" + std::to_string(i),
+                    {{"precision", 0.5}, {"recall", 0.5}, {"f1", i == 7 ? 0.9 : 0.5}}});
+  }
+  CHECK_THAT(text_of(many), ContainsSubstring("class20") && !ContainsSubstring("class7 "));
+  CHECK(regression_metrics(Shape{2})->classes().empty());
+}
+
 TEST_CASE("eval counts as the accuracy does, class by class") {
   const zygos::test::Scratch scratch;
   zygos::test::write_tiny_deck(scratch.path());
-  zygos::test::train_unmeasured(scratch.path(), {"train.epochs=2"});
+  const auto trained = zygos::test::train_unmeasured(
+      scratch.path(), {"train.epochs=2", "train.metrics=[per_class, macro_f1]"});
   const auto evaluated = zygos::test::json_of({"eval", "runs/tiny", "--json"}, scratch.path());
   const auto& confusion = evaluated["metrics"]["confusion"];
   std::int64_t samples = 0;
@@ -122,6 +144,18 @@ TEST_CASE("eval counts as the accuracy does, class by class") {
     }
     hits += confusion[label][label].get<std::int64_t>();
   }
+  // What training's last evaluation said of every class is the same.
+  const auto& per_class = trained["test_per_class"];
+  REQUIRE(per_class.size() == 10);
+  double f1 = 0.0;
+  for (std::size_t label = 0; label < per_class.size(); ++label) {
+    CHECK(per_class[label]["name"] == evaluated["metrics"]["classes"][label]["name"]);
+    CHECK(per_class[label]["recall"] == evaluated["metrics"]["classes"][label]["recall"]);
+    f1 += per_class[label]["f1"].get<double>() / 10.0;
+  }
+  CHECK(f1 == Approx(trained["test_macro_f1"].get<double>()));
+  CHECK_THAT(zygos::test::read_text(scratch.path() / "runs/tiny/metrics.jsonl"),
+             ContainsSubstring("\"test_per_class\":[{"));
   CHECK(samples == evaluated["samples"]);
   CHECK(static_cast<double>(hits) / static_cast<double>(samples) == evaluated["test_accuracy"]);
 }

@@ -7,11 +7,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace zygos::train {
 
 /// Figures of an evaluation beside its loss and score, by name.
 using Figures = std::map<std::string, double>;
+
+/// Figures of one class of an evaluation.
+struct ClassFigures {
+  std::string name;
+  Figures figures;
+};
 
 /// Loss and score over a whole data set.
 struct Evaluation {
@@ -20,6 +27,7 @@ struct Evaluation {
   double score = 0.0;  ///< fraction of the best hits; 0 for a loss without a score
   bool scored = false;
   Figures figures{};
+  std::vector<ClassFigures> classes{};  ///< in their order; empty where nobody asked for them
 };
 
 /// Which of two evaluations is the better one.

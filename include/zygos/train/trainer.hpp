@@ -59,9 +59,9 @@ struct TrainerOptions {
   /// output (samples, outputs) row major, in the order of the test set. An evaluation that a stop
   /// ends early is begun again from sample 0. Lanes of several ranks: must be empty.
   std::function<void(std::int64_t first, std::span<const double> predictions)> observe{};
-  /// Of an evaluation that was made: called on every rank; what the largest merit of all ranks says
-  /// counts, so those that know none may leave figures out.
-  std::function<Figures()> figures{};
+  /// Adds its figures to an evaluation that was made: called on every rank; what the largest merit
+  /// of all ranks says counts, so those that know none may add nothing.
+  std::function<void(Evaluation&)> figures{};
   /// Evaluate before every checkpoint, which gets the fact `merit`: what is best is largest. Takes
   /// a test set.
   bool rank_checkpoints = false;

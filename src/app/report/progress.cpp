@@ -3,6 +3,7 @@
 #include "app/report/progress.hpp"
 
 #include "app/text.hpp"
+#include "app/trained/metrics.hpp"
 
 #include "zygos/memory/bytes.hpp"
 
@@ -138,6 +139,9 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     }
     for (const auto& [name, value] : event.evaluation.figures) {
       line["test_" + name] = value;
+    }
+    if (!event.evaluation.classes.empty()) {
+      line["test_per_class"] = json_of(event.evaluation.classes);
     }
     if (event.restored_step >= 0) {
       line["restored_step"] = event.restored_step;

@@ -86,6 +86,7 @@ json metrics_of_file(const fs::path& file, const ReportLimits& limits,
     if (object.is_object()) {
       // Where a checkpoint lies says more of the machine than of the run.
       object.erase("path");
+      object.erase("test_per_class");  // many numbers, of which the page shows none
       lines.push_back(std::move(object));
     } else {
       ++damaged;

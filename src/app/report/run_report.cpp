@@ -9,6 +9,7 @@
 #include "app/report/resident_memory.hpp"
 #include "app/run/build_run.hpp"
 #include "app/text.hpp"
+#include "app/trained/metrics.hpp"
 
 #include "zygos/memory/bytes.hpp"
 
@@ -258,6 +259,9 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
   }
   const bool finished = last.kind == train::EventKind::finished;
   say_field(console, finished ? "finished" : "stopped", result);
+  if (!last.evaluation.classes.empty()) {
+    console.note(text_of(last.evaluation.classes));
+  }
   say_field(console, "speed", speed_text(plan, last));
   say_field(console, "memory", bytes_text(end.all_memory()));
   if (const double efficiency = end.samples_per_s_per_gib(); efficiency > 0.0) {

@@ -9,6 +9,7 @@
 #include "app/report/memory_efficiency.hpp"
 #include "app/report/resident_memory.hpp"
 #include "app/run/build_run.hpp"
+#include "app/trained/metrics.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -236,6 +237,9 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
     }
     for (const auto& [name, value] : last.evaluation.figures) {
       summary["test_" + name] = value;
+    }
+    if (!last.evaluation.classes.empty()) {
+      summary["test_per_class"] = json_of(last.evaluation.classes);
     }
   }
   return summary;

@@ -8,6 +8,7 @@
 #include "app/run/data_identity.hpp"
 #include "app/run/lane_choice.hpp"
 #include "app/run/rank_lanes.hpp"
+#include "app/trained/metrics.hpp"
 #include "load/from_registry.hpp"
 
 #include "zygos/io/sample_source.hpp"
@@ -237,7 +238,7 @@ void refuse_unfit_metric(const std::string& name, const nn::Loss& loss,
                    fmt::format("'{}' is a metric of {}, but the loss is '{}'", name,
                                of_numbers ? "numbers" : "labels", loss.type()),
                    numbers               ? "allowed are mae, rmse and r2"
-                   : loss.wants_labels() ? "allowed are top5, macro_f1 and confusion"
+                   : loss.wants_labels() ? "allowed are top5, macro_f1, per_class and confusion"
                                          : "its score says it all; leave 'metrics' out");
   }
 }
@@ -265,6 +266,19 @@ void refuse_unfit_evaluations(const load::CheckedDeck& checked, const nn::Loss& 
     refuse_unfit_metric(train.best_by, loss, train.best_by_position, findings);
   }
   findings.throw_if_any();
+}
+
+void refuse_unlisted_classes(const load::CheckedDeck& checked, std::int64_t classes) {
+  const deck::TrainSpec& train = checked.spec.train;
+  if (classes > max_listed_classes &&
+      std::ranges::find(train.metrics, "per_class") != train.metrics.end()) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(train.metrics_position,
+                   fmt::format("'per_class' lists at most {} classes, and the data have {}",
+                               max_listed_classes, classes),
+                   "take macro_f1, the mean over all classes");
+    findings.throw_if_any();
+  }
 }
 
 /// Those of the deck, and the one that says what is best.
@@ -298,6 +312,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   refuse_large_batch(checked, setup.training);
   refuse_unranked(checked, setup.test.has_value() || max_batches > 0);
   refuse_unfit_evaluations(checked, setup.graph->loss(), setup.test.has_value() || max_batches > 0);
+  refuse_unlisted_classes(checked, setup.training.classes);
   setup.metrics = metrics_of(spec.train);
   setup.dtype = spec.precision;
   setup.target = {setup.training.target_shape(),

@@ -118,7 +118,7 @@ class TrainingRun {
     load::add_data_facts(setup_.training, options.facts);
     add_data_identity(setup_.training, options.facts);
     if (!setup_.metrics.empty()) {
-      options.figures = [this] { return figures(); };
+      options.figures = [this](train::Evaluation& evaluation) { add_figures(evaluation); };
       if (!setup_.on_several_ranks()) {
         options.observe = [this](std::int64_t first, std::span<const double> predictions) {
           observed_.add(first, predictions);
@@ -130,12 +130,15 @@ class TrainingRun {
   }
 
   /// On all ranks, which have the weights together; one that keeps no books has no use for them.
-  train::Figures figures() {
+  void add_figures(train::Evaluation& evaluation) {
     if (!setup_.on_several_ranks()) {
-      return observed_.figures();
+      observed_.add_to(evaluation);
+      return;
     }
     const auto weights = load::weights_of(*engine_);
-    return folder_ == nullptr ? train::Figures() : evaluation_figures(setup_, weights);
+    if (folder_ != nullptr) {
+      add_evaluation_figures(setup_, weights, evaluation);
+    }
   }
 
   io::Checkpoint best_checkpoint_of_all() const {
@@ -317,7 +320,9 @@ void keep_deck(const RunSetup& setup, const RunFolder* folder) {
 void say_and_keep_end(const RunSetup& setup, const RunFolder& folder, const RunPlan& plan,
                       const RunEnd& end, Console& console) {
   nlohmann::json summary = summary_of(setup, plan, end);
-  io::write_file_atomically(folder.summary(), summary.dump(2) + "\n");
+  io::write_file_atomically(
+      folder.summary(),
+      summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   write_report(folder, console);
   console.note("");
   say_end(setup, plan, end, console);

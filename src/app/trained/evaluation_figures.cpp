@@ -15,18 +15,23 @@ Standards copy_of(const std::shared_ptr<const Standards>& standards) {
   return standards == nullptr ? Standards() : *standards;
 }
 
-train::Figures wanted_of(const Metrics* metrics, const std::vector<std::string>& names) {
-  train::Figures figures;
+void add_wanted(const Metrics* metrics, const std::vector<std::string>& names,
+                train::Evaluation& evaluation) {
   if (metrics == nullptr) {
-    return figures;
+    return;
   }
   const nlohmann::json all = metrics->json();
   for (const std::string& name : names) {
-    if (const auto found = all.find(name); found != all.end() && found->is_number()) {
-      figures[name] = found->get<double>();
+    if (name == "per_class") {
+      evaluation.classes = metrics->classes();
+    } else if (const auto found = all.find(name); found != all.end() && found->is_number()) {
+      evaluation.figures[name] = found->get<double>();
     }
   }
-  return figures;
+}
+
+std::unique_ptr<Metrics> metrics_of(const RunSetup& setup) {
+  return metrics_for(setup.graph->loss(), setup.graph->output_shape(), setup.test->class_names);
 }
 
 /// Standardised outputs (samples, width), row major, in the targets' own units.
@@ -42,7 +47,7 @@ void undo(const Standards& standards, std::size_t width, std::vector<double>& ou
 
 void EvaluationFigures::add(std::int64_t first, std::span<const double> predictions) {
   if (first == 0) {
-    metrics_ = metrics_for(setup_.graph->loss(), setup_.graph->output_shape());
+    metrics_ = metrics_of(setup_);
   }
   if (metrics_ == nullptr) {
     return;
@@ -59,12 +64,13 @@ void EvaluationFigures::add(std::int64_t first, std::span<const double> predicti
   metrics_->add(own_units_, part);
 }
 
-train::Figures EvaluationFigures::figures() const {
-  return wanted_of(metrics_.get(), setup_.metrics);
+void EvaluationFigures::add_to(train::Evaluation& evaluation) const {
+  add_wanted(metrics_.get(), setup_.metrics, evaluation);
 }
 
-train::Figures evaluation_figures(const RunSetup& setup, std::span<const infer::Weight> weights) {
-  const auto metrics = metrics_for(setup.graph->loss(), setup.graph->output_shape());
+void add_evaluation_figures(const RunSetup& setup, std::span<const infer::Weight> weights,
+                            train::Evaluation& evaluation) {
+  const auto metrics = metrics_of(setup);
   if (metrics != nullptr) {
     infer::Model model(*setup.graph, weights,
                        {.dtype = setup.dtype,
@@ -72,7 +78,7 @@ train::Figures evaluation_figures(const RunSetup& setup, std::span<const infer::
                         .outputs = copy_of(setup.training.target_standards)});
     measure(model, *setup.test, *metrics);
   }
-  return wanted_of(metrics.get(), setup.metrics);
+  add_wanted(metrics.get(), setup.metrics, evaluation);
 }
 
 }  // namespace zygos::app

@@ -16,8 +16,8 @@
 namespace zygos::app {
 
 /// The figures among `train.metrics` of a run's test or validation set, by name, from what its
-/// evaluations predict. One that cannot be told, such as the R2 of targets that do not vary, is
-/// left out.
+/// evaluations predict, and those of every class if `per_class` is among them. One that cannot be
+/// told, such as the R2 of targets that do not vary, is left out.
 class EvaluationFigures {
  public:
   /// `setup` must outlive this.
@@ -26,8 +26,8 @@ class EvaluationFigures {
   /// The next batch of an evaluation, which begins with sample 0: see
   /// train::TrainerOptions::observe.
   void add(std::int64_t first, std::span<const double> predictions);
-  /// Of the evaluation whose batches have all been added.
-  train::Figures figures() const;
+  /// To the evaluation whose batches have all been added.
+  void add_to(train::Evaluation& evaluation) const;
 
  private:
   const RunSetup& setup_;
@@ -36,6 +36,7 @@ class EvaluationFigures {
 };
 
 /// The same in a pass of its own with these weights, where no process has all predictions.
-train::Figures evaluation_figures(const RunSetup& setup, std::span<const infer::Weight> weights);
+void add_evaluation_figures(const RunSetup& setup, std::span<const infer::Weight> weights,
+                            train::Evaluation& evaluation);
 
 }  // namespace zygos::app

@@ -22,8 +22,6 @@ namespace zygos::app {
 
 namespace {
 
-/// Above it a matrix of all pairs is neither kept nor shown.
-constexpr std::int64_t max_matrix_classes = 1000;
 constexpr std::int64_t max_shown_rows = 20;
 constexpr std::int32_t top_classes = 5;
 
@@ -55,7 +53,7 @@ class Classification final : public Metrics {
   Classification(const PredictedClasses& classes, std::int64_t count,
                  std::vector<std::string> names)
       : classes_(classes), names_(std::move(names)), counts_(static_cast<std::size_t>(count)) {
-    if (count <= max_matrix_classes) {
+    if (count <= max_listed_classes) {
       matrix_.assign(counts_.size() * counts_.size(), 0);
     }
   }
@@ -132,6 +130,15 @@ class Classification final : public Metrics {
     return std::ssize(counts_) > top_classes
                ? table.text() + fmt::format("\n  among the first five {}", text_of_percent(top()))
                : table.text();
+  }
+
+  std::vector<train::ClassFigures> classes() const override {
+    std::vector<train::ClassFigures> all;
+    for (const ClassCounts& one : counts_) {
+      all.push_back({name_of(all.size()),
+                     {{"precision", one.precision()}, {"recall", one.recall()}, {"f1", one.f1()}}});
+    }
+    return all;
   }
 
   std::string confusion_text() const override {
@@ -264,7 +271,7 @@ class Regression final : public Metrics {
       outputs.push_back(one.json());
     }
     nlohmann::json object = all_.json();
-    if (std::ssize(outputs_) <= max_matrix_classes) {
+    if (std::ssize(outputs_) <= max_listed_classes) {
       object["outputs"] = outputs;
     }
     return object;
@@ -309,6 +316,32 @@ std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output,
     return classification_metrics(loss, output, std::move(names));
   }
   return loss.target_range() ? nullptr : regression_metrics(output);
+}
+
+nlohmann::json json_of(const std::vector<train::ClassFigures>& classes) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const train::ClassFigures& one : classes) {
+    nlohmann::json object(one.figures);
+    object["name"] = one.name;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+std::string text_of(const std::vector<train::ClassFigures>& classes) {
+  using Align = Table::Align;
+  std::vector<train::ClassFigures> shown = classes;
+  if (std::ssize(shown) > max_shown_rows) {
+    std::ranges::stable_sort(shown, {}, [](const auto& one) { return one.figures.at("f1"); });
+    shown.resize(max_shown_rows);
+  }
+  Table table(
+      {{"class"}, {"precision", Align::right}, {"recall", Align::right}, {"F1", Align::right}});
+  for (const train::ClassFigures& one : shown) {
+    table.add({one.name, text_of_percent(one.figures.at("precision")),
+               text_of_percent(one.figures.at("recall")), text_of_percent(one.figures.at("f1"))});
+  }
+  return table.text();
 }
 
 void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics) {

@@ -8,6 +8,7 @@
 #include "zygos/graph/graph.hpp"
 #include "zygos/infer/model.hpp"
 #include "zygos/io/dataset.hpp"
+#include "zygos/train/best_evaluation.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,9 @@
 
 namespace zygos::app {
 
+/// Above it neither every class nor a matrix of all pairs is listed.
+inline constexpr std::int64_t max_listed_classes = 1000;
+
 class Metrics {
  public:
   virtual ~Metrics() = default;
@@ -29,6 +33,8 @@ class Metrics {
   virtual std::string text() const = 0;
   /// A table of labels by predictions; empty where there are no classes, or too many of them.
   virtual std::string confusion_text() const { return {}; }
+  /// "precision", "recall" and "f1" of every class; empty where there are no classes.
+  virtual std::vector<train::ClassFigures> classes() const { return {}; }
 };
 
 /// Precision, recall and F1 of every class, their means, and the confusion matrix. `output`: see
@@ -40,6 +46,11 @@ std::unique_ptr<Metrics> regression_metrics(const Shape& output);
 /// Whichever fits the loss; null for a loss of masks or probabilities, whose score says it all.
 std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output,
                                      std::vector<std::string> names = {});
+
+/// Such figures of an evaluation as a list of objects, which have the class's "name", too.
+nlohmann::json json_of(const std::vector<train::ClassFigures>& classes);
+/// The same as a table for people: of all classes, or the 20 with the smallest F1.
+std::string text_of(const std::vector<train::ClassFigures>& classes);
 
 /// Predicts all samples, in blocks of the model.
 void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics);
