@@ -6,16 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 namespace zygos::deck {
 namespace {
 
-/// A word of a peer in lower case without separators, and ours.
-struct Word {
-  std::string_view peer;
-  std::string_view ours;
-};
+using Word = PeerWord;
 
 constexpr std::array keys{
     Word{"lr", "learning_rate"},
@@ -178,6 +173,10 @@ std::optional<std::string> ours_for(std::span<const Word> table, std::string_vie
 }
 
 }  // namespace
+
+std::span<const PeerWord> peer_keys() { return keys; }
+std::span<const PeerWord> peer_choices() { return choices_of_peers; }
+std::span<const PeerWord> peer_functions() { return close_layers; }
 
 std::optional<std::string> meant_by_peer(std::string_view key,
                                          const std::vector<std::string>& allowed) {

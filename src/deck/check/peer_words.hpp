@@ -5,11 +5,25 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace zygos::deck {
+
+/// A word of a peer in lower case without separators, and ours.
+struct PeerWord {
+  std::string_view peer;
+  std::string_view ours;
+};
+
+/// All keys that are known of peers.
+std::span<const PeerWord> peer_keys();
+/// All words that peers have for one of several choices, such as types of layers and losses.
+std::span<const PeerWord> peer_choices();
+/// Functions that are no part of Zygos, with the layer whose curve is the closest.
+std::span<const PeerWord> peer_functions();
 
 /// The one of `allowed` that a key in the words of another program means, if there is one.
 std::optional<std::string> meant_by_peer(std::string_view key,
