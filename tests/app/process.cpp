@@ -111,6 +111,19 @@ bool Process::running() {
   return !reaped_;
 }
 
+bool Process::says(const std::string& text) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  for (bool alive = true; alive && std::chrono::steady_clock::now() < end;) {
+    alive = running();
+    if (read_text(out_).find(text) != std::string::npos ||
+        read_text(err_).find(text) != std::string::npos) {
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
 Outcome Process::wait(std::chrono::seconds limit) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (running()) {

@@ -38,6 +38,9 @@ class Process {
   pid_t pid() const noexcept { return pid_; }
   void send(int signal) const;
   bool running();
+  /// Waits until standard output or error has `text`, at most half a minute; false if the process
+  /// ends without it.
+  bool says(const std::string& text);
   /// Waits for the end; kills and fails after `limit`.
   Outcome wait(std::chrono::seconds limit = std::chrono::seconds(120));
 
