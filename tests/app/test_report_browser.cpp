@@ -258,6 +258,25 @@ TEST_CASE(
   CHECK(found["opens_on"] == 18);
 }
 
+TEST_CASE("a report shows no ratio over a prediction that reads as zero, and gaps apart") {
+  json trace = sample_trace(5);
+  for (json& event : trace["traceEvents"]) {
+    if (event.value("pid", 0) == 2 && event["args"]["task"] == "forward@host") {
+      event["dur"] = 100.0 - 1e-7;  // idle for a billionth of the step
+    }
+  }
+  const Scratch scratch;
+  const fs::path page = made_up_page(
+      scratch, {{"trace.json", trace.dump()}, {"summary.json", R"({"finished": true})"}});
+
+  const json rows = selfcheck_of(page)["comparison"];
+  const std::string dom = dom_of(page, "");
+
+  CHECK(rows["idle time of host"] == json{"0.00 %", "40.0 %", "\u2013"});
+  CHECK(rows["idle time of device"] == json{"50.0 %", "60.0 %", "1.20"});
+  CHECK_THAT(dom, ContainsSubstring("between which 10 \u00b5s pass (median)"));
+}
+
 TEST_CASE("the axis of accuracies shows the curve, not all that accuracies can be") {
   const Scratch scratch;
   const fs::path page = made_up_page(

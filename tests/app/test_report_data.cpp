@@ -81,6 +81,23 @@ TEST_CASE("idle shares are what of a step a place computes nothing in") {
   CHECK(idle["predicted"]["host"].get<double>() == Approx(0.5));
 }
 
+TEST_CASE("what lies between steps is a time of its own, the median over steps that follow") {
+  json trace = sample_trace(6);
+  for (json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X" && event["pid"] == 1 && event["args"]["step"] == 6) {
+      event["ts"] = event["ts"].get<double>() + 5000.0;  // the machine did something else
+    }
+  }
+  json holed = sample_trace(3);
+  holed["traceEvents"].erase(4);  // the host's task of step 2
+
+  CHECK(timeline_of(trace, {})["gap_us"].get<double>() == Approx(10.0));
+  CHECK(timeline_of(trace, {})["idle"]["measured"]["host"].get<double>() == Approx(0.4));
+  CHECK(numbers_of(timeline_of(holed, {})) == std::vector<int>{1, 3});
+  CHECK(timeline_of(holed, {})["gap_us"].is_null());
+  CHECK(timeline_of(sample_trace(1), {})["gap_us"].is_null());
+}
+
 TEST_CASE("overlapping tasks are not counted twice, and what moves data does not compute") {
   json trace = sample_trace(1);
   trace["traceEvents"].push_back(test::task_event(1, 0, "inner@host", 120.0, 10.0));

@@ -7,6 +7,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace zygos::app::test_text {
 
@@ -57,6 +60,51 @@ TEST_CASE("a table aligns its columns and ends no line with blanks") {
         "  --------------\n"
         "  weights     12\n"
         "  x");
+}
+
+TEST_CASE("a table wider than the terminal is cut into parts that begin with its first column") {
+  Table table({{"run"}, {"loss", Table::Align::right}, {"rate", Table::Align::right}, {"step"}});
+  table.add({"first", "0.25", "0.001", "100 us"});
+  table.add({"next", "0.125", "0.01", "90 us"});
+
+  CHECK(table.text(2, 80) ==
+        "  run     loss   rate  step\n"
+        "  ---------------------------\n"
+        "  first   0.25  0.001  100 us\n"
+        "  next   0.125   0.01  90 us");
+  CHECK(table.text(2, 23) ==
+        "  run     loss   rate\n"
+        "  -------------------\n"
+        "  first   0.25  0.001\n"
+        "  next   0.125   0.01\n"
+        "\n"
+        "  run    step\n"
+        "  -------------\n"
+        "  first  100 us\n"
+        "  next   90 us");
+}
+
+TEST_CASE("no line of a table is wider than a terminal of 80 columns, and no cell is lost") {
+  std::vector<Table::Column> columns{{"policy"}};
+  std::vector<std::string> cells{"coarse_split"};
+  for (int i = 0; i < 25; ++i) {
+    columns.push_back({"column " + std::to_string(i), Table::Align::right});
+    cells.push_back("<" + std::to_string(1000 + i) + ">");
+  }
+  Table table(columns);
+  table.add(cells);
+
+  const std::string text = table.text(2, 80);
+
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 80);
+  }
+  for (const std::string& cell : cells) {
+    CAPTURE(cell, text);
+    CHECK(text.find(cell) != std::string::npos);
+  }
 }
 
 }  // namespace zygos::app::test_text

@@ -4,6 +4,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -43,6 +44,31 @@ TEST_CASE("a tiny deck is learnt on two lanes and leaves everything it promises"
   CHECK(checkpoints_in(scratch.path()) >= 1);
   const nlohmann::json trace = nlohmann::json::parse(read_text(run / "trace.json"));
   CHECK_FALSE(trace.empty());
+}
+
+TEST_CASE("others cannot read a trace, and one that is being read stays as it was") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const fs::path trace = scratch.path() / "runs/tiny/trace.json";
+  const fs::path held = scratch.path() / "held.json";  // the same file, as an open reader has it
+  const mode_t before = ::umask(022);
+  train_unmeasured(scratch.path(), {"train.epochs=1"});
+  fs::create_hard_link(trace, held);
+  const std::string text = read_text(trace);
+
+  const Outcome resumed =
+      zygos_run({"resume", "runs/tiny", "train.epochs=2", "--unmeasured"}, scratch.path());
+  ::umask(before);
+
+  CAPTURE(resumed.err);
+  REQUIRE(resumed.code == 0);
+  for (const fs::path& file : {held, trace}) {
+    CHECK(fs::status(file).permissions() ==
+          (fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read));
+  }
+  CHECK_FALSE(fs::equivalent(held, trace));
+  CHECK(read_text(held) == text);
+  CHECK(read_text(trace) != text);
 }
 
 TEST_CASE("masks are learnt on two lanes and scored by Dice") {
