@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The executable in a shell: what it prints where, completions, the manual page, starters.
+#include "support/skip.hpp"
 #include "tiny_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -14,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 Outcome in_shell(const std::string& command, const fs::path& directory) {
   Process process({"-c", command, executable()}, directory, "sh");
@@ -86,6 +88,37 @@ TEST_CASE("completions are scripts that their shells read") {
 
   CHECK(completed.err.empty());
   CHECK(completed.out == "train\n--fresh --fresh-profile\nzsh zsh\nnever\n");
+}
+
+TEST_CASE("zsh and fish complete commands and options by their scripts") {
+  const Scratch scratch;
+  const auto read_by = [&](const std::string& shell, const std::string& command) {
+    write_text(scratch.path() / shell, zygos_run({"completion", shell}, scratch.path()).out);
+    const Outcome outcome =
+        in_shell("command -v " + shell + " >/dev/null || exit 77; export HOME=\"$PWD\"; " + command,
+                 scratch.path());
+    if (outcome.code == 77) {
+      skip_without(shell, "there is no " + shell + " in PATH");
+    }
+    CAPTURE(shell, outcome.out, outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err.empty());
+    return outcome.out;
+  };
+
+  SECTION("zsh") {
+    CHECK(read_by("zsh",
+                  "zsh -n ./zsh && zsh -f -c 'autoload -Uz compinit && compinit -D -u && . ./zsh "
+                  "&& print -r -- $_comps[zygos]'") == "_zygos\n");
+  }
+  SECTION("fish") {
+    const std::string completed =
+        read_by("fish",
+                "fish -n ./fish && fish -N -c 'source ./fish; complete -C \"zygos tr\"; "
+                "complete -C \"zygos train --fresh-\"; complete -C \"zygos completion z\"'");
+    CHECK_THAT(completed, StartsWith("train\t") && ContainsSubstring("\n--fresh-profile\t") &&
+                              ContainsSubstring("\nzsh"));
+  }
 }
 
 TEST_CASE("the manual page names every command, the keys of a deck and the exit codes") {
