@@ -38,7 +38,8 @@ def parts(policy):
 
 def registry(zygos):
     schema = json.loads(subprocess.run([zygos, "schema"], capture_output=True, text=True, check=True).stdout)
-    kinds = [kind["properties"]["type"]["const"] for kind in schema["properties"]["policy"]["anyOf"] if "properties" in kind]
+    # What a deck without `include` may say; after the keywords come variables.
+    kinds = schema["else"]["properties"]["policy"]["properties"]["type"]["anyOf"][0]["enum"]
     return [kind for kind in kinds if kind != "auto"]
 
 

@@ -68,56 +68,86 @@ bool has_type(const json& value, const std::string& type) {
          (type == "number" && value.is_number()) || (type == "integer" && whole);
 }
 
-bool keyword_for_number(const std::string& keyword, const json& limit, double value) {
+/// One keyword of a schema, and the value that it checks.
+struct Case {
+  const std::string& keyword;
+  const json& rule;
+  const json& schema;
+  const json& value;
+  const std::string& path;
+
+  bool is_one_of(std::initializer_list<const char*> words) const {
+    return std::find(words.begin(), words.end(), keyword) != words.end();
+  }
+};
+
+void validate(const json& schema, const json& value, const std::string& path, Paths& wrong);
+
+std::string below(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "/" + name;
+}
+
+bool number_fits(const std::string& keyword, const json& limit, double value) {
   const double number = limit.get<double>();
   return (keyword == "minimum" && value >= number) || (keyword == "maximum" && value <= number) ||
          (keyword == "exclusiveMinimum" && value > number) ||
          (keyword == "exclusiveMaximum" && value < number);
 }
 
-bool keyword_for_list(const std::string& keyword, const json& rule, const json& value) {
-  if (keyword == "items") {
-    return std::all_of(value.begin(), value.end(),
-                       [&](const json& item) { return accepts(rule, item); });
+void validate_list(const Case& now, Paths& wrong) {
+  if (now.keyword == "items") {
+    for (std::size_t i = 0; i < now.value.size(); ++i) {
+      validate(now.rule, now.value[i], below(now.path, std::to_string(i)), wrong);
+    }
+    return;
   }
-  const std::size_t limit = rule.get<std::size_t>();
-  return keyword == "minItems" ? value.size() >= limit : value.size() <= limit;
+  const auto limit = now.rule.get<std::size_t>();
+  const std::size_t size = now.value.size();
+  if (now.keyword == "minItems" ? size < limit : size > limit) {
+    wrong.push_back(now.path);
+  }
 }
 
-bool keyword_for_object(const std::string& keyword, const json& rule, const json& schema,
-                        const json& value) {
-  const json properties = schema.value("properties", json::object());
-  const json anything = {{"description", ""}};
-  for (const auto& [name, child] : value.items()) {
-    const bool known = properties.contains(name);
-    const bool fits = keyword == "properties"      ? !known || accepts(rule[name], child)
-                      : keyword == "propertyNames" ? accepts(rule, name)
-                      : keyword == "additionalProperties"
-                          ? known || (rule.is_boolean() ? rule.get<bool>() : accepts(rule, child))
-                          : true;
-    if (!fits) {
-      return false;
+void validate_entry(const Case& now, const std::string& name, const json& child, Paths& wrong) {
+  const std::string path = below(now.path, name);
+  const bool known =
+      now.schema.contains("properties") && now.schema.at("properties").contains(name);
+  if (now.keyword == "properties" && known) {
+    validate(now.rule.at(name), child, path, wrong);
+  } else if (now.keyword == "propertyNames" && !accepts(now.rule, name)) {
+    wrong.push_back(path);
+  } else if (now.keyword == "additionalProperties" && !known) {
+    if (now.rule.is_object()) {
+      validate(now.rule, child, path, wrong);
+    } else if (!now.rule.get<bool>()) {
+      wrong.push_back(path);
     }
   }
-  const auto is_there = [&](const json& name) { return value.contains(name.get<std::string>()); };
-  return keyword != "required" || std::all_of(rule.begin(), rule.end(), is_there);
 }
 
-bool keyword_accepts(const std::string& keyword, const json& rule, const json& schema,
-                     const json& value) {
-  const auto is_any_of = [&](std::initializer_list<const char*> words) {
-    return std::find(words.begin(), words.end(), keyword) != words.end();
-  };
-  if (is_any_of({"$schema", "title", "description", "default", "examples", "then", "else"})) {
-    return true;
+void validate_object(const Case& now, Paths& wrong) {
+  if (now.keyword == "required") {
+    for (const json& name : now.rule) {
+      if (!now.value.contains(name.get<std::string>())) {
+        wrong.push_back(now.path);
+      }
+    }
+    return;
   }
+  for (const auto& [name, child] : now.value.items()) {
+    validate_entry(now, name, child, wrong);
+  }
+}
+
+/// Keywords whose fault is the value itself.
+bool fits(const Case& now) {
+  const std::string& keyword = now.keyword;
+  const json& rule = now.rule;
+  const json& value = now.value;
   if (keyword == "type") {
     const json types = rule.is_array() ? rule : json::array({rule});
     return std::any_of(types.begin(), types.end(),
                        [&](const json& type) { return has_type(value, type.get<std::string>()); });
-  }
-  if (keyword == "if") {
-    return accepts(schema.at(accepts(rule, value) ? "then" : "else"), value);
   }
   if (keyword == "const") {
     return value == rule;
@@ -132,27 +162,55 @@ bool keyword_accepts(const std::string& keyword, const json& rule, const json& s
   if (keyword == "pattern") {
     return !value.is_string() || matches(value.get<std::string>(), rule.get<std::string>());
   }
-  if (is_any_of({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})) {
-    return !value.is_number() || keyword_for_number(keyword, rule, value.get<double>());
-  }
-  if (is_any_of({"items", "minItems", "maxItems"})) {
-    return !value.is_array() || keyword_for_list(keyword, rule, value);
-  }
-  if (is_any_of({"properties", "propertyNames", "additionalProperties", "required"})) {
-    return !value.is_object() || keyword_for_object(keyword, rule, schema, value);
+  if (now.is_one_of({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})) {
+    return !value.is_number() || number_fits(keyword, rule, value.get<double>());
   }
   throw std::logic_error("this test does not know the keyword " + keyword);
+}
+
+void validate_keyword(const Case& now, Paths& wrong) {
+  if (now.is_one_of({"$schema", "title", "description", "default", "examples", "enumDescriptions",
+                     "then", "else"})) {
+    return;
+  }
+  if (now.keyword == "if") {
+    const char* branch = accepts(now.rule, now.value) ? "then" : "else";
+    if (now.schema.contains(branch)) {
+      validate(now.schema.at(branch), now.value, now.path, wrong);
+    }
+  } else if (now.keyword == "allOf") {
+    for (const json& part : now.rule) {
+      validate(part, now.value, now.path, wrong);
+    }
+  } else if (now.is_one_of({"items", "minItems", "maxItems"})) {
+    if (now.value.is_array()) {
+      validate_list(now, wrong);
+    }
+  } else if (now.is_one_of({"properties", "propertyNames", "additionalProperties", "required"})) {
+    if (now.value.is_object()) {
+      validate_object(now, wrong);
+    }
+  } else if (!fits(now)) {
+    wrong.push_back(now.path);
+  }
+}
+
+void validate(const json& schema, const json& value, const std::string& path, Paths& wrong) {
+  for (const auto& [keyword, rule] : schema.items()) {
+    validate_keyword({keyword, rule, schema, value, path}, wrong);
+  }
 }
 
 }  // namespace
 
 json json_of_yaml(std::string_view text) { return json_of(YAML::Load(std::string(text))); }
 
-bool accepts(const json& schema, const json& value) {
-  const auto entries = schema.items();
-  return std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
-    return keyword_accepts(entry.key(), entry.value(), schema, value);
-  });
+bool accepts(const json& schema, const json& value) { return wrong_paths(schema, value).empty(); }
+
+Paths wrong_paths(const json& schema, const json& value) {
+  Paths wrong;
+  validate(schema, value, "", wrong);
+  return wrong;
 }
 
 }  // namespace zygos::test

@@ -6,6 +6,7 @@
 #include "json_validator.hpp"
 #include "messages.hpp"
 #include "sample_tables.hpp"
+#include "schema_faults.hpp"
 
 #include "zygos/deck/reference.hpp"
 
@@ -26,6 +27,8 @@ using nlohmann::json;
 using test::accepts;
 using test::DeckWriter;
 using test::json_of_yaml;
+using test::Paths;
+using test::wrong_paths;
 
 namespace {
 
@@ -63,6 +66,13 @@ bool is_refused(const json& schema, const fs::path& file) {
   } catch (const YAML::Exception&) {
     return true;
   }
+}
+
+/// The sample deck with a value at a place of it: "/optimizer/type".
+json deck_with(const std::string& place, const json& value) {
+  json deck = json_of_yaml(test::sample_deck);
+  deck[json::json_pointer(place)] = value;
+  return deck;
 }
 
 }  // namespace
@@ -139,6 +149,92 @@ TEST_CASE("quantities in the JSON Schema are a number with one of the key's unit
   CHECK_FALSE(accepted("memory", "2 s"));
   CHECK_FALSE(accepted("memory", "2 GiB or more"));
   CHECK_FALSE(accepted("memory", "-2 GiB"));
+}
+
+TEST_CASE("the JSON Schema is one of draft-07, as far as the test knows it", "[deck]") {
+  CHECK(test::schema_faults(sample_json()) == Paths{});
+  CHECK(test::schema_faults({{"enum", json::array()}}) == Paths{"enum"});
+  CHECK(test::schema_faults({{"allOf", json::array()}}) == Paths{"allOf"});
+  CHECK(test::schema_faults({{"unevaluatedProperties", false}}) == Paths{"unevaluatedProperties"});
+  CHECK(test::schema_faults({{"properties", {{"a", {{"type", "text"}}}}}}) ==
+        Paths{"properties/a/type"});
+  CHECK(test::schema_faults({{"enum", {"a", "b"}}, {"enumDescriptions", {"one"}}}) ==
+        Paths{"enumDescriptions"});
+  CHECK(test::schema_faults({{"items", {{"then", {{"const", 1}}}}}}) == Paths{"items"});
+}
+
+TEST_CASE("the JSON Schema marks a wrong key of a section and not the section", "[deck]") {
+  const json schema = sample_json();
+
+  REQUIRE(wrong_paths(schema, json_of_yaml(test::sample_deck)) == Paths{});
+  for (const std::string place :
+       {"data/sample", "model/layers/0/unit", "model/layers/1/rate", "model/loss/smooth",
+        "optimizer/momentun", "optimizer/beta1", "policy/shares", "train/batches", "optimiser"}) {
+    json deck = deck_with("/policy", {{"type", "coarse_split"}});
+    deck["model"]["loss"] = {{"type", "mse"}};
+    deck[json::json_pointer("/" + place)] = 1;
+    INFO(place);
+    CHECK(wrong_paths(schema, deck) == Paths{place});
+  }
+}
+
+TEST_CASE("the JSON Schema marks a wrong value of a section at its key", "[deck]") {
+  const json schema = sample_json();
+
+  CHECK(wrong_paths(schema, deck_with("/optimizer/learning_rate", -1)) ==
+        Paths{"optimizer/learning_rate"});
+  CHECK(wrong_paths(schema, deck_with("/model/layers/1/units", "many")) ==
+        Paths{"model/layers/1/units"});
+  CHECK(wrong_paths(schema, deck_with("/model/layers/0/activation", "rellu")) ==
+        Paths{"model/layers/0/activation"});
+  CHECK(wrong_paths(schema, deck_with("/data/samples", "few")) == Paths{"data/samples"});
+}
+
+TEST_CASE("the JSON Schema marks an unknown keyword alone, whatever keys are beside it", "[deck]") {
+  const json schema = sample_json();
+
+  CHECK(wrong_paths(schema, deck_with("/optimizer/type", "adm")) == Paths{"optimizer/type"});
+  CHECK(wrong_paths(schema, deck_with("/model/layers/0/type", "dens")) ==
+        Paths{"model/layers/0/type"});
+  CHECK(wrong_paths(schema, deck_with("/data/format", "glyph")) == Paths{"data/format"});
+  CHECK(wrong_paths(schema, deck_with("/policy", {{"type", 3}})) == Paths{"policy/type"});
+}
+
+TEST_CASE("the JSON Schema marks the section where its keyword or a key is missing", "[deck]") {
+  const json schema = sample_json();
+
+  CHECK(wrong_paths(schema, deck_with("/optimizer", {{"learning_rate", 0.1}})) ==
+        Paths{"optimizer"});
+  CHECK(wrong_paths(schema, deck_with("/model/layers/0", {{"type", "dense"}})) ==
+        Paths{"model/layers/0"});
+  CHECK(wrong_paths(schema, deck_with("/policy", 3)) == Paths{"policy"});
+}
+
+TEST_CASE("the JSON Schema takes a keyword on its own, and marks a wrong one", "[deck]") {
+  const json schema = sample_json();
+
+  CHECK(wrong_paths(schema, deck_with("/policy", "single")) == Paths{});
+  CHECK(wrong_paths(schema, deck_with("/policy", "${policy}")) == Paths{});
+  CHECK(wrong_paths(schema, deck_with("/policy", "singel")) == Paths{"policy"});
+  CHECK(wrong_paths(schema, deck_with("/model/layers/0", "gelu")) == Paths{});
+  CHECK(wrong_paths(schema, deck_with("/model/layers/0", "dense")) == Paths{"model/layers/0"});
+}
+
+TEST_CASE("the JSON Schema lets an included deck have the keyword, but no list's", "[deck]") {
+  const json schema = sample_json();
+  const auto marked = [&](const std::string& key, const json& value) {
+    return wrong_paths(schema, {{"include", "base.yaml"}, {key, value}});
+  };
+
+  CHECK(marked("optimizer", {{"learning_rate", 0.1}, {"momentum", 0.9}}) == Paths{});
+  CHECK(marked("optimizer", {{"learning_rate", -1}}) == Paths{"optimizer/learning_rate"});
+  CHECK(marked("optimizer", {{"momentun", 0.9}}) == Paths{"optimizer/momentun"});
+  CHECK(marked("optimizer", {{"type", "adam"}, {"momentum", 0.9}}) == Paths{"optimizer/momentum"});
+  CHECK(marked("data", {{"samples", 100}}) == Paths{});
+  CHECK(marked("data", {{"type", "idx"}}) == Paths{"data/type"});
+  CHECK(marked("policy", "single") == Paths{});
+  CHECK(marked("model", {{"layers", {{{"type", "dense"}}}}}) == Paths{"model/layers/0"});
+  CHECK(marked("model", {{"layers", {{{"units", 8}}}}}) == Paths{"model/layers/0"});
 }
 
 /// Decks of layers that the sample tables know; tests/app checks every one against the real tables.

@@ -11,7 +11,9 @@
 
 namespace zygos::deck {
 
-/// JSON Schema, draft 2020-12, for editors with a YAML language server.
+/// JSON Schema, draft-07, for editors with a YAML language server. A keyword (`type`, of data
+/// `format`) decides by if and then which keys a section has: an editor marks a wrong key alone. A
+/// deck with `include` may lack any key outside of lists.
 std::string json_schema(const Schema& schema);
 
 /// Meaning, type, default, range and example of a key: "optimizer.adam.beta1", "train.batch",

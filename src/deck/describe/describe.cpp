@@ -59,11 +59,6 @@ std::string type_text(const KeyFacts& facts) {
   return {};
 }
 
-bool has_required_key(const Schema& schema) {
-  return std::any_of(schema.keys().begin(), schema.keys().end(),
-                     [](const Key& key) { return is_required(key.facts()); });
-}
-
 std::string sample_value(const KeyFacts& facts) {
   if (!facts.example.empty()) {
     return facts.example;
@@ -128,6 +123,11 @@ std::string default_text(const KeyFacts& facts) {
 bool is_required(const KeyFacts& facts) {
   return facts.required || (facts.type == Type::section && !facts.optional && !facts.fallback &&
                             has_required_key(facts.schemas.front()));
+}
+
+bool has_required_key(const Schema& schema) {
+  return std::any_of(schema.keys().begin(), schema.keys().end(),
+                     [](const Key& key) { return is_required(key.facts()); });
 }
 
 std::vector<std::string> key_names(const Schema& schema) {

@@ -19,6 +19,7 @@ std::string wanted_text(const KeyFacts& facts);
 std::string default_text(const KeyFacts& facts);
 /// Whether the user must give the key: told so, or a section with such a key in it.
 bool is_required(const KeyFacts& facts);
+bool has_required_key(const Schema& schema);
 /// Names of the keys, or of the table's schemas.
 std::vector<std::string> key_names(const Schema& schema);
 std::vector<std::string> schema_names(const std::vector<Schema>& schemas);

@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace zygos::deck {
 namespace {
 
@@ -27,6 +29,27 @@ Json or_variable(Json json) {
 Json one_of(const std::vector<std::string>& words) { return {{"enum", words}}; }
 
 Json variable_json() { return {{"type", "string"}, {"pattern", variable_pattern}}; }
+
+/// Ways to write the name of a schema, which editors complete and explain; names may be none.
+Json names_or_variable(const std::vector<Schema>& schemas) {
+  Json ways = Json::array();
+  if (!schemas.empty()) {
+    Json docs = Json::array();
+    for (const Schema& schema : schemas) {
+      docs.push_back(schema.doc());
+    }
+    ways.push_back({{"enum", schema_names(schemas)}, {"enumDescriptions", docs}});
+  }
+  ways.push_back(variable_json());
+  return ways;
+}
+
+/// Whether a value is a section with this keyword.
+Json keyword_is(const std::string& discriminator, const std::string& name) {
+  return {{"type", "object"},
+          {"required", {discriminator}},
+          {"properties", {{discriminator, {{"const", name}}}}}};
+}
 
 Json number_json(const char* type, const Range& range) {
   Json json = {{"type", type}};
@@ -73,7 +96,8 @@ Json default_json(const KeyFacts& facts) {
   return literal && !parsed.is_discarded() ? parsed : Json(*facts.fallback);
 }
 
-/// Writes sections of whole decks, or of decks that include others: these may lack any key.
+/// Writes sections of whole decks, or of decks that include others: these may lack any key outside
+/// of lists, because a list replaces the included deck's.
 class SectionWriter {
  public:
   explicit SectionWriter(bool whole) : whole_(whole) {}
@@ -100,25 +124,48 @@ class SectionWriter {
   }
 
  private:
-  /// Written out, or bare where the keyword needs no further key.
+  /// The keyword decides by if and then which keys there are, so that a wrong key is wrong on its
+  /// own; anyOf would refuse the whole section. A text is a keyword that needs no key.
   Json variant_json(const KeyFacts& facts) const {
-    std::vector<std::string> bare;
-    Json ways = Json::array();
+    std::vector<Schema> bare;
+    Json cases = Json::array();
     for (const Schema& schema : facts.schemas) {
-      const Json section = section_json(schema, &facts);
-      if (SectionWriter(true).section_json(schema, &facts)["required"].size() == 1) {
-        bare.push_back(schema.name());
+      if (!has_required_key(schema)) {
+        bare.push_back(schema);
       }
-      ways.push_back(section);
+      cases.push_back({{"if", keyword_is(facts.discriminator, schema.name())},
+                       {"then", section_json(schema, &facts)}});
     }
-    if (!bare.empty()) {
-      ways.push_back(one_of(bare));
+    if (!whole_) {
+      cases.push_back(
+          {{"if", {{"required", {facts.discriminator}}}}, {"else", merged_json(facts)}});
     }
-    ways.push_back({{"type", {"object", "string"}},
-                    {"pattern", variable_pattern},
-                    {"properties", {{facts.discriminator, variable_json()}}},
-                    {"required", {facts.discriminator}}});
-    return {{"anyOf", ways}};
+    Json ways = names_or_variable(bare);
+    ways.insert(ways.begin(), Json::object({{"type", "object"}}));
+    const Json keyword = {{"description", facts.doc}, {"anyOf", names_or_variable(facts.schemas)}};
+    return {{"anyOf", ways},
+            {"required", whole_ ? Json::array({facts.discriminator}) : Json::array()},
+            {"properties", {{facts.discriminator, keyword}}},
+            {"allOf", cases}};
+  }
+
+  /// Any key of the table: the keyword that decides may stand in the included deck.
+  Json merged_json(const KeyFacts& facts) const {
+    Json properties = Json::object();
+    for (const Schema& schema : facts.schemas) {
+      for (const Key& key : schema.keys()) {
+        Json& ways = properties[key.facts().name];
+        const Json json = key_json(key.facts());
+        if (std::find(ways.begin(), ways.end(), json) == ways.end()) {
+          ways.push_back(json);
+        }
+      }
+    }
+    for (Json& ways : properties) {
+      const Json all = std::move(ways);
+      ways = all.size() == 1 ? all.front() : Json::object({{"anyOf", all}});
+    }
+    return {{"properties", properties}, {"additionalProperties", false}};
   }
 
   Json type_json(const KeyFacts& facts) const {
@@ -153,11 +200,11 @@ class SectionWriter {
                 {"propertyNames", {{"pattern", name_pattern}}},
                 {"additionalProperties", section_json(facts.schemas.front(), nullptr)}};
       case Type::sections:
-        return list_json(facts, section_json(facts.schemas.front(), nullptr));
+        return list_json(facts, SectionWriter(true).section_json(facts.schemas.front(), nullptr));
       case Type::variant:
         return variant_json(facts);
       case Type::variants:
-        return list_json(facts, variant_json(facts));
+        return list_json(facts, SectionWriter(true).variant_json(facts));
     }
     return {};
   }
@@ -180,7 +227,7 @@ class SectionWriter {
 }  // namespace
 
 std::string json_schema(const Schema& schema) {
-  Json json = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+  Json json = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                {"title", "Zygos " + schema.name()}};
   const Json whole = SectionWriter(true).section_json(schema, nullptr);
   if (schema.find("include") == nullptr) {
