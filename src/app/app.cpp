@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -137,6 +138,10 @@ int run(int argc, const char* const* argv) noexcept {
       print_failure(console, failure);
       return static_cast<int>(failure.code);
     }
+  } catch (const std::bad_alloc&) {
+    // Nothing here may allocate.
+    std::fputs("error: the machine has no memory left for this; end other programs\n", stderr);
+    return static_cast<int>(ExitCode::memory);
   } catch (...) {
     std::fputs("error: zygos failed before it could say why\n", stderr);
     return static_cast<int>(ExitCode::bug);
