@@ -116,7 +116,8 @@ std::optional<std::span<char>> CsvLines::next_text() {
 }
 
 void CsvLines::refill() {
-  constexpr std::size_t piece = std::size_t{1} << 20;
+  // No more than the file can have: clearing a whole piece takes longer than reading a short file.
+  const std::size_t piece = std::clamp<std::uint64_t>(source_.max_bytes() + 1, 4096, 1U << 20);
   text_.erase(0, begin_);
   begin_ = 0;
   if (text_.size() > max_line) {
