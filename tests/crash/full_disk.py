@@ -9,7 +9,6 @@ next one succeeds. The file systems are mounted in a name space of this process;
     python3 tests/crash/full_disk.py [--program build/host/tests/commit_once]
 """
 import argparse
-import collections
 import ctypes
 import os
 import pathlib
@@ -18,9 +17,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from support import skip_without  # noqa: E402
+from support import PROGRAMS, Record  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_MOUNTS, NEW_USERS, PRIVATE = 0x00020000, 0x10000000, 0x44000  # MS_REC | MS_PRIVATE
 PAGE = 4096
@@ -42,7 +40,7 @@ class FullDisk:
     def __init__(self, program, folder):
         self.program, self.disk = str(program), pathlib.Path(folder)
         self.store, self.ballast = self.disk / "store", self.disk / "ballast"
-        self.tried, self.refused, self.bad = collections.Counter(), collections.Counter(), []
+        self.record = Record()
 
     def mount(self, options):
         return LIBC.mount(b"tmpfs", os.fsencode(self.disk), b"tmpfs", 0, options.encode()) == 0
@@ -67,10 +65,14 @@ class FullDisk:
         again = [self.run("write", self.store, 3, size).returncode, self.run("verify", self.store).stdout.strip()]
         self.unmount()
         good = (outcome.returncode, newest, entries) in ((5, "1 old", ["step-000001"]), (0, "2 old", ["step-000001", "step-000002"]))
-        self.tried[what] += 1
-        self.refused[what] += outcome.returncode == 5
-        if not good or again != [0, "3 old"]:
-            self.bad.append(f"{what}: ended with {outcome.returncode} {outcome.stderr.strip()}, {newest} of {entries}, then {again}")
+        holds = good and again == [0, "3 old"]
+        self.record.add(f"{what}, {'done' if outcome.returncode == 0 else 'refused'}",
+                        None if holds else f"ended with {outcome.returncode} {outcome.stderr.strip()}, {newest} of {entries}, then {again}")
+
+    def require_both(self, what):
+        """Of the commits some have to be refused and some not, or it was not tried what is to be tried."""
+        if not all(self.record.tried[f"{what}, {how}"] for how in ("done", "refused")):
+            self.record.bad[what].append("all commits or none were refused")
 
     def fill(self, left):
         """Leaves so many bytes of the disk free."""
@@ -82,38 +84,40 @@ class FullDisk:
     def space(self, mebibytes):
         size = (mebibytes << 20) // 4
         lefts = [size * sixteenth // 16 for sixteenth in range(0, 17, 8)] + [size + pages * PAGE for pages in range(0, 36, 6)]
+        what = f"disk of {mebibytes} MiB"
         for left in lefts:
-            self.commit_into(f"{mebibytes} MiB, space", size, lambda left=left: self.fill(left), f"size={mebibytes}m")
+            self.commit_into(what, size, lambda left=left: self.fill(left), f"size={mebibytes}m")
+        self.require_both(what)
 
     def entries(self, mebibytes):
         """A checkpoint is a folder and three files; the disk and the store are a folder each."""
+        what = "disk with 0 to 5 entries left for files"
         for further in range(6):
-            self.commit_into(f"{mebibytes} MiB, entries for files", 1000, lambda: None, f"size={mebibytes}m,nr_inodes={6 + further}")
+            self.commit_into(what, 1000, lambda: None, f"size={mebibytes}m,nr_inodes={6 + further}")
+        self.require_both(what)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default=ROOT / "build/host/tests/commit_once")
-    arguments = parser.parse_args()
+def try_all(program):
+    """A record of full disks of each size. This process has its own view of mounts afterwards."""
     folder = tempfile.mkdtemp()
     try:
-        tests = FullDisk(arguments.program, folder)
+        tests = FullDisk(program, folder)
         if not own_mounts() or not tests.mount("size=1m"):
-            skip_without("mount", "mounting a small file system is not permitted here")
+            tests.record.missing("mount", "mounting a small file system is not permitted here")
+            return tests.record
         tests.unmount()
         for mebibytes in (1, 2, 4, 8, 16):
             tests.space(mebibytes)
         tests.entries(4)
     finally:
         os.rmdir(folder)
-    print("| disk | commits | refused |\n| --- | --- | --- |")
-    for what, count in tests.tried.items():
-        print(f"| {what} | {count} | {tests.refused[what]} |")
-        if not 0 < tests.refused[what] < count:
-            tests.bad.append(f"{what}: {tests.refused[what]} of {count} were refused, so it was not tried what is to be tried")
-    for line in tests.bad:
-        print("BAD: " + line)
-    sys.exit(1 if tests.bad else 0)
+    return tests.record
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", default=PROGRAMS / "commit_once")
+    try_all(parser.parse_args().program).end()
 
 
 if __name__ == "__main__":

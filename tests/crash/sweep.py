@@ -28,19 +28,22 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CALLS = ["openat", "mkdir", "write", "fsync", "close", "read", "pread64", "flock", "rename", "renameat2", "unlinkat", "newfstatat", "getdents64",
-         "statfs"]
-ERRORS = {"openat": ["EIO", "ENOSPC", "EDQUOT", "EINTR", "EROFS", "EMFILE"], "mkdir": ["EIO", "ENOSPC", "EDQUOT", "EROFS"],
-          "write": ["EIO", "ENOSPC", "EDQUOT", "EINTR"], "fsync": ["EIO", "ENOSPC", "EDQUOT"], "close": ["EIO", "EINTR"], "read": ["EIO", "EINTR"],
-          "pread64": ["EIO"], "rename": ["EIO", "ENOSPC", "EROFS"], "renameat2": ["EIO", "EINVAL", "ENOSYS"], "unlinkat": ["EIO", "EROFS"],
-          "flock": ["EIO"], "statfs": ["EIO"]}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from support import PROGRAMS, Record  # noqa: E402
+
+CALLS = ["openat", "mkdir", "write", "fsync", "close", "read", "pread64", "flock", "rename", "renameat2", "link", "linkat", "unlinkat", "newfstatat",
+         "statx", "getdents64", "statfs"]
+FULL = ["ENOSPC", "EDQUOT"]
+ERRORS = {"openat": ["EIO", *FULL, "EINTR", "EROFS", "EMFILE"], "mkdir": ["EIO", *FULL, "EROFS"], "write": ["EIO", *FULL, "EINTR"],
+          "fsync": ["EIO", *FULL], "close": ["EIO", "EINTR"], "read": ["EIO", "EINTR"], "pread64": ["EIO"], "rename": ["EIO", *FULL, "EROFS"],
+          "renameat2": ["EIO", *FULL, "EROFS", "EINVAL", "ENOSYS"], "link": ["EIO", *FULL], "linkat": ["EIO", *FULL], "unlinkat": ["EIO", "EROFS"],
+          "newfstatat": ["EIO", "EACCES"], "statx": ["EIO", "EACCES"], "getdents64": ["EIO"], "flock": ["EIO"], "statfs": ["EIO"]}
 
 
 class Sweep:
     def __init__(self, program, every, folder):
         self.program, self.every, self.folder = str(program), every, pathlib.Path(folder)
-        self.tried, self.bad = collections.Counter(), []
+        self.record = Record()
 
     def run(self, *words, prefix=(), **environment):
         return subprocess.run([*prefix, self.program, *map(str, words)], capture_output=True, text=True, timeout=60,
@@ -67,9 +70,8 @@ class Sweep:
                     points[match[2]].add(counts[match[1], match[2]])
         return {call: sorted(numbers)[::self.every] for call, numbers in points.items()}
 
-    def look(self, what, command, step, store, outcome, codes):
-        """`codes`: how the program may have ended."""
-        self.tried[what] += 1
+    def look(self, command, step, store, outcome, codes):
+        """What is wrong after a commit, None if nothing. `codes`: how the program may have ended."""
         problem = None
         found = self.run("verify", store)
         is_new = found.stdout.split() == ([str(step), "other"] if command == "replace" else [str(step), "old"])
@@ -90,8 +92,8 @@ class Sweep:
     def disturbed(self, what, command, step, inject, codes):
         store = self.fresh()
         outcome = self.run(command, store, step, prefix=("strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=" + inject))
-        if problem := self.look(what, command, step, store, outcome, codes):
-            self.bad.append(f"{what}, {command}, {inject}: {problem}")
+        problem = self.look(command, step, store, outcome, codes)
+        self.record.add(what, problem and f"{command}, {inject}: {problem}")
 
     def calls(self, command, step):
         for call, numbers in self.points(command, step).items():
@@ -109,10 +111,11 @@ class Sweep:
             store = self.fresh()
             outcome = self.run(command, store, step, ZYGOS_FAIL_ALLOCATION=str(number))
             # Functions of nlohmann-json and libstdc++ that may not throw allocate, and abort: as good as a kill, which must lose nothing.
+            what = "allocation of a commit"
             if outcome.returncode < 0:
-                self.tried[f"allocation, after which the process ended by {signal.Signals(-outcome.returncode).name}"] += 1
-            if problem := self.look("allocation", command, step, store, outcome, {0, 5, 6, -signal.SIGABRT}):
-                self.bad.append(f"allocation {number} of {total}, {command}: {problem}")
+                what += f", after which the process ended by {signal.Signals(-outcome.returncode).name}"
+            problem = self.look(command, step, store, outcome, {0, 5, 6, -signal.SIGABRT})
+            self.record.add(what, problem and f"{number} of {total}, {command}: {problem}")
 
     def kills(self, number, seed):
         chance = random.Random(seed)
@@ -122,38 +125,45 @@ class Sweep:
             time.sleep(chance.uniform(0.0, 0.1))
             process.kill()
             told = [int(line) for line in process.communicate()[0].split()]
-            self.tried["random kill"] += 1
+            problem = None
             found = self.run("verify", store)
             newest = int(found.stdout.split()[0]) if found.returncode == 0 else -1
-            if newest < max([last, *told]) or found.stdout.split()[1] != "old":
-                self.bad.append(f"random kill, seed {seed}: {told} were told, {found.stdout.strip()} is left {found.stderr[-300:]}")
+            if newest < max([last, *told]) or found.stdout.split()[1:] != ["old"]:
+                problem = f"seed {seed}: {told} were told, {found.stdout.strip()} is left {found.stderr[-300:]}"
+            self.record.add("random kill", problem)
             last = max(newest, last)
+
+
+def try_all(program, every, kills, seed):
+    """A record of every `every`-th point of two commits, and of `kills` random kills."""
+    print(f"seed {seed}", file=sys.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        sweep = Sweep(program, every, folder)
+        for command, step in (("write", 2), ("replace", 1)):
+            print(f"allocations of {command}", file=sys.stderr)
+            sweep.allocations(command, step)
+            if shutil.which("strace"):
+                print(f"system calls of {command}", file=sys.stderr)
+                sweep.calls(command, step)
+            else:
+                sweep.record.missing("strace", "system calls are disturbed with strace, which is not installed")
+        print("random kills", file=sys.stderr)
+        sweep.kills(kills, seed)
+    return sweep.record
+
+
+def random_seed():
+    return random.SystemRandom().randrange(1 << 31)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default=ROOT / "build/host/tests/commit_once")
+    parser.add_argument("--program", default=PROGRAMS / "commit_once")
     parser.add_argument("--every", type=int, default=1, help="try every n-th point only")
     parser.add_argument("--kills", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 31))
+    parser.add_argument("--seed", type=int, default=random_seed())
     arguments = parser.parse_args()
-    print(f"seed {arguments.seed}")
-    with tempfile.TemporaryDirectory() as folder:
-        sweep = Sweep(arguments.program, arguments.every, folder)
-        for command, step in (("write", 2), ("replace", 1)):
-            sweep.allocations(command, step)
-            if shutil.which("strace"):
-                sweep.calls(command, step)
-        sweep.kills(arguments.kills, arguments.seed)
-    if not shutil.which("strace"):
-        print("there is no strace: system calls were NOT disturbed")
-    print("| what | tried |\n| --- | --- |")
-    for what, count in sweep.tried.items():
-        print(f"| {what} | {count} |")
-    for line in sweep.bad:
-        print("BAD: " + line)
-    print(f"{len(sweep.bad)} were not as they should be")
-    sys.exit(1 if sweep.bad else 0)
+    try_all(arguments.program, arguments.every, arguments.kills, arguments.seed).end()
 
 
 if __name__ == "__main__":
