@@ -5,7 +5,8 @@
     python3 tests/docs/test_samples.py ZYGOS SOURCE_FOLDER
 
 A sample in C or C++ that is not compiled there must stand, spaces and comments aside, in a source file of the project.
-Samples in Python are run with h5py on a run or before one, as their page says. Exit code 77: h5py is not there.
+Samples in Python are run with h5py on a run or before one, as their page says; that of docs/exchange.md where PyTorch and safetensors are there,
+too (ZYGOS_TORCH_PYTHON names a Python that has them). Exit code 77: h5py is not there.
 """
 
 import os
@@ -18,9 +19,9 @@ from pathlib import Path
 
 from extract_samples import samples
 
-# Pages whose samples in Python are run below, and those whose samples need packages that the tests do not have.
-RUN = {"checkpoints", "data", "graphs"}
-NOT_RUN = {"exchange": "safetensors.torch", "add_a_layer": "golden_layers.py", "tutorial_csv": "test_tutorial.py"}
+# Pages whose samples in Python are run below, with the module they need, and those whose samples another test runs.
+RUN = {"checkpoints": "h5py", "data": "h5py", "exchange": "safetensors.torch", "graphs": "h5py"}
+NOT_RUN = {"add_a_layer": "golden_layers.py", "tutorial_csv": "test_tutorial.py"}
 
 DATA = """
 import h5py, numpy
@@ -33,9 +34,18 @@ edges, features = random.integers(0, 40, (120, 2)), random.random((40, 5), 'f4')
 edges = edges[edges[:, 0] != edges[:, 1]]
 labels, mask = random.integers(0, 3, 40), random.integers(0, 2, 40)
 """
+# `model` of the sample, with the layers of a run; both weights have to be what the file says.
+MODULE = """
+import collections, torch
+model = torch.nn.Sequential(collections.OrderedDict(fc1=torch.nn.Linear(4, 5), act=torch.nn.ReLU(), fc2=torch.nn.Linear(5, 3)))
+before = [tensor.clone() for tensor in model.state_dict().values()]
+"""
+LOADED = """
+assert all(not torch.equal(a, b) for a, b in zip(before, model.state_dict().values()))
+"""
 DECK = """deck_version: 1
 data: {{{data}}}
-model: {{layers: [{layers}], loss: {loss}}}
+model: {{layers: [{layers}], loss: {loss}{model}}}
 optimizer: adam
 lanes: {{host: {{kind: host, threads: 1}}}}
 policy: single
@@ -70,16 +80,16 @@ def stray_samples(source):
                 yield f"{page.name}:{line}: not compiled by tests/docs/test_fortran_samples.f90"
 
 
-def python_with_h5py():
-    for python in (sys.executable, "/usr/bin/python3"):
-        if Path(python).exists() and subprocess.run([python, "-c", "import h5py"], capture_output=True).returncode == 0:
+def python_with(module):
+    for python in (sys.executable, "/usr/bin/python3", os.environ.get("ZYGOS_TORCH_PYTHON", "")):
+        if python and Path(python).exists() and subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
             return python
     return None
 
 
 class Samples:
-    def __init__(self, zygos, source, python, folder):
-        self.zygos, self.source, self.python, self.folder = zygos, source, python, Path(folder)
+    def __init__(self, zygos, source, folder):
+        self.zygos, self.source, self.python, self.folder = zygos, source, None, Path(folder)
 
     def run(self, *words, cwd=None):
         done = subprocess.run(words, cwd=cwd or self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -90,8 +100,8 @@ class Samples:
     def page(self, name):
         return (self.source / "docs" / f"{name}.md").read_text()
 
-    def train(self, name, data, layers, loss):
-        (self.folder / f"{name}.yaml").write_text(DECK.format(data=data, layers=layers, loss=loss))
+    def train(self, name, data, layers, loss, model=""):
+        (self.folder / f"{name}.yaml").write_text(DECK.format(data=data, layers=layers, loss=loss, model=model))
         self.run(self.zygos, "train", f"{name}.yaml")
 
     def data(self):
@@ -100,6 +110,16 @@ class Samples:
         self.train("set", "format: hdf5, train: {file: set.h5}", "{type: dense, units: 3}", "cross_entropy")
         self.run(self.python, "-c", DATA + SIMULATION + streamed)
         self.train("streamed", "format: hdf5, train: {file: train.h5}, in_memory: false", "{type: dense, units: 3}", "mse")
+
+    def exchange(self):
+        """Weights of a run in PyTorch, and back."""
+        (sample,) = blocks(self.page("exchange"), "python")
+        (self.folder / "table.csv").write_text("a,b,c,d,kind\n1,2,3,4,0\n2,1,0,1,1\n0,1,3,1,2\n")
+        data, layers = "format: csv, train: {file: table.csv}", "{type: dense, units: 5, name: fc1, activation: relu}, {type: dense, units: 3, name: fc2}"
+        self.train("exported", data, layers, "cross_entropy")
+        self.run(self.zygos, "export", "runs/exported", "--output", "mnist.safetensors")
+        self.run(self.python, "-c", MODULE + sample + LOADED)
+        self.train("imported", data, layers, "cross_entropy", ", pretrained: {file: back.safetensors}")
 
     def graphs(self):
         (graph,) = blocks(self.page("graphs"), "python")
@@ -126,18 +146,19 @@ def main(zygos, source):
         print("\n".join(stray))
         return 1
     for page in sorted((source / "docs").glob("*.md")):
-        if blocks(page.read_text(), "python") and page.stem not in RUN | NOT_RUN.keys():
+        if blocks(page.read_text(), "python") and page.stem not in RUN.keys() | NOT_RUN.keys():
             print(f"nobody runs the samples in Python of docs/{page.name}")
             return 1
-    python = python_with_h5py()
-    if python is None:
+    if python_with("h5py") is None:
         print("no Python here has h5py (Debian's package python3-h5py)")
         return 1 if "CI" in os.environ and "h5py" not in os.environ.get("ZYGOS_CI_WITHOUT", "").split() else 77
     with tempfile.TemporaryDirectory() as folder:
-        works = Samples(Path(zygos).resolve(), source, python, folder)
-        for page in sorted(RUN):
-            print(page, flush=True)
-            getattr(works, page)()
+        works = Samples(Path(zygos).resolve(), source, folder)
+        for page, module in RUN.items():
+            works.python = python_with(module)
+            print(page if works.python else f"{page}: NOT run, no Python here has {module}", flush=True)
+            if works.python:
+                getattr(works, page)()
     return 0
 
 
