@@ -51,6 +51,7 @@ extern "C" void keep_input_and_die(int signal) {
 struct Outcome {
   std::size_t inputs = 0;
   double slowest_s = 0.0;
+  double total_s = 0.0;
 };
 
 /// Throws what the target throws, with the input kept.
@@ -65,6 +66,7 @@ void try_input(Target target, const std::string& input, Outcome& outcome) {
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   outcome.slowest_s = std::max(outcome.slowest_s, taken.count());
+  outcome.total_s += taken.count();
   ++outcome.inputs;
 }
 
@@ -99,7 +101,7 @@ Outcome run(const std::string& name, Target target, const Options& options) {
 /// Ends with 1 where a target failed or had no seed.
 int run_all(const Options& options) {
   bool good = true;
-  fmt::print("| target | inputs | slowest (ms) |\n| --- | --- | --- |\n");
+  fmt::print("| target | inputs | a second | slowest (ms) |\n| --- | --- | --- | --- |\n");
   for (const auto& [name, target] : all_targets()) {
     const auto& wanted = options.targets;
     if (!wanted.empty() && std::ranges::find(wanted, name) == wanted.end()) {
@@ -107,7 +109,9 @@ int run_all(const Options& options) {
     }
     try {
       const Outcome outcome = run(name, target, options);
-      fmt::print("| {} | {} | {:.1f} |\n", name, outcome.inputs, outcome.slowest_s * 1e3);
+      const double rate = static_cast<double>(outcome.inputs) / outcome.total_s;
+      fmt::print("| {} | {} | {:.0f} | {:.1f} |\n", name, outcome.inputs, rate,
+                 outcome.slowest_s * 1e3);
       good = good && outcome.inputs > mutations_of(name, options);
     } catch (const std::exception& error) {
       fmt::print("{} has failed: {}\n", name, error.what());

@@ -27,15 +27,21 @@ fi
 
 symbolizer=$(ls -d "$(dirname "$(readlink -f "$compiler")")"/llvm-symbolizer /usr/lib/llvm-*/bin/llvm-symbolizer 2>/dev/null | head -n 1 || true)
 status=0
-printf '| target | executions | seconds | result |\n| --- | --- | --- | --- |\n'
+printf '| target | executions | seconds | a second | result |\n| --- | --- | --- | --- | --- |\n'
 for target in "${targets[@]}"; do
   log=build/fuzz/$target.log
   result=good
+  # What is read line by line or word by word holds its every rule in little: longer inputs only take longer.
+  case $target in
+    csv | deck | metrics | text | trace) longest=4096 ;;
+    *) longest=32768 ;;
+  esac
   ASAN_OPTIONS=allocator_may_return_null=1 ASAN_SYMBOLIZER_PATH=$symbolizer UBSAN_OPTIONS=print_stacktrace=1 \
-    build/fuzz/bin/fuzz_"$target" -max_total_time="$seconds" -max_len=32768 -timeout=60 -rss_limit_mb=2048 \
+    build/fuzz/bin/fuzz_"$target" -max_total_time="$seconds" -max_len="$longest" -timeout=60 -rss_limit_mb=2048 \
     -malloc_limit_mb=1024 -print_final_stats=1 -artifact_prefix="build/fuzz/failing-$target-" "build/fuzz/corpus/$target" \
     >"$log" 2>&1 || { result="failed, see $log"; status=1; }
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
-  printf '| %s | %s | %s | %s |\n' "$target" "${executions:-?}" "$seconds" "$result"
+  rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log" | tail -n 1)
+  printf '| %s | %s | %s | %s | %s |\n' "$target" "${executions:-?}" "$seconds" "${rate:-?}" "$result"
 done
 exit "$status"
