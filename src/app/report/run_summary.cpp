@@ -152,12 +152,12 @@ nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t ste
 
 nlohmann::json data_json(const RunSetup& setup, const DataReading& data) {
   const bool reads = setup.training.source != nullptr;
-  nlohmann::json json{
+  nlohmann::json facts{
       {"in_memory", !reads}, {"bytes", data.memory.bytes}, {"waited_s", data.waited_s}};
   if (reads) {
-    json["prefetch"] = setup.training.prefetch;
+    facts["prefetch"] = setup.training.prefetch;
   }
-  return json;
+  return facts;
 }
 
 }  // namespace
