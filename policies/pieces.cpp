@@ -3,6 +3,7 @@
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/sample_pieces.hpp"
 
 #include <algorithm>
 #include <array>
@@ -317,8 +318,7 @@ std::string shares_like(const std::vector<double>& rates) {
 
 std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& problem,
                                 SampleRange samples, std::int64_t count, const std::string& key) {
-  const std::int64_t unit = problem.unit();
-  const std::int64_t units = (samples.count() + unit - 1) / unit;
+  const std::int64_t units = plan::units_of(problem, samples);
   if (count < 1 || count > units) {
     const bool accumulated = problem.accumulate > 0 && key == micro_batches_key;
     throw UsageError(said_by(policy) + (accumulated ? "train.accumulate" : key) + " is " +
@@ -326,14 +326,7 @@ std::vector<SampleRange> divide(const std::string& policy, const plan::Problem& 
                      " samples can be divided into 1 to " + std::to_string(units) +
                      problem.unit_text());
   }
-  const auto bound = [&](std::int64_t piece) {
-    return std::min(samples.end, samples.begin + units * piece / count * unit);
-  };
-  std::vector<SampleRange> pieces;
-  for (std::int64_t piece = 0; piece < count; ++piece) {
-    pieces.push_back({bound(piece), bound(piece + 1)});
-  }
-  return pieces;
+  return plan::sample_pieces(problem, samples, count);
 }
 
 std::vector<NodeRange> stages_for(const std::string& policy, const plan::Problem& problem,

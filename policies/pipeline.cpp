@@ -125,12 +125,14 @@ class Weaver {
     }
   }
 
+  bool has_backward(Stage stage) const { return trains(stage) || updates(stage); }
+
   void forward(Place place, const Move& move) {
     const MicroBatch micro_batch = move.micro_batch;
     const Stage stage = builder_.stage_of(place);
     builder_.load(place, micro_batch);
     receive(activations_, place, micro_batch);
-    const bool keeps = move.keeps || !trains(stage);
+    const bool keeps = move.keeps || !has_backward(stage);
     builder_.forward(place, micro_batch, keeps,
                      updates(stage) ? move.version : std::optional<Version>());
     if (!keeps) {
@@ -146,7 +148,7 @@ class Weaver {
   void backward(Place place, MicroBatch micro_batch) {
     const Stage stage = builder_.stage_of(place);
     // A stage of frozen layers alone gets no gradients, and writes zeros as those of its weights.
-    if (trains(stage) || updates(stage)) {
+    if (has_backward(stage)) {
       // Before the gradients are there: it does not need them.
       if (recomputed_.contains({stage, micro_batch})) {
         builder_.recompute(place, micro_batch);

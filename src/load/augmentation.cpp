@@ -37,9 +37,12 @@ const graph::Node* reader_of_tokens(const graph::Graph& graph) {
 }
 
 /// Targets that have a place in the image for each of their elements.
-bool has_target_images(const io::Dataset& data) {
-  const std::size_t rank = data.target_shape().rank();
-  return rank > 1 || (rank == 1 && data.classes > 0);
+bool has_target_images(const io::Dataset& data, const Shape& image) {
+  const Shape& target = data.target_shape();
+  const std::int64_t pixels =
+      image.rank() < 2 ? 1 : image[image.rank() - 2] * image[image.rank() - 1];
+  const bool flat = pixels > 1 && target.size() % pixels == 0;
+  return target.rank() > 1 || (target.rank() == 1 && (data.classes > 0 || flat));
 }
 
 /// Where a deck asks for images that samples are not, or for too large a crop.
@@ -58,7 +61,7 @@ void refuse_moves(const deck::AugmentSpec& spec, const graph::Graph& graph,
                                "as sequences",
                                node->name, node->layer->type(), shape),
                    "leave them out; noise is possible");
-  } else if (has_target_images(training)) {
+  } else if (has_target_images(training, graph.input_shape())) {
     findings.error(where,
                    fmt::format("flip and crop change inputs alone, but targets {} belong to places "
                                "of the image",

@@ -69,6 +69,7 @@ std::vector<Contender> single_lane_contenders(const ProfileRequest& request) {
   plan::Problem problem = train::problem_of(request.graph, request.lanes, request.options.dtype,
                                             request.target, request.batch.samples(), request.chunk);
   problem.clips = request.optimizer.clip_norm().has_value();
+  problem.accumulate = request.accumulate;
   problem.batch_slots = request.batch_slots;
   problem.activations = request.activations;
   problem.prefetch = request.prefetch;

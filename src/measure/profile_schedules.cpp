@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/profile_schedules.hpp"
 
+#include "zygos/plan/sample_pieces.hpp"
 #include "zygos/schedule/builder.hpp"
 
 #include <algorithm>
@@ -137,14 +138,21 @@ schedule::Schedule single_lane_schedule(const plan::Problem& problem, Place plac
   schedule::Outline outline = outline_of(problem);
   outline.places[static_cast<std::size_t>(place)].stage = 0;
   outline.chunk = by_node ? 0 : problem.chunk;  // a tree is made of whole passes
+  if (!by_node && problem.accumulate > 1) {
+    const schedule::SampleRange batch{0, problem.batch};
+    outline.micro_batches = plan::sample_pieces(
+        problem, batch, std::min(problem.accumulate, plan::units_of(problem, batch)));
+  }
+  const auto micro_batches = std::max<std::size_t>(1, outline.micro_batches.size());
   ScheduleBuilder builder(std::move(outline));
   if (versions) {
     builder.keep_versions(place, 2);
   }
   if (by_node) {
     add_pass_by_node(builder, place);
-  } else {
-    add_pass(builder, place, 0);
+  }
+  for (std::size_t turn = 0; !by_node && turn < micro_batches; ++turn) {
+    add_pass(builder, place, static_cast<schedule::MicroBatch>(turn));
   }
   builder.update(place);
   if (versions) {

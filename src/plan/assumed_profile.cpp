@@ -23,10 +23,11 @@ Curve file_curve(double disk_bytes_per_second) {
 PlaceCosts assumed_costs(const Problem& problem, double disk_bytes_per_second) {
   PlaceCosts costs;
   for (const schedule::NodeOutline& node : problem.model.nodes) {
-    // A backward pass has two products where a forward pass has one.
-    const double pass_s = std::max(node.flops, 1.0) / 3.0 * flop_s;
-    costs.forward.push_back(straight_line(0.0, pass_s));
-    costs.backward.push_back(straight_line(0.0, 2.0 * pass_s));
+    // A backward pass, where there is one, has two products where a forward pass has one.
+    const double forward = node.has_backward ? 1.0 / 3.0 : 1.0;
+    const double node_s = std::max(node.flops, 1.0) * flop_s;
+    costs.forward.push_back(straight_line(0.0, forward * node_s));
+    costs.backward.push_back(straight_line(0.0, (1.0 - forward) * node_s));
   }
   const double element_s = byte_s * static_cast<double>(problem.model.element_bytes);
   for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {

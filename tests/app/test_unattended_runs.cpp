@@ -82,7 +82,7 @@ TEST_CASE("a second interrupt ends a run at once, with a line of its own") {
   Process process({"train", "tiny.yaml", "--unmeasured",
                    "lanes.device.link={bandwidth: 1 GB/s, latency: 60 s}"},
                   scratch.path());
-  REQUIRE(process.says("places "));
+  REQUIRE(process.says("placement "));
 
   process.send(SIGINT);
   REQUIRE(process.says("Ctrl-C again ends at once"));

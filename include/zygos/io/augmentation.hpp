@@ -44,6 +44,13 @@ struct AugmentationOptions {
 /// finite.
 void require_augmentable(const AugmentationOptions& options, const Shape& sample);
 
+/// A batch's changed samples stay while the next batch is changed.
+inline constexpr std::size_t buffers_of_an_augmentation = 2;
+
+/// Host memory that an Augmentation takes, in bytes.
+std::size_t augmentation_bytes(const Dataset& data, const AugmentationOptions& options,
+                               std::int64_t batch);
+
 /// Writes the changed samples of a batch into buffers of its own.
 class Augmentation {
  public:
@@ -78,7 +85,7 @@ class Augmentation {
   std::int64_t row_elements_ = 0;   ///< of a sample's inputs
   std::size_t target_bytes_ = 0;    ///< of a sample
   std::shared_ptr<std::byte> row_;  ///< one sample that was moved and gets noise
-  std::array<Buffer, 2> buffers_;
+  std::array<Buffer, buffers_of_an_augmentation> buffers_;
   std::vector<std::uint32_t> rows_;  ///< 0, 1, 2, ...
   std::size_t turn_ = 0;
   std::size_t bytes_ = 0;

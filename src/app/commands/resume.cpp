@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,11 +19,34 @@ namespace zygos::app {
 
 namespace {
 
+/// `train.accumulate` replaces what an older version wrote out of the policy's own key.
+void replace_micro_batches(const deck::Section& policy, const std::string& accumulate,
+                           std::vector<std::string>& overrides) {
+  if (policy.has("micro_batches")) {
+    overrides.push_back("policy.micro_batches=" + accumulate);
+  }
+  if (policy.has("pipeline") && policy.section("pipeline").has("micro_batches")) {
+    overrides.push_back("policy.pipeline.micro_batches=" + accumulate);
+  }
+}
+
+bool are_of_policy(const std::vector<std::string>& overrides) {
+  return std::ranges::any_of(overrides,
+                             [](const std::string& text) { return text.starts_with("policy"); });
+}
+
 /// A run's deck has all options of its policy written out, and another one has others: what
 /// chooses another one replaces them.
 std::vector<std::string> with_whole_policy(const std::filesystem::path& file,
                                            std::vector<std::string> overrides) {
   constexpr std::string_view key = "policy.type=";
+  constexpr std::string_view accumulate = "train.accumulate=";
+  const auto asked = std::ranges::find_if(
+      overrides, [&](const std::string& text) { return text.starts_with(accumulate); });
+  if (asked != overrides.end() && !are_of_policy(overrides)) {
+    const std::string value = asked->substr(accumulate.size());
+    replace_micro_batches(load::load_deck(file, {}).spec.policy, value, overrides);
+  }
   for (std::string& text : overrides) {
     if (text.starts_with(key) &&
         text.substr(key.size()) != load::load_deck(file, {}).spec.policy.text("type")) {

@@ -47,6 +47,9 @@ plan::Facts run_facts(const RunSetup& setup) {
   if (const std::string links = text_of(setup.codecs); !links.empty()) {
     facts.emplace_back("link precision", links);
   }
+  if (setup.accumulate > 0) {
+    facts.emplace_back("micro-batches", std::to_string(setup.accumulate));
+  }
   if (setup.disk_bytes_per_second > 0.0) {
     facts.emplace_back("disk's bytes a second", fmt::format("{}", setup.disk_bytes_per_second));
   }
@@ -180,6 +183,7 @@ measure::ProfileRequest profile_request(RunSetup& setup, const LogSink& log) {
           .batch = {rows.inputs, rows.targets, setup.first_batch},
           .log = log,
           .chunk = setup.chunk,
+          .accumulate = setup.accumulate,
           .batch_slots = setup.batch_slots(),
           .next = endless_batches(setup),
           .activations = setup.activations.nodes,

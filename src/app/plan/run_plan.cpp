@@ -128,12 +128,35 @@ void predict(RunPlan& plan, const plan::Problem& problem, const plan::Profile& p
   plan.prediction = prediction_of(problem, profile, plan.schedule);
 }
 
-/// What `zygos check` looks at, refused as it refuses it: before lanes are measured, which takes
-/// their memory.
-schedule::Schedule fitting_schedule(const RunSetup& setup) {
-  schedule::Schedule schedule = unmeasured_schedule(setup);
-  require_within_machine(setup, schedule);
-  return schedule;
+/// What `zygos check` looks at, and what it would refuse it for.
+struct UnmeasuredPlan {
+  explicit UnmeasuredPlan(const RunSetup& setup) : schedule(unmeasured_schedule(setup)) {
+    try {
+      require_within_machine(setup, schedule);
+    } catch (const MemoryError& error) {
+      lacks = error;
+    }
+  }
+  /// Before lanes are measured, which takes their memory.
+  void require_room() const {
+    if (lacks) {
+      throw MemoryError(*lacks);
+    }
+  }
+
+  schedule::Schedule schedule;
+  std::optional<MemoryError> lacks{};
+};
+
+/// The policy's schedule by measured shares, which may fit where equal ones do not.
+schedule::Schedule measured_schedule(const RunSetup& setup, const plan::Profile& profile,
+                                     const UnmeasuredPlan& unmeasured) {
+  try {
+    return setup.policy->schedule(setup.problem(), &profile);
+  } catch (const UsageError&) {
+    unmeasured.require_room();  // no lane could be measured
+    throw;
+  }
 }
 
 /// Where the planner chooses the policy: what `zygos plan` would recommend. Nothing is measured
@@ -182,7 +205,11 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
     return chosen_plan(setup, fresh_profile, console);
   }
   const plan::Problem problem = setup.problem();
-  RunPlan result{fitting_schedule(setup)};
+  const UnmeasuredPlan unmeasured(setup);
+  if (!setup.measures_lanes() || !setup.policy->needs_profile()) {
+    unmeasured.require_room();
+  }
+  RunPlan result{unmeasured.schedule};
   if (!setup.measures_lanes()) {
     result.decisions = setup.policy->decisions(problem, result.schedule);
     return result;
@@ -193,7 +220,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
     return result;
   }
   const plan::Profile profile = profile_of(setup, fresh_profile, console);
-  result.schedule = setup.policy->schedule(problem, &profile);
+  result.schedule = measured_schedule(setup, profile, unmeasured);
   result.decisions = setup.policy->decisions(problem, result.schedule);
   if (!plan::can_predict(profile, result.schedule)) {
     console.note(
@@ -206,8 +233,12 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
 }
 
 RunPlan plan_schedule(RunSetup& setup, Console& console) {
-  RunPlan result{fitting_schedule(setup)};
-  return decides(setup, result.schedule) ? plan_run(setup, false, console) : result;
+  const UnmeasuredPlan unmeasured(setup);
+  if (decides(setup, unmeasured.schedule)) {
+    return plan_run(setup, false, console);
+  }
+  unmeasured.require_room();
+  return RunPlan{unmeasured.schedule};
 }
 
 schedule::Schedule unmeasured_schedule(const RunSetup& setup) {

@@ -109,12 +109,13 @@ struct RunSetup {
     return assumed_card != nullptr && place.kind != lane::Kind::host;
   }
   bool on_several_ranks() const { return communicator != nullptr; }
-  /// Of the samples that are in memory, not in their file.
+  /// Of the samples that are in memory, not in their file, and of those that are augmented.
   std::uint64_t data_bytes() const {
     const auto bytes_of = [](const io::Dataset& data) {
       return data.source == nullptr ? data.inputs.bytes() + data.targets.bytes() : 0;
     };
-    return bytes_of(training) + (test ? bytes_of(*test) : 0);
+    return bytes_of(training) + (test ? bytes_of(*test) : 0) +
+           io::augmentation_bytes(training, trainer.augmentation, trainer.batch);
   }
   /// Several ranks don't: measuring takes all lanes in one process.
   bool measures_lanes() const { return !unmeasured && !on_several_ranks(); }

@@ -194,6 +194,20 @@ void require_augmentable(const AugmentationOptions& options, const Shape& sample
   }
 }
 
+std::size_t augmentation_bytes(const Dataset& data, const AugmentationOptions& options,
+                               std::int64_t batch) {
+  if (!options.any()) {
+    return 0;
+  }
+  const DType stored = data.inputs.dtype;
+  const DType written = options.noise > 0.0 ? noisy(stored) : stored;
+  const auto samples = static_cast<std::size_t>(std::min(batch, data.size()));
+  const auto elements = static_cast<std::size_t>(data.sample_shape().size());
+  const auto targets = static_cast<std::size_t>(data.target_shape().size());
+  const std::size_t sample = elements * size_of(written) + targets * size_of(data.targets.dtype);
+  return buffers_of_an_augmentation * samples * sample + elements * size_of(stored);
+}
+
 Augmentation::Augmentation(const Dataset& data, const AugmentationOptions& options,
                            std::int64_t batch, std::uint64_t seed)
     : options_(options),
@@ -202,15 +216,13 @@ Augmentation::Augmentation(const Dataset& data, const AugmentationOptions& optio
       written_(options.noise > 0.0 ? noisy(stored_) : stored_),
       row_elements_(data.sample_shape().size()),
       target_bytes_(static_cast<std::size_t>(data.target_shape().size()) *
-                    size_of(data.targets.dtype)) {
+                    size_of(data.targets.dtype)),
+      bytes_(augmentation_bytes(data, options, batch)) {
   require_augmentable(options, data.sample_shape());
   options_.image = image_shape(options, data.sample_shape());
   const auto samples = static_cast<std::size_t>(std::min(batch, data.size()));
   const auto elements = static_cast<std::size_t>(row_elements_);
-  const auto allocate = [&](std::size_t bytes) {
-    bytes_ += bytes;
-    return allocate_bytes(bytes, data.name);
-  };
+  const auto allocate = [&](std::size_t bytes) { return allocate_bytes(bytes, data.name); };
   for (Buffer& buffer : buffers_) {
     buffer.inputs = allocate(samples * elements * size_of(written_));
     buffer.targets = allocate(samples * target_bytes_);

@@ -116,7 +116,7 @@ void run_slice(PlaceState& state, TaskId id, std::size_t number,
     const std::size_t index = state.index_of(node);
     const NodeBackward& bound = slice.backward[index];
     const bool frozen = state.is_frozen(node);
-    if (frozen && !bound.runs) {
+    if (frozen && !bound.runs && !accumulates) {
       state.use.note(one, d_parameters[index]);
       zero_all(state.lane().execution(), d_parameters[index]);
     }
