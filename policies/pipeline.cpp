@@ -77,13 +77,6 @@ class Weaver {
     return layout_.stages[static_cast<std::size_t>(stage)];
   }
 
-  bool trains(Stage stage) const {
-    const auto& nodes = builder_.outline().model.nodes;
-    const auto [begin, end] = nodes_of(stage);
-    return std::any_of(nodes.begin() + begin, nodes.begin() + end,
-                       [](const schedule::NodeOutline& node) { return node.has_backward; });
-  }
-
   bool updates(Stage stage) const { return has_weights(builder_.outline().model, nodes_of(stage)); }
 
   bool can_move(Place place) const {
@@ -125,7 +118,10 @@ class Weaver {
     }
   }
 
-  bool has_backward(Stage stage) const { return trains(stage) || updates(stage); }
+  /// Behind the first stage with weights all have one, so that none is missing in between.
+  bool has_backward(Stage stage) const {
+    return has_weights(builder_.outline().model, schedule::NodeRange{0, nodes_of(stage).end});
+  }
 
   void forward(Place place, const Move& move) {
     const MicroBatch micro_batch = move.micro_batch;
@@ -147,7 +143,6 @@ class Weaver {
 
   void backward(Place place, MicroBatch micro_batch) {
     const Stage stage = builder_.stage_of(place);
-    // A stage of frozen layers alone gets no gradients, and writes zeros as those of its weights.
     if (has_backward(stage)) {
       // Before the gradients are there: it does not need them.
       if (recomputed_.contains({stage, micro_batch})) {

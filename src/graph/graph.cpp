@@ -264,7 +264,7 @@ std::vector<std::vector<InputGradient>> Graph::input_gradients() const {
   std::vector<bool> written(nodes_.size(), false);
   for (std::size_t i = nodes_.size(); i-- > 0;) {
     for (const NodeId input : nodes_[i].inputs) {
-      if (input == graph_input || !nodes_[i].wants_d_input) {
+      if (input == graph_input || !has_backward(input)) {
         out[i].push_back(InputGradient::unwanted);
         continue;
       }

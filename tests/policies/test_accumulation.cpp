@@ -6,6 +6,7 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/deck/deck.hpp"
+#include "zygos/plan/assumed_profile.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -102,7 +103,9 @@ TEST_CASE("Every other policy refuses train.accumulate, and names all that can d
       continue;
     }
     CAPTURE(name);
-    CHECK_THROWS_AS(made(entry, "{}")->schedule(accumulating(3), nullptr), UsageError);
+    const plan::Problem problem = accumulating(3);
+    const plan::Profile profile = plan::assumed_profile(problem);
+    CHECK_THROWS_AS(made(entry, "{}")->schedule(problem, &profile), UsageError);
   }
   for (const auto& policy : {layer_placement({}), pipedream({}), pipedream_2bw({})}) {
     CAPTURE(policy->keyword());
