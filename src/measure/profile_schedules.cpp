@@ -93,6 +93,13 @@ void add_backward(ScheduleBuilder& builder, Place place, Place last, schedule::M
   builder.send_activation_gradients(place, i);
 }
 
+/// A stage may be a dropout alone, which has no gradient.
+bool has_parameters(const ScheduleBuilder& builder, Place place) {
+  const schedule::Outline& outline = builder.outline();
+  const auto stage = static_cast<std::size_t>(builder.stage_of(place));
+  return outline.model.parameters_of(outline.stages[stage]).count() > 0;
+}
+
 void add_gpipe(ScheduleBuilder& builder, std::span<const Place> order, std::int32_t micro_batches) {
   for (const Place place : order) {
     for (std::int32_t i = 0; i < micro_batches; ++i) {
@@ -242,9 +249,11 @@ schedule::Schedule cut_schedule(const plan::Problem& problem, std::span<const Pl
                               : add_one_f_one_b(builder, order, micro_batches);
   if (problem.clips) {
     for (const Place place : order) {
-      builder.squares(place);
+      if (has_parameters(builder, place)) {
+        builder.squares(place);
+      }
     }
-    builder.exchange_squares(order);
+    builder.exchange_squares(order);  // of those that have any
   }
   for (std::size_t i = order.size(); i-- > 0;) {
     builder.update(order[i]);  // of its stage only

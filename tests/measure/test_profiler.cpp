@@ -56,6 +56,24 @@ TEST_CASE("A profile knows what policies take whose gradients are clipped", "[me
   }
 }
 
+TEST_CASE("A profile of clipped steps is measured with a dropout on a lane by itself",
+          "[measure][profiler]") {
+  std::vector<lane::LaneSpec> specs = test::host_and_device();
+  specs.push_back(test::emulated_lane());
+  specs.back().name = "second";
+  test::SmallRun run(specs);  // of a dense layer, dropout and a dense layer
+  run.optimizer = nn::clipped(nn::adam({}), 1.0);
+
+  const plan::Profile profile = measure::measure_profile(request_for(run));
+
+  for (const auto& policy :
+       {policies::gpipe({.micro_batches = 4, .stages = {}}), policies::layer_placement({}),
+        policies::data_parallel({.shares = {}})}) {
+    const auto schedule = policy->schedule(run.problem(), &profile);
+    CHECK(plan::simulate(schedule, profile).makespan_s > 0.0);
+  }
+}
+
 TEST_CASE("A profile of more lanes than layers knows what crosses between lanes",
           "[measure][profiler]") {
   std::vector<lane::LaneSpec> specs = test::host_and_device();
