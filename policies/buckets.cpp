@@ -77,6 +77,21 @@ void add_parts(Bucket& bucket, ElementRange elements, std::size_t chunks,
 
 }  // namespace
 
+schedule::MicroBatch micro_batches_of_a_worker(const schedule::ScheduleBuilder& builder,
+                                               const std::vector<schedule::Place>& workers) {
+  return static_cast<schedule::MicroBatch>(builder.outline().micro_batches.size() / workers.size());
+}
+
+void add_pass_before_buckets(schedule::ScheduleBuilder& builder, schedule::Place worker,
+                             schedule::MicroBatch micro_batch, bool is_last) {
+  builder.load(worker, micro_batch);
+  builder.forward(worker, micro_batch);
+  builder.loss(worker, micro_batch);
+  if (!is_last) {
+    builder.backward(worker, micro_batch);
+  }
+}
+
 std::vector<Bucket> add_buckets(schedule::Outline& outline, std::int64_t bytes, std::size_t chunks,
                                 std::optional<NodeRange> nodes) {
   const NodeRange range = nodes.value_or(outline.model.all_nodes());

@@ -24,6 +24,15 @@ struct Bucket {
 /// Bytes of a bucket that takes the whole model.
 constexpr std::int64_t all_in_one = std::numeric_limits<std::int64_t>::max();
 
+/// Micro-batches of each worker, of which the last one's gradients are exchanged in buckets.
+schedule::MicroBatch micro_batches_of_a_worker(const schedule::ScheduleBuilder& builder,
+                                               const std::vector<schedule::Place>& workers);
+
+/// load, forward and loss, and backward unless it is the last micro-batch of the worker, whose
+/// backward pass goes bucket by bucket.
+void add_pass_before_buckets(schedule::ScheduleBuilder& builder, schedule::Place worker,
+                             schedule::MicroBatch micro_batch, bool is_last);
+
 /// From the last layer to the first, as backward makes the gradients; their parts, `chunks` a
 /// bucket, are added to the outline. A bucket is full when the next layer would take it beyond
 /// `bytes`; a layer is never divided, and none without parameters makes a bucket of its own. The

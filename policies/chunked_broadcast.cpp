@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chunked_broadcast.hpp"
 
+#include "buckets.hpp"
 #include "policy_files.hpp"
 
 #include "zygos/core/error.hpp"
@@ -69,7 +70,7 @@ std::vector<NodeRange> chunks_of(const plan::Problem& problem, const std::string
 /// root's is cut, too: where one thread does all of a lane, it sends a chunk between two parts.
 void add_passes(ScheduleBuilder& builder, const std::vector<Place>& workers,
                 const std::vector<NodeRange>& chunks) {
-  const auto own = static_cast<MicroBatch>(builder.outline().micro_batches.size() / workers.size());
+  const MicroBatch own = micro_batches_of_a_worker(builder, workers);
   for (MicroBatch turn = 0; turn < own; ++turn) {
     for (const Place worker : workers) {
       const MicroBatch micro_batch = worker * own + turn;

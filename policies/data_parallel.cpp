@@ -162,17 +162,10 @@ class DataParallel final : public train::Policy {
   /// All micro-batches; the last one's backward bucket by bucket, each exchanged at once.
   static void add_backward_and_exchange(ScheduleBuilder& builder, const std::vector<Place>& workers,
                                         const std::vector<Bucket>& buckets, Exchange exchange) {
-    const auto own =
-        static_cast<MicroBatch>(builder.outline().micro_batches.size() / workers.size());
+    const MicroBatch own = micro_batches_of_a_worker(builder, workers);
     for (MicroBatch turn = 0; turn < own; ++turn) {
       for (const Place worker : workers) {
-        const MicroBatch micro_batch = worker * own + turn;
-        builder.load(worker, micro_batch);
-        builder.forward(worker, micro_batch);
-        builder.loss(worker, micro_batch);
-        if (turn + 1 < own) {
-          builder.backward(worker, micro_batch);
-        }
+        add_pass_before_buckets(builder, worker, worker * own + turn, turn + 1 == own);
       }
     }
     for (std::size_t i = 0; i < buckets.size(); ++i) {

@@ -104,23 +104,14 @@ class OffloadedStep {
  private:
   Place owner_of(std::int32_t part) const { return owners_[static_cast<std::size_t>(part)]; }
 
-  /// Micro-batches of a worker.
-  MicroBatch own() const {
-    return static_cast<MicroBatch>(builder_.outline().micro_batches.size() / workers_.size());
-  }
+  MicroBatch own() const { return micro_batches_of_a_worker(builder_, workers_); }
 
   /// All micro-batches, but for the backward pass of each worker's last one.
   void add_forward() {
     MicroBatch micro_batch = 0;
     for (const Place worker : workers_) {
       for (MicroBatch turn = 0; turn < own(); ++turn) {
-        builder_.load(worker, micro_batch);
-        builder_.forward(worker, micro_batch);
-        builder_.loss(worker, micro_batch);
-        if (turn + 1 < own()) {
-          builder_.backward(worker, micro_batch);
-        }
-        ++micro_batch;
+        add_pass_before_buckets(builder_, worker, micro_batch++, turn + 1 == own());
       }
     }
   }

@@ -101,17 +101,10 @@ class OneBitAdam final : public train::Policy {
  private:
   /// All but the backward pass of each worker's last one; returns how many come before that.
   static MicroBatch add_micro_batches(ScheduleBuilder& builder, const std::vector<Place>& workers) {
-    const auto own =
-        static_cast<MicroBatch>(builder.outline().micro_batches.size() / workers.size());
+    const MicroBatch own = micro_batches_of_a_worker(builder, workers);
     for (const Place worker : workers) {
       for (MicroBatch turn = 0; turn < own; ++turn) {
-        const MicroBatch micro_batch = worker * own + turn;
-        builder.load(worker, micro_batch);
-        builder.forward(worker, micro_batch);
-        builder.loss(worker, micro_batch);
-        if (turn + 1 < own) {
-          builder.backward(worker, micro_batch);
-        }
+        add_pass_before_buckets(builder, worker, worker * own + turn, turn + 1 == own);
       }
     }
     return own - 1;
