@@ -49,7 +49,7 @@ NodeTensors parameters_in(const PlaceState& state, BufferKind kind, std::int32_t
 NodeTensors gaps_of_gradients(const PlaceState& state) {
   const std::span<const graph::Parameter> all = state.setup.graph.parameters();
   NodeTensors gaps(static_cast<std::size_t>(state.plan().stage.nodes.count()));
-  if (!streams(state.setup.schedule, state.setup.place)) {
+  if (!streams(state.setup.schedule(), state.setup.place)) {
     return gaps;
   }
   for (const Elements& held : state.buffers.held(BufferKind::gradients)) {
@@ -113,11 +113,11 @@ void bind_samples(PlaceState& state, std::size_t slot, std::int64_t given) {
   }
   batch.given = given;
   const PlaceSetup& setup = state.setup;
-  const BindingSource source{setup.graph, state.buffers,  setup.target,
-                             setup.dtype, setup.schedule, static_cast<std::int32_t>(slot)};
+  const BindingSource source{setup.graph, state.buffers,    setup.target,
+                             setup.dtype, setup.schedule(), static_cast<std::int32_t>(slot)};
   for (std::size_t i = 0; i < batch.micro_batches.size(); ++i) {
     if (state.mine[i]) {
-      const schedule::SampleRange& planned = setup.schedule.micro_batches[i];
+      const schedule::SampleRange& planned = setup.schedule().micro_batches[i];
       batch.micro_batches[i] =
           bind_micro_batch(source, static_cast<schedule::MicroBatch>(i),
                            {std::min(planned.begin, given), std::min(planned.end, given)});
@@ -144,9 +144,9 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
       use(buffers.arena(schedule::Tier::lane), buffers.arena(schedule::Tier::host)),
       operands(own_tasks().size()),
       batches(
-          loads_ahead(setup.schedule, setup.place) ? 2 : 1,
-          {.micro_batches = std::vector<MicroBatchTensors>(setup.schedule.micro_batches.size())}),
-      mine(setup.schedule.micro_batches.size(), false) {
+          loads_ahead(setup.schedule(), setup.place) ? 2 : 1,
+          {.micro_batches = std::vector<MicroBatchTensors>(setup.schedule().micro_batches.size())}),
+      mine(setup.schedule().micro_batches.size(), false) {
   bind_tasks(*this);
   bind_parameters(*this);
   updates = bind_updates(*this);
@@ -154,7 +154,7 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
   gathers = bind_gathers(*this);
   bind_constants(*this);
   for (std::size_t slot = 0; slot < batches.size(); ++slot) {
-    bind_samples(*this, slot, setup.schedule.batch);
+    bind_samples(*this, slot, setup.schedule().batch);
   }
   transfers = bind_transfers(*this);
   spills = bind_spills(*this);
@@ -181,7 +181,7 @@ std::int64_t PlaceState::averaged_samples(std::int32_t update) const {
   if (inputs.mode == nn::Mode::evaluate) {
     return given;
   }
-  const schedule::SampleRange& all = setup.schedule.updates[static_cast<std::size_t>(update)];
+  const schedule::SampleRange& all = setup.schedule().updates[static_cast<std::size_t>(update)];
   return std::min(all.end, given) - std::min(all.begin, given);
 }
 

@@ -50,8 +50,7 @@ struct StepInputs {
 struct PlaceSetup {
   const graph::Graph& graph;
   const nn::Optimizer& optimizer;
-  const schedule::Schedule& schedule;
-  const schedule::TasksByPlace& tasks;  ///< of that schedule
+  const schedule::TasksByPlace& tasks;
   lane::Lane& lane;
   schedule::Place place = 0;
   plan::TargetSpec target;
@@ -59,6 +58,7 @@ struct PlaceSetup {
   std::uint64_t seed = 1;
   std::filesystem::path spill_folder{};  ///< empty: the system's
 
+  const schedule::Schedule& schedule() const { return tasks.schedule(); }
   /// Type of weights, gradients and optimizer states.
   DType parameters() const { return wide(dtype); }
 };
@@ -84,7 +84,7 @@ struct PlaceState {
   /// Ascending.
   std::span<const schedule::TaskId> own_tasks() const { return setup.tasks.of(setup.place); }
   const schedule::Task& task(schedule::TaskId id) const {
-    return setup.schedule.tasks[static_cast<std::size_t>(id)];
+    return setup.schedule().tasks[static_cast<std::size_t>(id)];
   }
   const TaskOperands& operands_of(schedule::TaskId id) const {
     return operands[setup.tasks.index_of(id)];
@@ -94,7 +94,7 @@ struct PlaceState {
   /// Of the following step's batch, where batches are loaded a step ahead; else of this one's.
   std::size_t next_slot() const { return batches.size() - 1 - batch_slot; }
   bool brings_next(const schedule::Task& task) const {
-    return !inputs.fills && is_for_next_step(setup.schedule, task);
+    return !inputs.fills && is_for_next_step(setup.schedule(), task);
   }
   /// Slot of the batch that a task works on.
   std::size_t batch_slot_of(const schedule::Task& task) const {
@@ -107,7 +107,7 @@ struct PlaceState {
   schedule::SampleRange carried(const schedule::Task& task) const;
   /// In the step of this call.
   schedule::Codec codec_of(const schedule::Task& task) const {
-    return codec_in(setup.schedule, task, inputs.step);
+    return codec_in(setup.schedule(), task, inputs.step);
   }
   /// Where the stage's lists have a node.
   std::size_t index_of(graph::NodeId node) const {

@@ -39,7 +39,7 @@ void put_zeros(const lane::Lane &lane, const Elements &held) {
 }
 
 bool spills_states(const PlaceState &place) {
-  return schedule::spills_states(place.setup.schedule, place.setup.place);
+  return schedule::spills_states(place.setup.schedule(), place.setup.place);
 }
 
 void write_optimizer_states(const PlaceState &place, const std::vector<Bytes> &flat_states) {

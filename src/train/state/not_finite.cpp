@@ -46,7 +46,7 @@ std::int32_t last_bad_gradient(const Places& places, std::size_t place) {
   const PlaceState& state = *places.here[place];
   const std::vector<Elements> held = state.buffers.held(gradient_kind(state));
   const schedule::NodeRange nodes =
-      state.setup.schedule.nodes_of(static_cast<schedule::Place>(place));
+      state.setup.schedule().nodes_of(static_cast<schedule::Place>(place));
   for (auto node = nodes.end; node-- > nodes.begin;) {
     for (const graph::Parameter& parameter : state.setup.graph.parameters_of(node)) {
       const schedule::ElementRange elements{parameter.offset,

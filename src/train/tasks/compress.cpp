@@ -30,7 +30,7 @@ void run_compress(PlaceState& state, schedule::TaskId id) {
       named.write(one.reduced ? BufferKind::sum_error : BufferKind::compression_error).tensor;
   // Buffers of a part that compression will use: also in the steps before it begins.
   state.use.note(one, args.gradient, args.error);
-  if (!compresses(state.setup.schedule, state.inputs.step)) {
+  if (!compresses(state.setup.schedule(), state.inputs.step)) {
     return;
   }
   for (const Elements& operand : named.reads) {

@@ -135,8 +135,8 @@ void run_slice(PlaceState& state, TaskId id, std::size_t number,
         state.context(node, slice.ids),
         {bound.pass.inputs, parameters[index], bound.pass.workspace, bound.pass.output,
          bound.d_output, bound.d_inputs, d_parameters[index], accumulates,
-         state.averaged_samples(update_of(state.setup.schedule, one.samples)), constants, of_batch,
-         own, !frozen});
+         state.averaged_samples(update_of(state.setup.schedule(), one.samples)), constants,
+         of_batch, own, !frozen});
     if (frozen) {
       zero_all(state.lane().execution(), d_parameters[index]);
     }
@@ -162,7 +162,7 @@ void merge(PlaceState& state, const Task& one, std::int32_t into_slot, std::int3
 /// Strict mode: chunk by chunk, summed as the tree says.
 void run_chunks(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
-  const std::int64_t chunk = state.setup.schedule.chunk;
+  const std::int64_t chunk = state.setup.schedule().chunk;
   const auto& slices = state.tensors_of(one).slices;
   const auto planned = schedule::slices_of(one.samples, chunk);
   for (std::size_t i = 0; i < planned.size(); ++i) {
@@ -183,7 +183,7 @@ void run_chunks(PlaceState& state, TaskId id) {
 void run_backward(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
   const auto& slices = state.tensors_of(one).slices;
-  if (state.setup.schedule.chunk > 0) {
+  if (state.setup.schedule().chunk > 0) {
     return run_chunks(state, id);
   }
   if (!one.accumulates) {

@@ -109,7 +109,7 @@ void run_reduce(PlaceState& state, TaskId id, const MessageBoard& board) {
 }
 
 void run_all_reduce(PlaceState& state, TaskId id, const MessageBoard& board) {
-  if (state.setup.schedule.chunk > 0) {
+  if (state.setup.schedule().chunk > 0) {
     return sum_trees(state, id, board);
   }
   const Task& one = state.task(id);

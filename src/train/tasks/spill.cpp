@@ -85,7 +85,7 @@ Spills bind_spills(const PlaceState& state) {
       if (buffer.kind == schedule::BufferKind::spilled_state) {
         spills.states.push_back({planned.elements, buffer.slot, datasets.size()});
       }
-      datasets.push_back({text_of(buffer, state.setup.schedule.places), planned.bytes});
+      datasets.push_back({text_of(buffer, state.setup.schedule().places), planned.bytes});
       spills.category.push_back(planned.category);
     }
   }

@@ -21,7 +21,7 @@ std::vector<Tensor> rows_from(const PlaceState& state, schedule::Place place,
   const PlaceSetup& setup = state.setup;
   const auto& table = state.plan().statistics.rows;
   const schedule::RowRange all =
-      rows_within(table, setup.schedule.updates.at(static_cast<std::size_t>(gathering.update)));
+      rows_within(table, setup.schedule().updates.at(static_cast<std::size_t>(gathering.update)));
   std::vector<Tensor> rows;
   for (const TaskId id : setup.tasks.of(place)) {
     const Task& one = state.task(id);
@@ -82,7 +82,7 @@ void collect(PlaceState& state, const Task& one, const SliceTensors& slice, cons
       state.context(node, slice.ids),
       {bound.pass.inputs, parameters, bound.pass.workspace, bound.pass.output, bound.d_output,
        bound.d_inputs, state.d_parameters.front()[index], false,
-       state.averaged_samples(update_of(state.setup.schedule, one.samples)), constants},
+       state.averaged_samples(update_of(state.setup.schedule(), one.samples)), constants},
       row);
 }
 

@@ -44,8 +44,8 @@ Transfers bind_transfers(const PlaceState& state) {
   Transfers transfers;
   const PlaceSetup& setup = state.setup;
   const auto outline = plan::outline_of(setup.graph, setup.dtype, setup.target);
-  const auto onward = activation_links(outline, setup.schedule.stages);
-  const auto back = gradient_links(outline, setup.schedule.stages);
+  const auto onward = activation_links(outline, setup.schedule().stages);
+  const auto back = gradient_links(outline, setup.schedule().stages);
   for (const TaskId id : state.own_tasks()) {
     const Task& one = state.task(id);
     if (copies_activations(one)) {
@@ -56,7 +56,7 @@ Transfers bind_transfers(const PlaceState& state) {
     }
     const bool sends = one.kind == TaskKind::send;
     const auto stage_of = [&](schedule::Place place) {
-      return setup.schedule.stage_of[static_cast<std::size_t>(place)];
+      return setup.schedule().stage_of[static_cast<std::size_t>(place)];
     };
     const schedule::Stage from = stage_of(sends ? one.place : one.peer);
     const schedule::Stage to = stage_of(sends ? one.peer : one.place);

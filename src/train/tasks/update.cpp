@@ -142,13 +142,13 @@ namespace {
 
 void apply(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
-  const auto updates = static_cast<std::uint64_t>(state.setup.schedule.updates.size());
+  const auto updates = static_cast<std::uint64_t>(state.setup.schedule().updates.size());
   const auto with = [&](const nn::Optimizer& optimizer, double rate_factor,
                         const Tensor& gradient_factor, std::vector<nn::UpdateArgs>& all) {
     for (nn::UpdateArgs& args : all) {
       args.rate_factor = rate_factor;
       args.gradient_factor = gradient_factor;
-      args.compressed = compresses(state.setup.schedule, state.inputs.step);
+      args.compressed = compresses(state.setup.schedule(), state.inputs.step);
       args.step = (state.inputs.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
       state.use.note(one, args.weights, args.gradient, args.states, args.decay_mask,
                      args.gradient_factor, args.bad, args.previous_weights, args.previous_states);
