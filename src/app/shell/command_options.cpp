@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@
 namespace zygos::app {
 
 namespace {
+
+/// Whole numbers, which the help does not repeat beside the option's own text.
+CLI::Validator within(std::int64_t least, std::int64_t most) {
+  return CLI::Range(least, most).description("");
+}
+
+constexpr std::int64_t max_count = std::int64_t{1} << 40;
 
 constexpr std::string_view exit_codes =
     "Exit codes:\n"
@@ -68,7 +76,7 @@ void add_overrides(CLI::App& command, Invocation& to) {
 
 void add_threads(CLI::App& command, Invocation& to) {
   command.add_option("--threads", to.threads, "Threads of the host lane")
-      ->check(CLI::Range(1, lane::max_host_threads).description(""))
+      ->check(within(1, lane::max_host_threads))
       ->type_name("N");
 }
 
@@ -77,11 +85,11 @@ void add_run_dir(CLI::App& command, Invocation& to, const std::string& help) {
 }
 
 void add_bench(CLI::App& command, Invocation& to) {
-  const auto count = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description("");
-  const auto count_or_none = CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description("");
-  command.add_option("--steps", to.steps, "Steps to time (100)")->check(count)->type_name("N");
+  command.add_option("--steps", to.steps, "Steps to time (100)")
+      ->check(within(1, max_count))
+      ->type_name("N");
   command.add_option("--warmup", to.warmup, "Untimed steps before them (10)")
-      ->check(count_or_none)
+      ->check(within(0, max_count))
       ->type_name("N");
   command.add_flag("--forward", to.forward, "Time the forward pass only");
   command
@@ -108,7 +116,7 @@ void add_predict(CLI::App& command, Invocation& to) {
   command
       .add_option("--batch", to.batch,
                   "Samples that go through the model at once (train.batch of the deck)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 24).description(""))
+      ->check(within(1, std::int64_t{1} << 24))
       ->type_name("N");
   command.add_flag("--classes", to.classes,
                    "Write the predicted class of every sample, and nothing else");
@@ -121,13 +129,14 @@ void add_compare(CLI::App& command, Invocation& to) {
           "Policies with their options, such as single,gpipe:micro_batches=4,recompute=always; "
           "none: give several decks")
       ->type_name("a,b,c");
-  const auto count = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description("");
-  command.add_option("--steps", to.steps, "Steps of each (60)")->check(count)->type_name("N");
+  command.add_option("--steps", to.steps, "Steps of each (60)")
+      ->check(within(1, max_count))
+      ->type_name("N");
 }
 
 void add_simulate(CLI::App& command, Invocation& to) {
   command.add_option("--workers", to.workers, "Workers, up to 10,000 (8)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}).description(""))
+      ->check(within(1, 10'000))
       ->type_name("N");
   command
       .add_option("--link", to.link,
@@ -146,14 +155,14 @@ void add_schedule(CLI::App& command, Invocation& to) {
 
 void add_sweep(CLI::App& command, Invocation& to) {
   command.add_option("--seeds", to.seeds, "Runs of each combination, from the deck's seed on (1)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}).description(""))
+      ->check(within(1, 1000))
       ->type_name("N");
   command
       .add_option("--runs-dir", to.runs_dir, "Folder of the runs' folders (runs/<deck name>_sweep)")
       ->type_name("DIR");
   command
       .add_option("--jobs", to.jobs, "Runs at a time, which share the cores of the host lane (1)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{256}).description(""))
+      ->check(within(1, 256))
       ->type_name("N");
 }
 
@@ -161,7 +170,7 @@ void add_find_rate(CLI::App& command, Invocation& to) {
   command.add_option("--from", to.from, "Rate of the first step (1e-6)")->type_name("RATE");
   command.add_option("--to", to.to, "Rate of the last step (10)")->type_name("RATE");
   command.add_option("--steps", to.steps, "Steps of the test (100)")
-      ->check(CLI::Range(std::int64_t{20}, std::int64_t{1'000'000}).description(""))
+      ->check(within(20, 1'000'000))
       ->type_name("N");
 }
 
@@ -227,7 +236,7 @@ void add_plan(CLI::App& command, Invocation& to) {
           .add_option("--trials", to.trials,
                       "Train with so many of the ways that are predicted to be fastest, and "
                       "recommend the one that was (0)")
-          ->check(CLI::Range(std::int64_t{0}, std::int64_t{64}).description(""))
+          ->check(within(0, 64))
           ->type_name("N");
   command
       .add_option(
