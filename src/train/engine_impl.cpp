@@ -139,7 +139,7 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
 void Engine::Impl::make_places() {
   const plan::MemoryRequest request{model.whole, optimizer, options.dtype, target};
   auto planned = options.plan_memory ? options.plan_memory(request, schedule)
-                                     : plan::plan_memory(request, schedule);
+                                     : plan::plan_memory(request, *tasks);
   const std::vector<plan::LaneMemory> of_lanes = plan::lane_memory(schedule, planned);
   plan::require_host_budget(of_lanes, options.host_budget_bytes);
   require_host_memory(of_lanes, places.lanes, options.host_memory_bytes);

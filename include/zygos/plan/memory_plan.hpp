@@ -15,6 +15,7 @@
 #include "zygos/plan/statistics_plan.hpp"
 #include "zygos/schedule/gradient_tree.hpp"
 #include "zygos/schedule/schedule.hpp"
+#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <cstdint>
 #include <map>
@@ -74,6 +75,9 @@ struct PlaceMemory {
 /// and peers read its gradient in place.
 std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
                                      const schedule::Schedule& schedule);
+/// The same for whoever has an index of the schedule's tasks.
+std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
+                                     const schedule::TasksByPlace& tasks);
 
 /// What all places of a lane need together.
 struct LaneMemory {

@@ -10,7 +10,6 @@
 #include "zygos/memory/bytes.hpp"
 #include "zygos/memory/packing.hpp"
 #include "zygos/schedule/happens_before.hpp"
-#include "zygos/schedule/tasks_by_place.hpp"
 
 #include <algorithm>
 
@@ -226,13 +225,18 @@ void require_host_budget(const std::vector<LaneMemory>& lanes, std::size_t budge
   }
 }
 
-std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
+std::vector<PlaceMemory> plan_memory(const MemoryRequest& request,
                                      const schedule::Schedule& schedule) {
+  return plan_memory(request, schedule::TasksByPlace(schedule));
+}
+
+std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
+                                     const schedule::TasksByPlace& tasks) {
+  const schedule::Schedule& schedule = tasks.schedule();
   const graph::Graph graph = graph::sharded(whole.graph, schedule.slices);
   const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target};
   std::vector<PlaceMemory> out(schedule.places.size());
   const schedule::HappensBefore before(schedule);
-  const schedule::TasksByPlace tasks(schedule);
   for (const schedule::Place place : schedule.active_places()) {
     out[static_cast<std::size_t>(place)] = PlacePlanner(request, tasks, place).plan(before);
   }
