@@ -57,6 +57,18 @@ RateSchedulePtr made(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("The registry says which schedule goes by evaluations, as the schedule itself does") {
+  for (const auto& entry : rate_schedule_registry()) {
+    if (entry.schema.name() == "plateau") {
+      CHECK(entry.needs_evaluations);
+      CHECK(made("{type: plateau}")->plateau().has_value());
+    } else {
+      CAPTURE(entry.schema.name());
+      CHECK_FALSE(entry.needs_evaluations);
+    }
+  }
+}
+
 TEST_CASE("A constant rate is the rate at every step") {
   CHECK(factors(*constant_rate(), 3) == std::vector<double>{1.0, 1.0, 1.0});
 }

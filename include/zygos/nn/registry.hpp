@@ -27,6 +27,7 @@ struct Entry {
   deck::Schema schema;  ///< name, documentation and keys
   std::function<Product(const deck::Section&)> make;
   OnnxReading onnx{};  ///< of layers and losses; no operators: it is not found in models of ONNX
+  bool needs_evaluations = false;  ///< of schedules of rates: they go by the loss of evaluations
 };
 
 /// `of_data`: the graph that layers take which are not given one.

@@ -41,7 +41,7 @@ std::vector<nn::Entry<nn::LossPtr>> losses() {
 /// The schedules that need no evaluations.
 std::vector<nn::Entry<nn::RateSchedulePtr>> rate_schedules() {
   auto all = nn::rate_schedule_registry();
-  std::erase_if(all, [](const auto& entry) { return entry.schema.name() == "plateau"; });
+  std::erase_if(all, [](const auto& entry) { return entry.needs_evaluations; });
   return all;
 }
 

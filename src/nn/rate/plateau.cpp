@@ -69,14 +69,17 @@ Entry<RateSchedulePtr> plateau_rate_entry() {
       .at_least(0.0)
       .below(1.0);
   add_warm_up(schema);
-  return {schema, [](const deck::Section& options) {
-            return warmed_up(
-                options, plateau_rate({.factor = options.real("factor"),
+  Entry<RateSchedulePtr> entry{
+      schema, [](const deck::Section& options) {
+        return warmed_up(options,
+                         plateau_rate({.factor = options.real("factor"),
                                        .floor = options.real("floor"),
                                        .when = {.patience = options.integer("patience"),
                                                 .min_improvement = options.real("min_improvement"),
                                                 .cooldown = options.integer("cooldown")}}));
-          }};
+      }};
+  entry.needs_evaluations = true;
+  return entry;
 }
 
 }  // namespace zygos::nn
