@@ -14,29 +14,19 @@ constexpr const char* since_best_fact = "evaluations_since_best";
 
 }  // namespace
 
-void EarlyStopping::note(double merit) {
-  if (!best_ || merit > *best_ + min_improvement_) {
-    best_ = merit;
-    since_best_ = 0;
-  } else {
-    ++since_best_;
-  }
-}
-
 void EarlyStopping::add_facts(io::Facts& facts) const {
-  if (!best_) {
+  if (!since_best_.best) {
     return;
   }
-  facts[best_fact] = text_of(*best_);
-  facts[since_best_fact] = std::to_string(since_best_);
+  facts[best_fact] = text_of(*since_best_.best);
+  facts[since_best_fact] = std::to_string(since_best_.evaluations);
 }
 
 void EarlyStopping::restore(const io::Checkpoint& checkpoint) {
-  best_.reset();
-  since_best_ = 0;
+  since_best_ = {};
   if (active() && checkpoint.facts.contains(best_fact)) {
-    best_ = number_in<double>(checkpoint, best_fact);
-    since_best_ = number_in<std::int64_t>(checkpoint, since_best_fact);
+    since_best_.best = number_in<double>(checkpoint, best_fact);
+    since_best_.evaluations = number_in<std::int64_t>(checkpoint, since_best_fact);
   }
 }
 

@@ -20,29 +20,24 @@ void RateReductions::note(double loss) {
   if (!when_) {
     return;
   }
-  if (!best_ || loss < *best_ - when_->min_improvement) {
-    best_ = loss;
-    since_best_ = 0;
-  } else {
-    ++since_best_;
-  }
+  since_best_.note(-loss, when_->min_improvement);
   if (cooling_ > 0) {
     --cooling_;
-    since_best_ = 0;
+    since_best_.evaluations = 0;
   }
-  if (since_best_ >= when_->patience) {
+  if (since_best_.evaluations >= when_->patience) {
     ++count_;
     cooling_ = when_->cooldown;
-    since_best_ = 0;
+    since_best_.evaluations = 0;
   }
 }
 
 void RateReductions::add_facts(io::Facts& facts) const {
-  if (!best_) {
+  if (!since_best_.best) {
     return;
   }
-  facts[plateau_best_fact] = text_of(*best_);
-  facts[plateau_since_fact] = std::to_string(since_best_);
+  facts[plateau_best_fact] = text_of(-*since_best_.best);
+  facts[plateau_since_fact] = std::to_string(since_best_.evaluations);
   facts[plateau_cooling_fact] = std::to_string(cooling_);
   facts[plateau_count_fact] = std::to_string(count_);
 }
@@ -50,8 +45,8 @@ void RateReductions::add_facts(io::Facts& facts) const {
 void RateReductions::restore(const io::Checkpoint& checkpoint) {
   *this = RateReductions(when_);
   if (active() && checkpoint.facts.contains(plateau_best_fact)) {
-    best_ = number_in<double>(checkpoint, plateau_best_fact);
-    since_best_ = number_in<std::int64_t>(checkpoint, plateau_since_fact);
+    since_best_.best = -number_in<double>(checkpoint, plateau_best_fact);
+    since_best_.evaluations = number_in<std::int64_t>(checkpoint, plateau_since_fact);
     cooling_ = number_in<std::int64_t>(checkpoint, plateau_cooling_fact);
     count_ = number_in<std::int64_t>(checkpoint, plateau_count_fact);
   }

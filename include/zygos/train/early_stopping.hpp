@@ -3,6 +3,7 @@
 #pragma once
 
 #include "zygos/io/checkpoint_store.hpp"
+#include "zygos/train/since_best.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,9 +21,11 @@ class EarlyStopping {
 
   bool active() const noexcept { return patience_.has_value(); }
   /// Of the next evaluation; larger is better.
-  void note(double merit);
+  void note(double merit) { since_best_.note(merit, min_improvement_); }
   /// Whether so many in a row were no better.
-  bool is_out_of_patience() const noexcept { return patience_ && since_best_ >= *patience_; }
+  bool is_out_of_patience() const noexcept {
+    return patience_ && since_best_.evaluations >= *patience_;
+  }
 
   /// What a checkpoint needs for the count to go on.
   void add_facts(io::Facts& facts) const;
@@ -32,8 +35,7 @@ class EarlyStopping {
  private:
   std::optional<std::int64_t> patience_;
   double min_improvement_;
-  std::optional<double> best_;
-  std::int64_t since_best_ = 0;
+  SinceBest since_best_;
 };
 
 }  // namespace zygos::train

@@ -4,6 +4,7 @@
 
 #include "zygos/io/checkpoint_store.hpp"
 #include "zygos/nn/rate_schedule.hpp"
+#include "zygos/train/since_best.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -29,8 +30,7 @@ class RateReductions {
 
  private:
   std::optional<nn::Plateau> when_;
-  std::optional<double> best_;
-  std::int64_t since_best_ = 0;
+  SinceBest since_best_;      ///< of merits, which are losses with the other sign
   std::int64_t cooling_ = 0;  ///< evaluations that are left to cool down
   std::int64_t count_ = 0;
 };
