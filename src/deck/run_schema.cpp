@@ -85,19 +85,7 @@ Key& add_every(Schema& schema, const char* name, const char* doc) {
       .or_word("never");
 }
 
-Schema train_schema() {
-  Schema schema("train", "Training: how long, in what batches, and what is evaluated on the way.");
-  schema
-      .integer("epochs", "Number of epochs: passes over the training data; either this or `steps`.")
-      .in_range(1, 1e9)
-      .optional()
-      .excludes("steps")
-      .example("10");
-  schema.integer("steps", "Number of training steps; either this or `epochs`.")
-      .in_range(1, 1e15)
-      .optional()
-      .excludes("epochs")
-      .example("5000");
+void add_batch_keys(Schema& schema) {
   schema.integer("batch", "Batch size: samples of a step.")
       .in_range(1, 1e9)
       .required()
@@ -134,18 +122,9 @@ Schema train_schema() {
       .or_word("auto")
       .fallback("off")
       .example("auto");
-  add_every(schema, "report_every", "Report interval: how often progress is reported.")
-      .fallback("100 steps");
-  add_every(schema, "evaluate_every", "Evaluation interval: how often the test data is evaluated.")
-      .fallback("1 epoch");
-  schema
-      .quantity("peer_timeout", Unit::seconds,
-                "Timeout: time without any message after which one of several processes takes "
-                "another for lost and ends the run; more than the longest task. While a checkpoint "
-                "is written there is no limit.")
-      .in_range(2, 1e9)
-      .or_word("never")
-      .fallback("5 min");
+}
+
+void add_keys_of_the_best_evaluation(Schema& schema) {
   schema
       .texts(
           "metrics",
@@ -179,6 +158,35 @@ Schema train_schema() {
           "Best weights: whether a run ends with those of its best evaluation: every one that is "
           "the best so far writes a checkpoint, and the last checkpoint is that of the best one.")
       .fallback(false);
+}
+
+Schema train_schema() {
+  Schema schema("train", "Training: how long, in what batches, and what is evaluated on the way.");
+  schema
+      .integer("epochs", "Number of epochs: passes over the training data; either this or `steps`.")
+      .in_range(1, 1e9)
+      .optional()
+      .excludes("steps")
+      .example("10");
+  schema.integer("steps", "Number of training steps; either this or `epochs`.")
+      .in_range(1, 1e15)
+      .optional()
+      .excludes("epochs")
+      .example("5000");
+  add_batch_keys(schema);
+  add_every(schema, "report_every", "Report interval: how often progress is reported.")
+      .fallback("100 steps");
+  add_every(schema, "evaluate_every", "Evaluation interval: how often the test data is evaluated.")
+      .fallback("1 epoch");
+  schema
+      .quantity("peer_timeout", Unit::seconds,
+                "Timeout: time without any message after which one of several processes takes "
+                "another for lost and ends the run; more than the longest task. While a checkpoint "
+                "is written there is no limit.")
+      .in_range(2, 1e9)
+      .or_word("never")
+      .fallback("5 min");
+  add_keys_of_the_best_evaluation(schema);
   return schema;
 }
 
