@@ -236,8 +236,10 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
   }
 }
 
-void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console) {
-  const train::Event& last = end.last;
+namespace {
+
+/// Steps, loss and evaluation, and why it ended there.
+std::string result_text(const RunSetup& setup, const train::Event& last) {
   std::string result = fmt::format("{} steps", text_of_count(last.step));
   if (std::isfinite(last.loss)) {
     result += fmt::format(", loss {:.5g}", last.loss);
@@ -257,8 +259,31 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
     result += fmt::format("; the weights are those of step {}, the best evaluation",
                           text_of_count(last.restored_step));
   }
+  return result;
+}
+
+void say_gain(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console) {
+  if (!plan.prediction || !end.gain) {
+    return;
+  }
+  say_field(console, "placement", placement_text(*setup.graph, plan.schedule));
+  say_field(
+      console, "gain",
+      fmt::format(
+          "predicted {}  {} a step, idle {:.0f} %; {}\nmeasured  {}  {} a step, idle {:.0f} %; {}",
+          text_of_speedup(plan.prediction->speedup), text_of_seconds(plan.prediction->step_s),
+          100.0 * plan.prediction->idle, alone_text(setup, plan.prediction->single_step_s),
+          text_of_speedup(end.gain->speedup), text_of_seconds(end.gain->step_s),
+          100.0 * end.gain->idle, alone_text(setup, end.gain->single_step_s)));
+  say_field(console, "planner", wrapped(plan.prediction->reason));
+}
+
+}  // namespace
+
+void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Console& console) {
+  const train::Event& last = end.last;
   const bool finished = last.kind == train::EventKind::finished;
-  say_field(console, finished ? "finished" : "stopped", result);
+  say_field(console, finished ? "finished" : "stopped", result_text(setup, last));
   if (!last.evaluation.classes.empty()) {
     console.note(text_of(last.evaluation.classes));
   }
@@ -281,19 +306,7 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
                           text_of_count(last.redone_steps)));
   }
   say_field(console, "weights", "xxh64 " + end.weights_xxh64);
-  if (!plan.prediction || !end.gain) {
-    return;
-  }
-  say_field(console, "placement", placement_text(*setup.graph, plan.schedule));
-  say_field(
-      console, "gain",
-      fmt::format(
-          "predicted {}  {} a step, idle {:.0f} %; {}\nmeasured  {}  {} a step, idle {:.0f} %; {}",
-          text_of_speedup(plan.prediction->speedup), text_of_seconds(plan.prediction->step_s),
-          100.0 * plan.prediction->idle, alone_text(setup, plan.prediction->single_step_s),
-          text_of_speedup(end.gain->speedup), text_of_seconds(end.gain->step_s),
-          100.0 * end.gain->idle, alone_text(setup, end.gain->single_step_s)));
-  say_field(console, "planner", wrapped(plan.prediction->reason));
+  say_gain(setup, plan, end, console);
 }
 
 }  // namespace zygos::app

@@ -160,6 +160,45 @@ nlohmann::json data_json(const RunSetup& setup, const DataReading& data) {
   return facts;
 }
 
+/// What only some decks and ends of a run have.
+void add_facts_of_some_runs(const RunSetup& setup, const RunPlan& plan, const RunEnd& end,
+                            nlohmann::json& summary) {
+  const train::Event& last = end.last;
+  if (!plan.chosen.empty()) {
+    summary["chosen"] = plan.chosen;
+  }
+  if (end.data) {
+    summary["data"] = data_json(setup, *end.data);
+  }
+  if (speculates(plan.schedule)) {
+    summary["redone_steps"] = last.redone_steps;
+  }
+  if (setup.on_several_ranks()) {
+    summary["ranks"] = setup.communicator->size();
+  }
+  if (last.restored_step >= 0) {
+    summary["restored_step"] = last.restored_step;
+  }
+}
+
+/// What the last evaluation says, if there was one.
+void add_evaluation(const RunSetup& setup, const train::Event& last, nlohmann::json& summary) {
+  if (last.evaluation.samples <= 0) {
+    return;
+  }
+  summary["evaluated_on"] = setup.held_out();
+  summary["test_loss"] = last.evaluation.loss;
+  if (const std::string score = setup.score_name(); !score.empty()) {
+    summary["test_" + score] = last.evaluation.score;
+  }
+  for (const auto& [name, value] : last.evaluation.figures) {
+    summary["test_" + name] = value;
+  }
+  if (!last.evaluation.classes.empty()) {
+    summary["test_per_class"] = json_of(last.evaluation.classes);
+  }
+}
+
 }  // namespace
 
 std::vector<train::LaneUsage> RunEnd::all_memory() const {
@@ -214,34 +253,8 @@ nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunE
                          {"peak_bytes", used_json(end.all_memory())},
                          {"planned_bytes", planned_json(end.all_memory())},
                          {"resident_peak_bytes", resident_json()}};
-  if (!plan.chosen.empty()) {
-    summary["chosen"] = plan.chosen;
-  }
-  if (end.data) {
-    summary["data"] = data_json(setup, *end.data);
-  }
-  if (speculates(plan.schedule)) {
-    summary["redone_steps"] = last.redone_steps;
-  }
-  if (setup.on_several_ranks()) {
-    summary["ranks"] = setup.communicator->size();
-  }
-  if (last.restored_step >= 0) {
-    summary["restored_step"] = last.restored_step;
-  }
-  if (last.evaluation.samples > 0) {
-    summary["evaluated_on"] = setup.held_out();
-    summary["test_loss"] = last.evaluation.loss;
-    if (const std::string score = setup.score_name(); !score.empty()) {
-      summary["test_" + score] = last.evaluation.score;
-    }
-    for (const auto& [name, value] : last.evaluation.figures) {
-      summary["test_" + name] = value;
-    }
-    if (!last.evaluation.classes.empty()) {
-      summary["test_per_class"] = json_of(last.evaluation.classes);
-    }
-  }
+  add_facts_of_some_runs(setup, plan, end, summary);
+  add_evaluation(setup, last, summary);
   return summary;
 }
 
