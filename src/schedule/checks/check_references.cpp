@@ -38,47 +38,38 @@ void check_segments(const Schedule& schedule, Findings& findings) {
   }
 }
 
-/// The head of a schedule: without it, nothing can be said of the tasks.
-Findings check_head(const Schedule& schedule) {
-  Findings findings;
-  const auto one_each = [&](std::size_t count, const char* what) {
-    if (count != schedule.places.size()) {
-      findings.push_back("the schedule has " + std::to_string(schedule.places.size()) +
-                         " places and says the " + what + " of " + std::to_string(count));
-    }
-  };
-  one_each(schedule.stage_of.size(), "stages");
-  one_each(schedule.host_accessible.size(), "memory");
-  for (const Place lane : schedule.further_lanes) {
-    if (lane < 0 || schedule.further_lanes.size() >= schedule.places.size() ||
-        static_cast<std::size_t>(lane) >= schedule.lane_count()) {
-      findings.push_back("a place is on lane " + std::to_string(lane) +
-                         ", and no lane of the run has this number");
-    }
+void require_one_each(const Schedule& schedule, std::size_t count, const char* what,
+                      Findings& findings) {
+  if (count != schedule.places.size()) {
+    findings.push_back("the schedule has " + std::to_string(schedule.places.size()) +
+                       " places and says the " + what + " of " + std::to_string(count));
   }
+}
+
+/// Where weights and states rest that are not on the lane that uses them.
+void check_tiers(const Schedule& schedule, Findings& findings) {
   if (!schedule.streams.empty()) {
-    one_each(schedule.streams.size(), "streaming");
+    require_one_each(schedule, schedule.streams.size(), "streaming", findings);
     if (schedule.part_owners.empty()) {
       findings.emplace_back("weights are streamed, but parts have no owners they could come from");
     }
   }
   if (!schedule.borrows.empty()) {
-    one_each(schedule.borrows.size(), "borrowing");
+    require_one_each(schedule, schedule.borrows.size(), "borrowing", findings);
     if (schedule.part_owners.empty()) {
       findings.emplace_back("weights are borrowed, but parts have no owners they could come from");
     }
   }
   if (!schedule.spills_states.empty()) {
-    one_each(schedule.spills_states.size(), "tier of states");
+    require_one_each(schedule, schedule.spills_states.size(), "tier of states", findings);
     if (schedule.part_owners.empty()) {
       findings.emplace_back("states rest in a file by part, but parts have no owners");
     }
   }
-  if (!schedule.part_owners.empty() && schedule.part_owners.size() != schedule.parts.size()) {
-    findings.push_back("the schedule has " + std::to_string(schedule.parts.size()) +
-                       " parts and says the owners of " +
-                       std::to_string(schedule.part_owners.size()));
-  }
+}
+
+/// Tables with an entry for each node of the model.
+void check_nodes(const Schedule& schedule, Findings& findings) {
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
     const NodeRange& nodes = schedule.stages[stage];
     const auto known = static_cast<std::int32_t>(schedule.parameters.size());
@@ -97,6 +88,27 @@ Findings check_head(const Schedule& schedule) {
                        std::to_string(schedule.parameters.size()) + " nodes and what slices " +
                        std::to_string(schedule.slices.size()) + " are");
   }
+}
+
+/// The head of a schedule: without it, nothing can be said of the tasks.
+Findings check_head(const Schedule& schedule) {
+  Findings findings;
+  require_one_each(schedule, schedule.stage_of.size(), "stages", findings);
+  require_one_each(schedule, schedule.host_accessible.size(), "memory", findings);
+  for (const Place lane : schedule.further_lanes) {
+    if (lane < 0 || schedule.further_lanes.size() >= schedule.places.size() ||
+        static_cast<std::size_t>(lane) >= schedule.lane_count()) {
+      findings.push_back("a place is on lane " + std::to_string(lane) +
+                         ", and no lane of the run has this number");
+    }
+  }
+  check_tiers(schedule, findings);
+  if (!schedule.part_owners.empty() && schedule.part_owners.size() != schedule.parts.size()) {
+    findings.push_back("the schedule has " + std::to_string(schedule.parts.size()) +
+                       " parts and says the owners of " +
+                       std::to_string(schedule.part_owners.size()));
+  }
+  check_nodes(schedule, findings);
   check_segments(schedule, findings);
   for (const auto* links : {&schedule.activation_links, &schedule.gradient_links}) {
     for (const StageLink& link : *links) {
