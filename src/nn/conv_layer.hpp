@@ -7,6 +7,7 @@
 
 #include "nn/conv_options.hpp"
 #include "nn/fused_activation.hpp"
+#include "nn/gradient_into.hpp"
 
 #include "zygos/nn/onnx.hpp"
 
@@ -57,7 +58,7 @@ class ConvLayer : public Layer {
       return;
     }
     const ops::Conv2d conv = convolution_of(args.inputs[0]);
-    const ops::Into into = args.accumulates ? ops::Into::added : ops::Into::replaced;
+    const ops::Into into = gradient_into(args);
     ops::conv2d_backward_filter<Exec, T>(exec, conv, vector_view<Exec, const T>(x),
                                          vector_view<Exec, const T>(d_y),
                                          vector_view<Exec, Wide<T>>(args.workspace[partial_sums]),

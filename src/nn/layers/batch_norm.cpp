@@ -11,6 +11,7 @@
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
+#include "nn/gradient_into.hpp"
 #include "nn/shard_forms.hpp"
 #include "ops/elementwise/elementwise.hpp"
 #include "ops/norm/divided_batch_norm.hpp"
@@ -196,7 +197,7 @@ class BatchNorm final : public Layer {
           {vector_view<Exec, const Wide<T>>(args.parameters[2]),
            vector_view<Exec, const Wide<T>>(args.parameters[3]), d_parameter(0), d_parameter(1),
            d_parameter(2), d_parameter(3)},
-          args.accumulates ? ops::Into::added : ops::Into::replaced);
+          gradient_into(args));
     });
   }
 

@@ -7,6 +7,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/fused_activation.hpp"
+#include "nn/gradient_into.hpp"
 #include "nn/rows_view.hpp"
 #include "ops/gemm/gemm.hpp"
 
@@ -164,7 +165,7 @@ class Dense final : public Layer {
                      matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
                      options_.bias ? vector_view<Exec, Wide<T>>(args.d_parameters[1])
                                    : VectorView<Exec, Wide<T>>(),
-                     args.accumulates ? ops::Into::added : ops::Into::replaced);
+                     gradient_into(args));
       }
       if (args.d_inputs[0]) {
         ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),

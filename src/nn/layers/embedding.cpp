@@ -4,6 +4,7 @@
 
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/gradient_into.hpp"
 #include "nn/rows_view.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -94,7 +95,7 @@ class Embedding final : public Layer {
       ops::embed_backward<Exec, T>(exec, vector_view<Exec, const Wide<T>>(args.inputs[0]),
                                    rows_view<Exec, const T>(args.d_output),
                                    matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
-                                   args.accumulates ? ops::Into::added : ops::Into::replaced);
+                                   gradient_into(args));
     });
   }
 

@@ -7,6 +7,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 #include "nn/fused_activation.hpp"
+#include "nn/gradient_into.hpp"
 #include "nn/graph_reading.hpp"
 #include "nn/rows_view.hpp"
 #include "nn/sparse_matrix.hpp"
@@ -206,7 +207,7 @@ class GraphConv final : public Layer {
   void through_product(const Exec& exec, const ops::SparseRows<Exec, Wide<T>>& transpose,
                        const BackwardArgs& args) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 1);
-    const auto into = args.accumulates ? ops::Into::added : ops::Into::replaced;
+    const auto into = gradient_into(args);
     if (bias_ && args.wants_d_parameters) {
       ops::sum_rows(exec, rows_view<Exec, const T>(d_z),
                     vector_view<Exec, Wide<T>>(args.d_parameters[1]), into);
@@ -236,7 +237,7 @@ class GraphConv final : public Layer {
           exec, gathered<Exec, const T>(args.workspace[0]), d_sums,
           matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
           bias_ ? vector_view<Exec, Wide<T>>(args.d_parameters[1]) : VectorView<Exec, Wide<T>>(),
-          args.accumulates ? ops::Into::added : ops::Into::replaced);
+          gradient_into(args));
     }
     if (args.d_inputs[0]) {
       ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),

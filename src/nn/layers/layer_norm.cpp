@@ -5,6 +5,7 @@
 #include "nn/checks.hpp"
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
+#include "nn/gradient_into.hpp"
 #include "nn/rows_view.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -84,11 +85,10 @@ class LayerNorm final : public Layer {
       const auto x = rows_view<Exec, const T>(args.inputs[0]);
       const auto d_y = rows_view<Exec, const T>(args.d_output);
       if (args.wants_d_parameters) {
-        ops::layer_norm_backward_scale<Exec, T>(
-            exec, x, moments<Exec, const Wide<T>>(args), d_y,
-            vector_view<Exec, Wide<T>>(args.d_parameters[0]),
-            vector_view<Exec, Wide<T>>(args.d_parameters[1]),
-            args.accumulates ? ops::Into::added : ops::Into::replaced);
+        ops::layer_norm_backward_scale<Exec, T>(exec, x, moments<Exec, const Wide<T>>(args), d_y,
+                                                vector_view<Exec, Wide<T>>(args.d_parameters[0]),
+                                                vector_view<Exec, Wide<T>>(args.d_parameters[1]),
+                                                gradient_into(args));
       }
       if (args.d_inputs[0]) {
         ops::layer_norm_backward_input<Exec, T>(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/gradient_into.hpp"
 #include "ops/elementwise/elementwise.hpp"
 #include "ops/sparse/embedding.hpp"
 
@@ -68,7 +69,7 @@ class Positions final : public Layer {
       if (args.wants_d_parameters) {
         ops::sum_rows<Exec, T>(exec, matrix_view<Exec, const T>(args.d_output),
                                vector_view<Exec, Wide<T>>(args.d_parameters[0]),
-                               args.accumulates ? ops::Into::added : ops::Into::replaced);
+                               gradient_into(args));
       }
       if (args.d_inputs[0]) {
         ops::copy(exec, vector_view<Exec, const T>(args.d_output),
