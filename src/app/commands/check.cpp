@@ -61,8 +61,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
     console.say("");
     console.say(activation_table(activations));
   }
-  require_within_budgets(memory, subject, setup.host_budget_bytes);
-  require_within_machine(host_needs(setup, memory));
+  require_room(setup, memory);
   console.say(fmt::format("\n{}: good. {}{}", invocation.target,
                           placement_text(*setup.graph, schedule), open_text(setup, schedule)));
   if (console.wants_json()) {

@@ -59,10 +59,7 @@ Contender contender_of(const RunSetup& setup, const PolicyChoice& choice,
 
 /// Refuses what no lane has room for before anything runs.
 void require_room(const RunSetup& setup, const Contender& contender) {
-  const PlanSubject subject = plan_subject(setup);
-  const auto memory = memory_of(contender.predicted.schedule, subject);
-  require_within_budgets(memory, subject, setup.host_budget_bytes);
-  require_within_machine(host_needs(setup, memory));
+  require_room(setup, memory_of(contender.predicted.schedule, plan_subject(setup)));
 }
 
 /// What every speed-up is counted from: the lane that is predicted to be the fastest one alone.

@@ -130,15 +130,6 @@ std::vector<plan::LaneMemory> memory_of(const schedule::Schedule& schedule,
   return plan::lane_memory(schedule, place_memory_of(schedule, subject));
 }
 
-void require_within_budgets(const std::vector<plan::LaneMemory>& memory, const PlanSubject& subject,
-                            std::size_t host_budget_bytes) {
-  for (std::size_t lane = 0; lane < memory.size(); ++lane) {
-    const lane::LaneSpec& spec = subject.lanes[lane].spec();
-    memory[lane].lane.require_within(spec.budget_bytes, spec.name);
-  }
-  plan::require_host_budget(memory, host_budget_bytes);
-}
-
 std::string plan_table(const Ways& ways, const PlanSubject& subject) {
   using Align = Table::Align;
   std::vector<Table::Column> columns{{""}, {"policy"}};

@@ -37,9 +37,6 @@ std::vector<plan::PlaceMemory> place_memory_of(const schedule::Schedule& schedul
                                                const PlanSubject& subject);
 std::vector<plan::LaneMemory> memory_of(const schedule::Schedule& schedule,
                                         const PlanSubject& subject);
-/// Throws MemoryError if a lane, or host memory in front of all, needs more than its budget.
-void require_within_budgets(const std::vector<plan::LaneMemory>& memory, const PlanSubject& subject,
-                            std::size_t host_budget_bytes);
 
 /// The table of candidates, fastest first, with the recommended one marked.
 std::string plan_table(const Ways& ways, const PlanSubject& subject);

@@ -69,6 +69,15 @@ void require_within_machine(const HostNeeds& needs, std::uint64_t usable) {
       text(usable)));
 }
 
+void require_room(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
+  for (std::size_t lane = 0; lane < memory.size(); ++lane) {
+    const lane::LaneSpec& spec = (*setup.lanes)[lane].spec();
+    memory[lane].lane.require_within(spec.budget_bytes, spec.name);
+  }
+  plan::require_host_budget(memory, setup.host_budget_bytes);
+  require_within_machine(host_needs(setup, memory));
+}
+
 void require_within_machine(const RunSetup& setup, const schedule::Schedule& schedule,
                             std::uint64_t usable) {
   require_within_machine(host_needs(setup, memory_of(schedule, plan_subject(setup))), usable);

@@ -42,7 +42,10 @@ HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>&
 
 /// Throws MemoryError if that is more than `usable` bytes.
 void require_within_machine(const HostNeeds& needs, std::uint64_t usable = usable_memory());
-/// The same of a run by this schedule.
+/// Throws MemoryError if a lane, or host memory in front of all, needs more than its budget, or the
+/// run more than its machine has.
+void require_room(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory);
+/// As require_within_machine(), of a run by this schedule.
 void require_within_machine(const RunSetup& setup, const schedule::Schedule& schedule,
                             std::uint64_t usable = usable_memory());
 
