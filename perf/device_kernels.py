@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Zygos authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler made of the device's kernels: registers, stack, spills and static shared memory.
+"""What the compiler made of the device's kernels: registers, stack, spills, static shared memory, 64-bit divisions.
 
-Usage: perf/device_kernels.py LOG [--write]
+Usage: perf/device_kernels.py LOG LIBRARY [--write]
 
 LOG: what a build printed with NVCC_APPEND_FLAGS="-Xptxas -v" (./bootstrap keeps it in its folder of
-logs). Instances of one kernel (element types, tiles) are one row, with the largest figures. Ends with 1
-for a kernel of ours that perf/device_kernels.md does not list, for one that spills registers, and for one
-with more registers or stack than listed there. --write makes that table from the log.
+logs). LIBRARY: what it built, libzygos_ops.a; divisions are counted in its machine code (device_code.py),
+those in inner loops once more: loops within the one over a kernel's elements or teams. Instances of one
+kernel (element types, tiles) are one row, with the largest figures. Ends with 1 for a kernel of ours that
+perf/device_kernels.md does not list, for one that spills registers, and for one with more registers, stack,
+shared memory or divisions than listed there. --write makes that table from log and library.
 
 Scratch memory of teams is given at launch; that it fits is asserted where the kernels are
 (max_team_scratch in src/ops/common/launch.hpp).
@@ -21,6 +23,8 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+import device_code
+
 LISTED = pathlib.Path(__file__).with_suffix(".md")
 ENTRY = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'")
 PROPERTIES = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads")
@@ -29,7 +33,7 @@ USED = re.compile(r"Used (?P<registers>\d+) registers(?:.*?(?P<shared>\d+) bytes
 OURS = re.compile(r"\bzygos::((?:\w+::|\(anonymous namespace\)::)*)(\w+)")
 # Registers that another version of the compiler may take more.
 SLACK = 16
-HEAD = ["kernel", "instances", "registers", "stack, B", "static shared, B"]
+HEAD = ["kernel", "instances", "registers", "stack, B", "static shared, B", "64-bit divisions", "in inner loops"]
 
 
 class Row(NamedTuple):
@@ -38,6 +42,8 @@ class Row(NamedTuple):
     stack: int
     shared: int
     spills: int
+    divisions: int = 0
+    inner_divisions: int = 0
 
     def joined(self, other):
         return Row(self.instances + other.instances, *(max(pair) for pair in zip(self[1:], other[1:])))
@@ -79,11 +85,25 @@ def rows_of(text):
     return dict(sorted(rows.items())), arch
 
 
+def with_divisions(rows, counts):
+    """`counts`: of device_code.divisions(). Ends the script for a row that it has no kernel of."""
+    most = {}
+    for name, found in zip(demangled(list(counts)), counts.values()):
+        key = short(name)
+        most[key] = tuple(map(max, found, most.get(key, found)))
+    if missing := sorted(set(rows) - set(most)):
+        sys.exit(f"{missing[0]} is in the log but not in the library; give the library that the build of this log made")
+    return {name: row._replace(divisions=most[name][0], inner_divisions=most[name][1]) for name, row in rows.items()}
+
+
 def table(rows, arch):
     lines = ["# Device kernels", "",
-             f"What nvcc made of them for {arch}, the largest figures of all instances: `python3 perf/device_kernels.py LOG --write`. None spills",
-             "registers. `.ci/run` compares each build with this table.", "", "| " + " | ".join(HEAD) + " |", "| --- " * len(HEAD) + "|"]
-    lines += [f"| {name} | {row.instances} | {row.registers} | {row.stack} | {row.shared} |" for name, row in rows.items()]
+             f"What nvcc made of them for {arch}, the largest figures of all instances: `python3 perf/device_kernels.py LOG LIBRARY --write`.",
+             "None spills registers. A division of 64-bit integers is a call of some 70 instructions; inner loops are those within the loop over",
+             "a kernel's elements or teams. `.ci/run` compares each build with this table.", "", "| " + " | ".join(HEAD) + " |",
+             "| --- " * len(HEAD) + "|"]
+    lines += [f"| {name} | {row.instances} | {row.registers} | {row.stack} | {row.shared} | {row.divisions} | {row.inner_divisions} |"
+              for name, row in rows.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -92,7 +112,8 @@ def listed(text):
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == len(HEAD) and cells[1].isdigit():
-            found[cells[0]] = Row(int(cells[1]), int(cells[2]), int(cells[3]), int(cells[4]), 0)
+            figures = [int(cell) for cell in cells[1:]]
+            found[cells[0]] = Row(*figures[:4], 0, *figures[4:])
     return found
 
 
@@ -105,16 +126,24 @@ def faults_of(rows, known):
         elif row.registers > known[name].registers + SLACK or row.stack > known[name].stack or row.shared > known[name].shared:
             yield (f"{name}: {row.registers} registers, {row.stack} bytes of stack, {row.shared} of shared memory; listed are "
                    f"{known[name].registers}, {known[name].stack} and {known[name].shared}")
+        elif row.divisions > known[name].divisions or row.inner_divisions > known[name].inner_divisions:
+            yield (f"{name}: {row.divisions} divisions of 64-bit integers, {row.inner_divisions} of them in inner loops; listed are "
+                   f"{known[name].divisions} and {known[name].inner_divisions}: divide 32-bit numbers, or go on from the last index")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", type=pathlib.Path)
+    parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     rows, arch = rows_of(given.log.read_text(errors="replace"))
     if not rows:
         sys.exit(f"{given.log}: found no kernel; build with NVCC_APPEND_FLAGS='-Xptxas -v', from scratch")
+    try:
+        rows = with_divisions(rows, device_code.divisions(given.library.read_bytes()))
+    except device_code.Unreadable as error:
+        sys.exit(f"{given.library}: {error}")
     if given.write:
         LISTED.write_text(table(rows, arch))
     faults = list(faults_of(rows, listed(LISTED.read_text()) if LISTED.exists() else {}))

@@ -3,6 +3,7 @@
 #include "ops/elementwise/copy_columns.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 
 #include "zygos/core/error.hpp"
@@ -25,9 +26,11 @@ struct Columns {
 template <class T>
 struct CopyElement {
   Columns<T> block;
+  IndexDivisor columns;
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    const std::size_t row = i / block.columns;
-    const std::size_t column = i % block.columns;
+    const IndexDivisor::Parts place = columns.divide(static_cast<std::int64_t>(i));
+    const auto row = static_cast<std::size_t>(place.quotient);
+    const auto column = static_cast<std::size_t>(place.rest);
     block.to[row * block.to_stride + column] = block.from[row * block.from_stride + column];
   }
 };
@@ -64,7 +67,7 @@ void copy_columns(const Exec& exec, MatrixView<Exec, const T> from, std::size_t 
                      std::max<std::size_t>(chunk::light / columns, 1), CopyRow<T>{block});
   } else {
     for_each_element("zygos::ops::copy_columns", exec, rows * columns, chunk::light,
-                     CopyElement<T>{block});
+                     CopyElement<T>{block, IndexDivisor(static_cast<std::int64_t>(columns))});
   }
 }
 

@@ -3,11 +3,13 @@
 #include "ops/elementwise/copy_samples.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 
 #include "zygos/core/bf16.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace zygos::ops {
 namespace {
@@ -24,7 +26,7 @@ struct Sides {
   SampleStandards standards;
 
   /// Where run number `index` of a sample begins on both sides.
-  KOKKOS_FUNCTION void locate(std::int64_t index, std::int64_t& in, std::int64_t& out) const {
+  void locate(std::int64_t index, std::int64_t& in, std::int64_t& out) const {
     for (std::size_t axis = layout.rank - 1; axis-- > 0;) {
       const std::int64_t at = index % layout.dimensions[axis];
       index /= layout.dimensions[axis];
@@ -34,10 +36,10 @@ struct Sides {
   }
 };
 
-/// Element k of a sample, as `standards` say.
+/// An element of a column, as `standards` say.
 template <class To, class From>
-KOKKOS_INLINE_FUNCTION To converted(const SampleStandards& standards, std::int64_t k, From value) {
-  const std::int64_t column = (standards.first + k) / standards.run;
+KOKKOS_INLINE_FUNCTION To converted(const SampleStandards& standards, std::int64_t column,
+                                    From value) {
   const double shift = standards.shift[column];
   const double scale = standards.scale[column];
   const auto x = static_cast<double>(static_cast<Wide<From>>(value));
@@ -49,18 +51,33 @@ KOKKOS_INLINE_FUNCTION To converted(const SampleStandards& standards, std::int64
 template <class From, class To>
 struct CopySampleElement {
   Sides<From, To> sides;
+  IndexDivisor volume;  ///< elements of a sample
+  IndexDivisor column;  ///< elements of a column of `standards`
+  std::array<IndexDivisor, SampleLayout::max_rank> dimensions;
+
+  explicit CopySampleElement(const Sides<From, To>& both)
+      : sides(both), volume(both.run * both.runs), column(both.standards.run) {
+    for (std::size_t axis = 0; axis < both.layout.rank; ++axis) {
+      dimensions[axis] = IndexDivisor(both.layout.dimensions[axis]);
+    }
+  }
+
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    const auto index = static_cast<std::int64_t>(i);
-    const std::int64_t row = index / sides.run;
-    const std::int64_t column = index % sides.run;
-    const std::size_t last = sides.layout.rank - 1;
-    std::int64_t in = row / sides.runs * sides.from_stride + column * sides.layout.from[last];
-    std::int64_t out = row / sides.runs * sides.to_stride + column * sides.layout.to[last];
-    sides.locate(row % sides.runs, in, out);
+    const IndexDivisor::Parts element = volume.divide(static_cast<std::int64_t>(i));
+    std::int64_t in = element.quotient * sides.from_stride;
+    std::int64_t out = element.quotient * sides.to_stride;
+    std::int64_t rest = element.rest;
+    for (std::size_t axis = sides.layout.rank; axis-- > 0;) {
+      const IndexDivisor::Parts at = dimensions[axis].divide(rest);
+      rest = at.quotient;
+      in += at.rest * sides.layout.from[axis];
+      out += at.rest * sides.layout.to[axis];
+    }
     sides.to[out] =
         sides.standards.shift == nullptr
             ? static_cast<To>(sides.from[in])
-            : converted<To>(sides.standards, row % sides.runs * sides.run + column, sides.from[in]);
+            : converted<To>(sides.standards,
+                            column.quotient(sides.standards.first + element.rest), sides.from[in]);
   }
 };
 
@@ -81,7 +98,9 @@ struct CopySampleRun {
     if (sides.standards.shift != nullptr) {
       const std::int64_t first = row % sides.runs * sides.run;
       for (std::int64_t k = 0; k < sides.run; ++k) {
-        to[k * to_step] = converted<To>(sides.standards, first + k, from[k * from_step]);
+        const std::int64_t column =
+            (sides.standards.first + first + k) / sides.standards.run;
+        to[k * to_step] = converted<To>(sides.standards, column, from[k * from_step]);
       }
       return;
     }
@@ -149,7 +168,7 @@ void copy_samples(const Exec& exec, std::int64_t count, const SampleLayout& layo
                      std::max<std::size_t>(chunk::light / run, 1), CopySampleRun<From, To>{sides});
   } else {
     for_each_element("zygos::ops::copy_samples", exec, rows * run, chunk::light,
-                     CopySampleElement<From, To>{sides});
+                     CopySampleElement<From, To>(sides));
   }
 }
 

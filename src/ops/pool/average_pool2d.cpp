@@ -110,17 +110,15 @@ struct MeanGradient {
   const T* d_y;
   T* d_x;
   MeanOfWindow<T> mean;
+  WindowsOver over_y{pool.y};
+  WindowsOver over_x{pool.x};
 
-  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t index) const {
-    const std::int64_t row = index / pool.x.input;
-    const std::int64_t column = index % pool.x.input;
+  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t row, std::int64_t column) const {
     const std::int64_t first = plane * pool.y.output * pool.x.output;
     Wide<T> sum(0);
-    for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
-      for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
-        sum += d_y[first + i * pool.x.output + j] * mean.weight(i, j);
-      }
-    }
+    for_each_over(over_y, over_x, row, column, [&](std::int64_t i, std::int64_t j) {
+      sum += d_y[first + i * pool.x.output + j] * mean.weight(i, j);
+    });
     return static_cast<T>(sum);
   }
   void scatter(std::int64_t plane) const {

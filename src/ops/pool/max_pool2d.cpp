@@ -249,19 +249,18 @@ struct MaxGradient {
   const T* d_y;
   const std::int32_t* where;
   T* d_x;
+  WindowsOver over_y{pool.y};
+  WindowsOver over_x{pool.x};
 
-  /// What input `index` of a plane gets.
-  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t index) const {
-    const std::int64_t row = index / pool.x.input;
-    const std::int64_t column = index % pool.x.input;
+  /// What an input of a plane gets.
+  KOKKOS_FUNCTION T collect(std::int64_t plane, std::int64_t row, std::int64_t column) const {
+    const std::int64_t index = row * pool.x.input + column;
     const std::int64_t first = plane * pool.y.output * pool.x.output;
     Wide<T> sum(0);
-    for (std::int64_t i = pool.y.first_over(row); i < pool.y.last_over(row); ++i) {
-      for (std::int64_t j = pool.x.first_over(column); j < pool.x.last_over(column); ++j) {
-        const std::int64_t window = first + i * pool.x.output + j;
-        sum += where[window] == index ? Wide<T>(d_y[window]) : Wide<T>(0);
-      }
-    }
+    for_each_over(over_y, over_x, row, column, [&](std::int64_t i, std::int64_t j) {
+      const std::int64_t window = first + i * pool.x.output + j;
+      sum += where[window] == index ? Wide<T>(d_y[window]) : Wide<T>(0);
+    });
     return static_cast<T>(sum);
   }
   /// A plane's windows hand out what they have.

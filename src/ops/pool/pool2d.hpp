@@ -31,15 +31,6 @@ struct PoolAxis {
     const std::int64_t left = input + 2 * padding - q * stride;
     return left < kernel ? left : kernel;
   }
-  /// Windows that cover an input coordinate: [first_over(i), last_over(i)).
-  KOKKOS_INLINE_FUNCTION std::int64_t first_over(std::int64_t i) const {
-    const std::int64_t before = i + padding - kernel;
-    return before < 0 ? 0 : before / stride + 1;
-  }
-  KOKKOS_INLINE_FUNCTION std::int64_t last_over(std::int64_t i) const {
-    const std::int64_t last = (i + padding) / stride + 1;
-    return last > output ? output : last;
-  }
 };
 
 struct Pool2d {

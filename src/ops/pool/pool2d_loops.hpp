@@ -6,6 +6,7 @@
 // collects from the windows over it in the same order.
 #pragma once
 
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 #include "ops/pool/pool2d.hpp"
 
@@ -39,12 +40,15 @@ void for_each_window(const char* label, const Exec& exec, const Window& window) 
   const Pool2d& pool = window.pool;
   const std::int64_t outputs = pool.y.output * pool.x.output;
   const std::int64_t inputs = pool.y.input * pool.x.input;
+  const IndexDivisor of_plane(outputs);
+  const IndexDivisor of_row(pool.x.output);
   for_each_element(
       label, exec, static_cast<std::size_t>(pool.planes * outputs), chunk::light,
       KOKKOS_LAMBDA(const std::size_t index) {
         const auto i = static_cast<std::int64_t>(index);
-        window.at(window.x + i / outputs * inputs, i % outputs / window.pool.x.output,
-                  i % window.pool.x.output, i);
+        const IndexDivisor::Parts plane = of_plane.divide(i);
+        const IndexDivisor::Parts place = of_row.divide(plane.rest);
+        window.at(window.x + plane.quotient * inputs, place.quotient, place.rest, i);
       });
 }
 
@@ -56,6 +60,39 @@ bool rounds_sums(const Pool2d& pool) {
          (pool.y.kernel > pool.y.stride || pool.x.kernel > pool.x.stride);
 }
 
+/// Windows that cover an input coordinate of an axis: [first(i), last(i)).
+class WindowsOver {
+ public:
+  explicit WindowsOver(const PoolAxis& axis) : axis_(axis), stride_(axis.stride) {}
+
+  KOKKOS_INLINE_FUNCTION std::int64_t first(std::int64_t i) const {
+    const std::int64_t before = i + axis_.padding - axis_.kernel;
+    return before < 0 ? 0 : stride_.quotient(before) + 1;
+  }
+  KOKKOS_INLINE_FUNCTION std::int64_t last(std::int64_t i) const {
+    const std::int64_t last = stride_.quotient(i + axis_.padding) + 1;
+    return last > axis_.output ? axis_.output : last;
+  }
+
+ private:
+  PoolAxis axis_;
+  IndexDivisor stride_;
+};
+
+/// f(row, column) for the windows that cover an input.
+template <class F>
+KOKKOS_INLINE_FUNCTION void for_each_over(const WindowsOver& y, const WindowsOver& x,
+                                          std::int64_t row, std::int64_t column, const F& f) {
+  const std::int64_t first = x.first(column);
+  const std::int64_t last = x.last(column);
+  const std::int64_t last_row = y.last(row);
+  for (std::int64_t i = y.first(row); i < last_row; ++i) {
+    for (std::int64_t j = first; j < last; ++j) {
+      f(i, j);
+    }
+  }
+}
+
 template <HostSpace Exec, class Gradient>
 void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
   const Pool2d& pool = gradient.pool;
@@ -65,9 +102,11 @@ void for_each_input(const char* label, const Exec& exec, const Gradient& gradien
                    std::max<std::size_t>(chunk::light / inputs, 1), [=](const std::size_t plane) {
                      const auto p = static_cast<std::int64_t>(plane);
                      if (rounds_sums<std::decay_t<decltype(*gradient.d_x)>>(gradient.pool)) {
-                       const auto count = static_cast<std::int64_t>(inputs);
-                       for (std::int64_t i = 0; i < count; ++i) {
-                         gradient.d_x[p * count + i] = gradient.collect(p, i);
+                       auto* to = gradient.d_x + p * static_cast<std::int64_t>(inputs);
+                       for (std::int64_t row = 0; row < gradient.pool.y.input; ++row) {
+                         for (std::int64_t i = 0; i < gradient.pool.x.input; ++i) {
+                           *to++ = gradient.collect(p, row, i);
+                         }
                        }
                      } else {
                        gradient.scatter(p);
@@ -78,11 +117,15 @@ void for_each_input(const char* label, const Exec& exec, const Gradient& gradien
 template <DeviceSpace Exec, class Gradient>
 void for_each_input(const char* label, const Exec& exec, const Gradient& gradient) {
   const std::int64_t inputs = gradient.pool.y.input * gradient.pool.x.input;
+  const IndexDivisor of_plane(inputs);
+  const IndexDivisor of_row(gradient.pool.x.input);
   for_each_element(
       label, exec, static_cast<std::size_t>(gradient.pool.planes * inputs), chunk::light,
       KOKKOS_LAMBDA(const std::size_t index) {
         const auto i = static_cast<std::int64_t>(index);
-        gradient.d_x[i] = gradient.collect(i / inputs, i % inputs);
+        const IndexDivisor::Parts plane = of_plane.divide(i);
+        const IndexDivisor::Parts place = of_row.divide(plane.rest);
+        gradient.d_x[i] = gradient.collect(plane.quotient, place.quotient, place.rest);
       });
 }
 

@@ -6,6 +6,7 @@
 #include "ops/sparse/spmm.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 #include "ops/elementwise/activation_math.hpp"
 
@@ -42,12 +43,12 @@ struct SparseRow {
          for (std::size_t j = 0; j < count; j += line) { __builtin_prefetch(one + j); }))
   }
 
-  /// `row` counts through all samples. The number of columns is a constant, so that sums stay in
-  /// registers.
+  /// `row` counts through all samples, `of_sample` through those of the sample. The number of
+  /// columns is a constant, so that sums stay in registers.
   template <std::size_t count>
-  KOKKOS_INLINE_FUNCTION void add_up(std::size_t row, std::size_t first) const {
-    const std::size_t of_sample = row % rows;
-    const T* const from = x + row / rows * columns * width + first;
+  KOKKOS_INLINE_FUNCTION void add_up(std::size_t row, std::size_t sample, std::size_t of_sample,
+                                     std::size_t first) const {
+    const T* const from = x + sample * columns * width + first;
     Wide<T> sums[count] = {};
     for (std::int32_t entry = offsets[of_sample]; entry < offsets[of_sample + 1]; ++entry) {
       fetch_ahead<count>(from, entry);
@@ -64,24 +65,44 @@ struct SparseRow {
     }
   }
 
-  KOKKOS_INLINE_FUNCTION void whole_row(std::size_t row) const {
+  void whole_row(std::size_t row) const {
+    const std::size_t sample = row / rows;
+    const std::size_t of_sample = row % rows;
     std::size_t first = 0;
     for (; first + 64 <= width; first += 64) {
-      add_up<64>(row, first);
+      add_up<64>(row, sample, of_sample, first);
     }
     for (; first + 16 <= width; first += 16) {
-      add_up<16>(row, first);
+      add_up<16>(row, sample, of_sample, first);
     }
     for (; first + 4 <= width; first += 4) {
-      add_up<4>(row, first);
+      add_up<4>(row, sample, of_sample, first);
     }
     for (; first < width; ++first) {
-      add_up<1>(row, first);
+      add_up<1>(row, sample, of_sample, first);
     }
   }
+};
 
-  /// An element of the result.
-  KOKKOS_FUNCTION void operator()(const std::size_t i) const { add_up<1>(i / width, i % width); }
+/// A device has a thread per element of the result.
+template <class Row>
+struct SparseElement {
+  Row row;
+  IndexDivisor width;
+  IndexDivisor rows;
+
+  explicit SparseElement(const Row& all)
+      : row(all),
+        width(static_cast<std::int64_t>(all.width)),
+        rows(static_cast<std::int64_t>(all.rows)) {}
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    const IndexDivisor::Parts place = width.divide(static_cast<std::int64_t>(i));
+    const IndexDivisor::Parts of = rows.divide(place.quotient);
+    row.template add_up<1>(
+        static_cast<std::size_t>(place.quotient), static_cast<std::size_t>(of.quotient),
+        static_cast<std::size_t>(of.rest), static_cast<std::size_t>(place.rest));
+  }
 };
 
 /// Rows have very unequal elements of entries: a thread takes a few at a time.
@@ -103,7 +124,8 @@ void run(const Exec& exec, std::size_t all_rows, std::size_t entries, const Row&
 
 template <DeviceSpace Exec, class Row>
 void run(const Exec& exec, std::size_t all_rows, std::size_t, const Row& row) {
-  for_each_element("zygos::ops::spmm", exec, all_rows * row.width, chunk::light, row);
+  for_each_element("zygos::ops::spmm", exec, all_rows * row.width, chunk::light,
+                   SparseElement<Row>(row));
 }
 
 }  // namespace

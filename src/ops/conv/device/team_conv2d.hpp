@@ -6,6 +6,7 @@
 // so that tests can run it where there is no device.
 #pragma once
 
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 #include "ops/conv/conv2d.hpp"
 #include "ops/conv/device/transposed_filters.hpp"
@@ -31,23 +32,40 @@ struct TapPoint {
   std::int32_t column;
 };
 
+/// What indices of a product's pixels and taps are divided by.
+struct WindowDivisors {
+  IndexDivisor pixels;
+  IndexDivisor row_pixels;
+  IndexDivisor taps;
+  IndexDivisor row_taps;
+
+  template <class T>
+  explicit WindowDivisors(const ImplicitGemm<T>& product)
+      : pixels(product.pixels()),
+        row_pixels(product.x.pixels),
+        taps(product.taps()),
+        row_taps(product.x.taps) {}
+};
+
+/// `pixel`: its row and column in the output.
 template <class T>
 KOKKOS_INLINE_FUNCTION FieldPoint field_at(const ImplicitGemm<T>& product, std::int64_t group,
-                                           std::int64_t sample, std::int64_t q) {
+                                           std::int64_t sample, const IndexDivisor::Parts& pixel) {
   const WindowAxis& y = product.y;
   const WindowAxis& x = product.x;
   const std::int64_t channel = (sample * product.groups + group) * product.channels;
-  return {channel * y.extent * x.extent, static_cast<std::int32_t>(q / x.pixels * y.step + y.first),
-          static_cast<std::int32_t>(q % x.pixels * x.step + x.first)};
+  return {channel * y.extent * x.extent, static_cast<std::int32_t>(pixel.quotient * y.step + y.first),
+          static_cast<std::int32_t>(pixel.rest * x.step + x.first)};
 }
 /// Of tap k, counted over a group's channels.
 template <class T>
-KOKKOS_INLINE_FUNCTION TapPoint tap_at(const ImplicitGemm<T>& product, std::int64_t k) {
-  const WindowAxis& y = product.y;
-  const WindowAxis& x = product.x;
-  const std::int64_t taps = y.taps * x.taps;
-  return {k / taps * y.extent * x.extent, static_cast<std::int32_t>(k % taps / x.taps * y.tap_step),
-          static_cast<std::int32_t>(k % x.taps * x.tap_step)};
+KOKKOS_INLINE_FUNCTION TapPoint tap_at(const ImplicitGemm<T>& product,
+                                       const WindowDivisors& divisors, std::int64_t k) {
+  const IndexDivisor::Parts channel = divisors.taps.divide(k);
+  const IndexDivisor::Parts tap = divisors.row_taps.divide(channel.rest);
+  return {channel.quotient * product.y.extent * product.x.extent,
+          static_cast<std::int32_t>(tap.quotient * product.y.tap_step),
+          static_cast<std::int32_t>(tap.rest * product.x.tap_step)};
 }
 /// An element of the im2col matrix: zero where a tap lies outside of the image.
 template <class T>
@@ -77,6 +95,7 @@ struct WindowTiles {
     std::int64_t k;
   };
   ImplicitGemm<T> product;
+  detail::WindowDivisors divisors;
   const Wide<T>* bias;
   Activation activation;
   std::int64_t batch;
@@ -86,6 +105,7 @@ struct WindowTiles {
 
   WindowTiles(const ImplicitGemm<T>& windows, const Wide<T>* biases, Activation function)
       : product(windows),
+        divisors(windows),
         bias(biases),
         activation(function),
         batch(windows.groups),
@@ -96,16 +116,15 @@ struct WindowTiles {
   KOKKOS_FUNCTION Column column(std::int64_t group, std::int64_t column) const {
     const WindowAxis& y = product.y;
     const WindowAxis& x = product.x;
-    const std::int64_t pixels = y.pixels * x.pixels;
-    const std::int64_t sample = column / pixels;
-    const std::int64_t q = column % pixels;
-    const std::int64_t plane = (sample * product.groups + group) * rows;
-    return {detail::field_at(product, group, sample, q),
-            (plane * y.to_extent + q / x.pixels * y.to_step + y.to_first) * x.to_extent +
-                q % x.pixels * x.to_step + x.to_first};
+    const IndexDivisor::Parts sample = divisors.pixels.divide(column);
+    const IndexDivisor::Parts pixel = divisors.row_pixels.divide(sample.rest);
+    const std::int64_t plane = (sample.quotient * product.groups + group) * rows;
+    return {detail::field_at(product, group, sample.quotient, pixel),
+            (plane * y.to_extent + pixel.quotient * y.to_step + y.to_first) * x.to_extent +
+                pixel.rest * x.to_step + x.to_first};
   }
   KOKKOS_FUNCTION Depth at_depth(std::int64_t, std::int64_t k) const {
-    return {detail::tap_at(product, k), k};
+    return {detail::tap_at(product, divisors, k), k};
   }
   KOKKOS_FUNCTION Wide<T> a(std::int64_t group, std::int64_t row, const Depth& at) const {
     return product.weights[(group * rows + row) * depth + at.k];
@@ -134,6 +153,8 @@ struct GradientTiles {
         to;  ///< offset of the pixel in the group's first plane; negative beyond the samples
   };
   ImplicitGemm<T> product;
+  detail::WindowDivisors divisors;
+  IndexDivisor groups;
   std::int64_t chunk;     ///< samples
   Wide<T>* partial_sums;  ///< (chunks, groups, rows, columns)
   std::int64_t batch;
@@ -143,6 +164,8 @@ struct GradientTiles {
 
   GradientTiles(const ImplicitGemm<T>& windows, std::int64_t chunks, Wide<T>* sums)
       : product(windows),
+        divisors(windows),
+        groups(windows.groups),
         chunk(ceil_div(windows.samples, chunks)),
         partial_sums(sums),
         batch(chunks * windows.groups),
@@ -151,17 +174,19 @@ struct GradientTiles {
         depth(chunk * windows.pixels()) {}
 
   KOKKOS_FUNCTION Column column(std::int64_t, std::int64_t tap) const {
-    return detail::tap_at(product, tap);
+    return detail::tap_at(product, divisors, tap);
   }
   KOKKOS_FUNCTION Depth at_depth(std::int64_t index, std::int64_t k) const {
-    const std::int64_t pixels = product.y.pixels * product.x.pixels;
-    const std::int64_t group = index % product.groups;
-    const std::int64_t sample = index / product.groups * chunk + k / pixels;
+    const IndexDivisor::Parts part = groups.divide(index);
+    const IndexDivisor::Parts place = divisors.pixels.divide(k);
+    const std::int64_t group = part.rest;
+    const std::int64_t sample = part.quotient * chunk + place.quotient;
     if (sample >= product.samples) {
       return {{}, -1};
     }
-    return {detail::field_at(product, group, sample, k % pixels),
-            (sample * product.groups + group) * rows * pixels + k % pixels};
+    return {detail::field_at(product, group, sample, divisors.row_pixels.divide(place.rest)),
+            (sample * product.groups + group) * rows * (product.y.pixels * product.x.pixels) +
+                place.rest};
   }
   KOKKOS_FUNCTION Wide<T> a(std::int64_t, std::int64_t row, const Depth& at) const {
     return at.to < 0 ? Wide<T>(0)

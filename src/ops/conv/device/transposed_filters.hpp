@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ops/common/blocking.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 #include "ops/conv/conv2d.hpp"
 
@@ -113,12 +114,13 @@ void transpose_filters(const Exec& exec, const ConvPhase& phase, const T* from, 
 
 template <DeviceSpace Exec, class T>
 void transpose_filters(const Exec& exec, const ConvPhase& phase, const T* from, T* to) {
+  const IndexDivisor filters(phase.filters());
   for_each_element(
       "zygos::ops::transpose_filters", exec, static_cast<std::size_t>(phase.kernels()),
       chunk::heavy, KOKKOS_LAMBDA(const std::size_t i) {
-        const auto index = static_cast<std::int64_t>(i);
-        const std::int64_t channel = index / phase.filters();
-        const std::int64_t filter = index % phase.filters();
+        const IndexDivisor::Parts kernel = filters.divide(static_cast<std::int64_t>(i));
+        const std::int64_t channel = kernel.quotient;
+        const std::int64_t filter = kernel.rest;
         phase.copy_taps(from + phase.from(channel, filter), to + phase.to(channel, filter));
       });
 }

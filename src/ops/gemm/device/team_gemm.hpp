@@ -10,11 +10,12 @@
 //   a(index, m, depth), b(column, depth)
 //   a_along_depth, b_along_depth       whether neighbours along k are neighbours in memory
 //   store(index, m, n, column, sum)
-// So divisions that find an element's place are made per column and per row of a block, and none
-// per element.
+// So what finds an element's place is computed per column and per row of a block, not per element,
+// and by IndexDivisors: no 64-bit division.
 #pragma once
 
 #include "ops/common/blocking.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -69,16 +70,17 @@ struct TileGrid {
   template <class Product>
   explicit TileGrid(const Product& product)
       : across(ceil_div(product.columns, columns)),
-        of_index(ceil_div(product.rows, rows) * across),
-        count(product.batch * of_index) {}
+        of_index(ceil_div(product.rows, rows) * ceil_div(product.columns, columns)),
+        count(product.batch * ceil_div(product.rows, rows) * ceil_div(product.columns, columns)) {}
 
   KOKKOS_FUNCTION TileCorner corner(std::int64_t team) const {
-    const std::int64_t tile = team % of_index;
-    return {team / of_index, tile / across * rows, tile % across * columns};
+    const IndexDivisor::Parts tile = of_index.divide(team);
+    const IndexDivisor::Parts place = across.divide(tile.rest);
+    return {tile.quotient, place.quotient * rows, place.rest * columns};
   }
 
-  std::int64_t across;
-  std::int64_t of_index;
+  IndexDivisor across;
+  IndexDivisor of_index;
   std::int64_t count;
 };
 
