@@ -325,10 +325,11 @@ void add_run_keys(Schema& schema) {
       .at_least(0)
       .fallback(1);
   schema
-      .choice("precision", {"float32", "float64", "bf16"},
+      .choice("precision", {"float32", "float64", "bf16", "tf32"},
               "Floating-point precision of weights and activations; bf16: mixed precision, of "
               "activations and their gradients, which take half the memory, while weights stay "
-              "float32 (see precision.md).")
+              "float32; tf32: float32, of which NVIDIA GPUs round the operands of products (see "
+              "precision.md).")
       .fallback("float32");
 }
 

@@ -365,6 +365,16 @@ void check_policy_lane(const Section& policy, const std::vector<LaneSpec>& lanes
 
 }  // namespace
 
+void refuse_strict_tf32(const Section& root, const RunSpec& run, const std::string& lane,
+                        Findings& findings) {
+  if (run.tf32 && run.train.chunk > 0) {
+    findings.error(root.position("precision"),
+                   "'precision: tf32' rounds products on the device lane '" + lane +
+                       "', and 'train.strict' promises the bits of a run on one lane",
+                   "take float32, or leave 'train.strict' out");
+  }
+}
+
 RunSpec run_spec(const Deck& deck) {
   const Section& root = deck.root();
   Findings findings = deck.findings();
@@ -380,6 +390,12 @@ RunSpec run_spec(const Deck& deck) {
   run.lanes = lanes_of(root, findings);
   check_policy_lane(run.policy, run.lanes, findings);
   run.train = train_of(root.section("train"), findings);
+  run.tf32 = root.text("precision") == "tf32";
+  for (const LaneSpec& lane : run.lanes) {
+    if (lane.kind == LaneKind::device) {
+      refuse_strict_tf32(root, run, lane.name, findings);
+    }
+  }
   run.memory_plan = memory_plan_of(root.section("memory_plan"), findings);
   run.link_precision =
       link_precision_of(root.section("link_precision"), run.train.chunk > 0, findings);

@@ -23,6 +23,10 @@ ops::Epilogue<Exec, T> epilogue_of(Activation activation, bool bias, const Forwa
   return epilogue;
 }
 
+inline ops::Products products_of(const Context& context) {
+  return context.tf32 ? ops::Products::tf32 : ops::Products::full;
+}
+
 /// The gradient before the activation: d_output itself where there is none, else in `d_z`.
 template <class T, class Exec>
 Tensor d_before(const Exec& exec, Activation activation, const BackwardArgs& args,

@@ -121,7 +121,7 @@ Facts machine_fingerprint() {
 }
 
 Facts identity_of(const graph::Graph& graph, const std::string& optimizer,
-                  const lane::LaneSet& lanes, DType dtype) {
+                  const lane::LaneSet& lanes, DType dtype, bool tf32) {
   const std::string text = graph.text();
   Facts facts = machine_fingerprint();
   facts.emplace_back("lanes", lanes_text(lanes));
@@ -129,7 +129,7 @@ Facts identity_of(const graph::Graph& graph, const std::string& optimizer,
                                           io::xxh64_hex(std::as_bytes(std::span(text))),
                                           graph.nodes().size(), graph.parameter_count()));
   facts.emplace_back("optimizer", optimizer);
-  facts.emplace_back("precision", name_of(dtype));
+  facts.emplace_back("precision", tf32 ? "tf32" : name_of(dtype));
   return facts;
 }
 

@@ -164,9 +164,9 @@ void Engine::Impl::make_places() {
       continue;
     }
     places.active.push_back(place);
-    const PlaceSetup setup{model.graph,        optimizer,    *tasks,
-                           places.lane(place), active_place, target,
-                           options.dtype,      options.seed, options.spill_folder};
+    const PlaceSetup setup{model.graph,          optimizer,   *tasks,        places.lane(place),
+                           active_place,         target,      options.dtype, options.seed,
+                           options.spill_folder, options.tf32};
     places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
   }
 }

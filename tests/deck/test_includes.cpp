@@ -160,7 +160,8 @@ TEST_CASE("a fault is reported where it stands, with its line", "[deck]") {
   files.add("common/bad.yaml", "include: base.yaml\ntrain:\n  bacth: 3\nseed: -1\n");
 
   CHECK(files.refused("include: common/bad.yaml\nprecision: float16\n", {"train.steps=x"}) ==
-        Lines{"deck.yaml:2:12 'precision' must be one of float32, float64, bf16, found 'float16'; "
+        Lines{"deck.yaml:2:12 'precision' must be one of float32, float64, bf16, tf32, found "
+              "'float16'; "
               "did you mean 'float32'?",
               "common/bad.yaml:3:3 unknown key 'bacth' in 'train'; did you mean 'batch'?",
               "common/bad.yaml:4:7 'seed' must be at least 0, found '-1'",

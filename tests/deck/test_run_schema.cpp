@@ -267,6 +267,26 @@ TEST_CASE("names of layers are unique and feed later layers", "[deck]") {
         std::string::npos);
 }
 
+TEST_CASE("tf32 is f32 of which devices may round the operands of products", "[deck]") {
+  CHECK(spec_of({"precision=tf32"}).precision == DType::f32);
+  CHECK(spec_of({"precision=tf32"}).tf32);
+  CHECK_FALSE(spec_of({"precision=float32"}).tf32);
+  CHECK_FALSE(spec_of().tf32);
+}
+
+TEST_CASE("strict mode refuses tf32 where a lane is a device, and only there", "[deck]") {
+  const std::string with_device = "lanes={host: {kind: host}, gpu: {kind: device}}";
+  const std::string of_hosts = "lanes={host: {kind: host}, other: {kind: emulated}}";
+
+  CHECK(first_finding({with_device, "policy=single", "precision=tf32", "train.strict=auto"})
+            .find("'precision: tf32' rounds products on the device lane 'gpu', and 'train.strict' "
+                  "promises the bits of a run on one lane; take float32, or leave 'train.strict' "
+                  "out") != std::string::npos);
+  CHECK(first_finding({with_device, "policy=single", "train.strict=auto"}).empty());
+  CHECK(first_finding({with_device, "policy=single", "precision=tf32"}).empty());
+  CHECK(first_finding({of_hosts, "policy=single", "precision=tf32", "train.strict=auto"}).empty());
+}
+
 TEST_CASE("keys that a lane would ignore are refused", "[deck]") {
   CHECK(first_finding({"lanes.host.link={latency: 1 us}"}).find("'link' has no effect") !=
         std::string::npos);

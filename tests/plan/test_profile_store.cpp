@@ -170,6 +170,7 @@ TEST_CASE("Another model, lane, optimizer or precision is another identity") {
   CHECK(base != identity_of(small_model(3), "sgd", one, DType::f32));
   CHECK(base != identity_of(small_model(3), "adam", two, DType::f32));
   CHECK(base != identity_of(small_model(3), "adam", one, DType::f64));
+  CHECK(base != identity_of(small_model(3), "adam", one, DType::f32, true));
 }
 
 }  // namespace

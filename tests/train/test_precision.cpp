@@ -10,6 +10,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cmath>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -266,6 +268,62 @@ TEST_CASE("A layer that does not say that it takes bf16 is refused by name", "[t
                     ContainsSubstring("layer 'mine': layers of type 'old' have no bf16 yet"));
   CHECK_NOTHROW(run.graph.require_precision(DType::f32));
   CHECK_NOTHROW(run.graph.require_precision(DType::f64));
+}
+
+namespace {
+
+/// Passes everything on, and notes whether products may be TF32.
+class Listener final : public nn::Layer {
+ public:
+  std::string_view type() const override { return "listener"; }
+  Shape infer(std::span<const Shape> inputs) const override { return inputs.front(); }
+  nn::Cost forward_cost(std::int64_t, std::span<const Shape>, DType) const override { return {}; }
+  nn::Cost backward_cost(std::int64_t, std::span<const Shape>, DType, bool) const override {
+    return {};
+  }
+  void forward(const nn::Context& context, const nn::ForwardArgs& args) const override {
+    forwards.push_back(context.tf32);
+    std::memcpy(args.output.raw(), args.inputs[0].raw(), args.output.bytes());
+  }
+  void backward(const nn::Context& context, const nn::BackwardArgs& args) const override {
+    backwards.push_back(context.tf32);
+    if (args.d_inputs[0]) {
+      std::memcpy(args.d_inputs[0].raw(), args.d_output.raw(), args.d_output.bytes());
+    }
+  }
+
+  mutable std::vector<bool> forwards;
+  mutable std::vector<bool> backwards;
+};
+
+/// A step on one host lane.
+std::vector<double> weights_after_step(bool tf32, const std::shared_ptr<Listener>& listener) {
+  SmallRun run(places(1), DType::f32);
+  run.graph = graph::Graph(Shape{10}, nn::cross_entropy());
+  run.graph.add("fc1", test::tanh_layer(9));
+  run.graph.add("listener", listener);
+  run.graph.add("fc2", nn::dense({.units = 3}));
+  run.options.tf32 = tf32;
+  const auto engine = run.engine(run.schedule_of(policies::single({})));
+  engine->step(run.batch(), 1);
+  return engine->weights();
+}
+
+}  // namespace
+
+TEST_CASE("Layers are told of tf32 in both passes, and a host computes as without it", "[train]") {
+  const auto full = std::make_shared<Listener>();
+  const auto rounded = std::make_shared<Listener>();
+
+  const auto exact = weights_after_step(false, full);
+  const auto same = weights_after_step(true, rounded);
+
+  CHECK(full->forwards == std::vector<bool>{false});
+  CHECK(full->backwards == std::vector<bool>{false});
+  CHECK(rounded->forwards == std::vector<bool>{true});
+  CHECK(rounded->backwards == std::vector<bool>{true});
+  CHECK_FALSE(exact.empty());
+  CHECK(exact == same);
 }
 
 TEST_CASE("A layer that takes token ids for numbers is refused beside bf16", "[train][bf16]") {

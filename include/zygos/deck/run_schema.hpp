@@ -268,6 +268,7 @@ struct RunSpec {
   std::string name;  ///< of the run: given, or the file's stem
   std::uint64_t seed = 1;
   DType precision = DType::f32;  ///< of activations; weights have wide(precision)
+  bool tf32 = false;             ///< `precision: tf32`: f32, of which devices may round operands
   DataSpec data;
   ModelSpec model;
   Section optimizer;  ///< text("type") is the keyword in the optimizer table; has("schedule"):
@@ -285,5 +286,10 @@ struct RunSpec {
 /// together show: both epochs and steps, an input that no layer has, options of the wrong kind of
 /// lane.
 RunSpec run_spec(const Deck& deck);
+
+/// A finding if the run wants both strict mode and TF32, which lane `lane` has. run_spec() looks at
+/// lanes that are devices by their deck; this is for one that turns out to be one.
+void refuse_strict_tf32(const Section& root, const RunSpec& run, const std::string& lane,
+                        Findings& findings);
 
 }  // namespace zygos::deck

@@ -83,6 +83,7 @@ struct Context {
   std::uint64_t step = 0;
   std::uint32_t layer = 0;  ///< index in the graph: the RNG stream
   Tensor sample_ids;        ///< (N) u32 in lane memory, the samples' ids in the data set
+  bool tf32 = false;        ///< products of f32 may round operands to TF32 where the device has it
 };
 
 /// Tensors of a forward pass; all first dimensions are N, the samples of this call.

@@ -24,9 +24,9 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 Facts machine_fingerprint();
 
 /// The machine, then the lanes (kinds, threads, links, slow-downs), the model (a hash of its text),
-/// the optimizer and the precision.
+/// the optimizer and the precision, which `tf32` is another of (see train::EngineOptions::tf32).
 Facts identity_of(const graph::Graph& graph, const std::string& optimizer,
-                  const lane::LaneSet& lanes, DType dtype);
+                  const lane::LaneSet& lanes, DType dtype, bool tf32 = false);
 
 /// Replaces the file as a whole. `date` is for people ("2026-03-31T12:00:00Z").
 void save_profile(const std::filesystem::path& file, const Profile& profile, const Facts& identity,

@@ -29,6 +29,9 @@ struct EngineOptions {
   /// Of activations and their gradients. With bf16 the weights, their gradients and all that an
   /// optimizer keeps are f32, as are targets that are numbers.
   DType dtype = DType::f32;
+  /// Products of f32 may round their operands to TF32 where a device's library has it (cuBLAS);
+  /// hosts, emulated lanes and other types compute as without it.
+  bool tf32 = false;
   std::uint64_t seed = 1;
   /// Of each place; 0 switches recording off.
   std::size_t trace_capacity = std::size_t{1} << 14;

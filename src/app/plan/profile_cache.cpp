@@ -59,7 +59,7 @@ plan::Facts run_facts(const RunSetup& setup) {
 plan::Facts facts_of(const RunSetup& setup) {
   const std::string clips = setup.optimizer->clip_norm() ? " that clips" : "";
   plan::Facts facts = plan::identity_of(*setup.graph, std::string(setup.optimizer->type()) + clips,
-                                        *setup.lanes, setup.dtype);
+                                        *setup.lanes, setup.dtype, setup.tf32);
   const plan::Facts more = run_facts(setup);
   facts.insert(facts.end(), more.begin(), more.end());
   return facts;

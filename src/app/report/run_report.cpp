@@ -6,6 +6,7 @@
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
 #include "app/plan/policy_choice.hpp"
+#include "app/plan/tf32.hpp"
 #include "app/report/resident_memory.hpp"
 #include "app/run/build_run.hpp"
 #include "app/text.hpp"
@@ -199,6 +200,13 @@ void say_setup(const RunSetup& setup, Console& console) {
   note_field(console, "lanes", lanes);
   if (!setup.activations.text.empty()) {
     note_field(console, "memory", "activations: " + setup.activations.text + " (memory_plan)");
+  }
+  const Tf32Lanes tf32 = tf32_lanes(setup);
+  if (const std::string text = exact_text(tf32); !text.empty()) {
+    note_field(console, "tf32", text);
+  }
+  if (const std::string text = inexact_text(tf32); !text.empty()) {
+    note_field(console, "inexact", text);
   }
   if (const std::string links = text_of(setup.codecs); !links.empty()) {
     note_field(console, "inexact", links + " from lane to lane (link_precision)");

@@ -6,6 +6,7 @@
 #include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
+#include "app/plan/tf32.hpp"
 #include "app/report/memory_efficiency.hpp"
 #include "app/report/resident_memory.hpp"
 #include "app/run/build_run.hpp"
@@ -163,6 +164,9 @@ nlohmann::json data_json(const RunSetup& setup, const DataReading& data) {
 /// What only some decks and ends of a run have.
 void add_facts_of_some_runs(const RunSetup& setup, const RunPlan& plan, const RunEnd& end,
                             nlohmann::json& summary) {
+  if (setup.tf32) {
+    summary["tf32_lanes"] = tf32_lanes(setup).with;
+  }
   const train::Event& last = end.last;
   if (!plan.chosen.empty()) {
     summary["chosen"] = plan.chosen;

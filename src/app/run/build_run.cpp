@@ -5,6 +5,7 @@
 #include "app/plan/activation_choice.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/run_plan.hpp"
+#include "app/plan/tf32.hpp"
 #include "app/run/data_identity.hpp"
 #include "app/run/lane_choice.hpp"
 #include "app/run/rank_lanes.hpp"
@@ -213,6 +214,15 @@ void refuse_unfit_policy(const load::CheckedDeck& checked, RunSetup& setup) {
   }
 }
 
+/// Lanes of kind auto are devices only now.
+void refuse_strict_tf32_lanes(const load::CheckedDeck& checked, const RunSetup& setup) {
+  deck::Findings findings = checked.deck.findings();
+  for (const std::string& lane : tf32_lanes(setup).with) {
+    deck::refuse_strict_tf32(checked.deck.root(), checked.spec, lane, findings);
+  }
+  findings.throw_if_any();
+}
+
 /// The best checkpoints are those with the best evaluation, and there may be no test data.
 void refuse_unranked(const load::CheckedDeck& checked, bool evaluates) {
   const deck::CheckpointSpec& spec = checked.spec.checkpoint;
@@ -315,6 +325,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   refuse_unlisted_classes(checked, setup.training.classes);
   setup.metrics = metrics_of(spec.train);
   setup.dtype = spec.precision;
+  setup.tf32 = spec.tf32;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
   load::require_tokens(*setup.graph, setup.training);
@@ -367,6 +378,7 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
     RunSetup made = parts_of(checked, options);
     made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
     made.lanes = make_lanes(lanes, owners, ranks.rank());
+    refuse_strict_tf32_lanes(checked, made);
     if (!ranks.alone()) {
       made.owners = owners;
     }

@@ -25,6 +25,8 @@ const std::vector<std::string>& binding_keys() {
   return keys;
 }
 
+bool is_float(std::string_view precision) { return precision == "float32" || precision == "tf32"; }
+
 /// Within them, what only says how samples come into memory, or where weights rest; and in
 /// checkpoints from before there was `link_precision`, messages were exact.
 bool is_free(const deck::Difference& change) {
@@ -37,10 +39,14 @@ bool is_free(const deck::Difference& change) {
   // And the best was that by score, and labels were not smoothed.
   const bool was_sharp = change.before == "(absent)" &&
                          change.key == "model.loss.label_smoothing" && change.after == "0";
+  // On lanes that have tf32 the bits that follow differ, but a checkpoint is that of a float run.
+  const bool stays_float =
+      change.key == "precision" && is_float(change.before) && is_float(change.after);
   const bool was_by_score =
       change.before == "(absent)" && change.key == "train.best_by" && change.after == "score";
-  return was_exact || was_plain || was_sharp || was_by_score || change.key == "data.in_memory" ||
-         change.key == "data.prefetch" || change.key == "policy.stash";
+  return was_exact || was_plain || was_sharp || stays_float || was_by_score ||
+         change.key == "data.in_memory" || change.key == "data.prefetch" ||
+         change.key == "policy.stash";
 }
 
 }  // namespace

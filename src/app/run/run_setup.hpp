@@ -48,6 +48,7 @@ struct RunSetup {
   nn::RateSchedulePtr rates;  ///< null: the learning rate stays
   train::PolicyPtr policy;
   DType dtype = DType::f32;
+  bool tf32 = false;  ///< `precision: tf32`
   plan::TargetSpec target;
   io::Dataset training;
   std::optional<io::Dataset> test;     ///< what is evaluated on
@@ -122,6 +123,7 @@ struct RunSetup {
   train::EngineOptions engine_options() const {
     train::EngineOptions options;
     options.dtype = dtype;
+    options.tf32 = tf32;
     options.seed = trainer.seed;
     options.communicator = communicator;
     options.owners = owners;

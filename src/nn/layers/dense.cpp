@@ -150,7 +150,7 @@ class Dense final : public Layer {
       const auto epilogue = epilogue_of<Exec, T>(options_.activation, options_.bias, args);
       ops::gemm(exec, vectors<Exec, const T>(args.inputs[0]),
                 matrix_view<Exec, const Wide<T>>(args.parameters[0]), vectors<Exec, T>(args.output),
-                epilogue);
+                epilogue, products_of(context));
     });
   }
 
@@ -165,11 +165,11 @@ class Dense final : public Layer {
                      matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
                      options_.bias ? vector_view<Exec, Wide<T>>(args.d_parameters[1])
                                    : VectorView<Exec, Wide<T>>(),
-                     gradient_into(args));
+                     gradient_into(args), products_of(context));
       }
       if (args.d_inputs[0]) {
         ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
-                     vectors<Exec, T>(args.d_inputs[0]));
+                     vectors<Exec, T>(args.d_inputs[0]), products_of(context));
       }
     });
   }

@@ -177,11 +177,12 @@ class GraphConv final : public Layer {
       const auto y = rows_view<Exec, T>(args.output);
       const auto epilogue = epilogue_of<Exec, T>(activation_, bias_, args);
       if (multiplies_first(sample)) {
-        ops::gemm(exec, x, kernel, rows_view<Exec, T>(args.workspace[0]));
+        ops::gemm(exec, x, kernel, rows_view<Exec, T>(args.workspace[0]), {}, products_of(context));
         ops::spmm(exec, matrix, rows_view<Exec, const T>(args.workspace[0]), y, epilogue);
       } else {
         ops::spmm(exec, matrix, x, rows_view<Exec, T>(args.workspace[0]));
-        ops::gemm(exec, gathered<Exec, const T>(args.workspace[0]), kernel, y, epilogue);
+        ops::gemm(exec, gathered<Exec, const T>(args.workspace[0]), kernel, y, epilogue,
+                  products_of(context));
       }
     });
   }
@@ -194,9 +195,9 @@ class GraphConv final : public Layer {
       const auto transpose =
           matrix_for(sample[0]).template rows_of_transpose<Exec, Wide<T>>(args.constants);
       if (multiplies_first(sample)) {
-        through_product<Exec, T>(exec, transpose, args);
+        through_product<Exec, T>(exec, transpose, args, products_of(context));
       } else {
-        through_gathered<Exec, T>(exec, transpose, args);
+        through_gathered<Exec, T>(exec, transpose, args, products_of(context));
       }
     });
   }
@@ -205,7 +206,7 @@ class GraphConv final : public Layer {
   /// z = M u, u = x W.
   template <class Exec, class T>
   void through_product(const Exec& exec, const ops::SparseRows<Exec, Wide<T>>& transpose,
-                       const BackwardArgs& args) const {
+                       const BackwardArgs& args, ops::Products products) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 1);
     const auto into = gradient_into(args);
     if (bias_ && args.wants_d_parameters) {
@@ -218,18 +219,18 @@ class GraphConv final : public Layer {
     if (args.wants_d_parameters) {
       ops::gemm_tn(exec, rows_view<Exec, const T>(args.inputs[0]), d_u,
                    matrix_view<Exec, Wide<T>>(args.d_parameters[0]), VectorView<Exec, Wide<T>>(),
-                   into);
+                   into, products);
     }
     if (args.d_inputs[0]) {
       ops::gemm_nt(exec, d_u, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
-                   rows_view<Exec, T>(args.d_inputs[0]));
+                   rows_view<Exec, T>(args.d_inputs[0]), products);
     }
   }
 
   /// z = s W, s = M x.
   template <class Exec, class T>
   void through_gathered(const Exec& exec, const ops::SparseRows<Exec, Wide<T>>& transpose,
-                        const BackwardArgs& args) const {
+                        const BackwardArgs& args, ops::Products products) const {
     const Tensor d_z = d_before<T>(exec, activation_, args, 2);
     const auto d_sums = rows_view<Exec, const T>(d_z);
     if (args.wants_d_parameters) {
@@ -237,11 +238,11 @@ class GraphConv final : public Layer {
           exec, gathered<Exec, const T>(args.workspace[0]), d_sums,
           matrix_view<Exec, Wide<T>>(args.d_parameters[0]),
           bias_ ? vector_view<Exec, Wide<T>>(args.d_parameters[1]) : VectorView<Exec, Wide<T>>(),
-          gradient_into(args));
+          gradient_into(args), products);
     }
     if (args.d_inputs[0]) {
       ops::gemm_nt(exec, d_sums, matrix_view<Exec, const Wide<T>>(args.parameters[0]),
-                   gathered<Exec, T>(args.workspace[1]));
+                   gathered<Exec, T>(args.workspace[1]), products);
       ops::spmm(exec, transpose, rows_view<Exec, const T>(args.workspace[1]),
                 rows_view<Exec, T>(args.d_inputs[0]));
     }

@@ -13,6 +13,10 @@
 
 namespace zygos::ops {
 
+namespace detail {
+__extension__ typedef unsigned __int128 DoubleWord;  // nvcc takes no alias behind __extension__
+}  // namespace detail
+
 /// n / value and n % value for 0 <= n < 2^63, exactly. With 2^(l-1) < value <= 2^l and
 /// factor = ceil(2^(63+l) / value), n / value is the whole part of n factor / 2^(63+l).
 class IndexDivisor {
@@ -25,12 +29,13 @@ class IndexDivisor {
   /// `value` >= 1; what is less counts as 1, for launches over nothing.
   explicit IndexDivisor(std::int64_t value = 1)
       : value_(value < 1 ? 1 : static_cast<std::uint64_t>(value)),
-        shift_(std::bit_width(value_ - 1)),
-        factor_(static_cast<std::uint64_t>(((Product{1} << (63 + shift_)) + value_ - 1) / value_)) {
-  }
+        shift_(static_cast<int>(std::bit_width(value_ - 1))),
+        factor_(static_cast<std::uint64_t>(((detail::DoubleWord{1} << (63 + shift_)) + value_ - 1) /
+                                           value_)) {}
 
   KOKKOS_INLINE_FUNCTION std::int64_t quotient(std::int64_t n) const {
-    const Product product = static_cast<Product>(static_cast<std::uint64_t>(n) << 1) * factor_;
+    const detail::DoubleWord product =
+        static_cast<detail::DoubleWord>(static_cast<std::uint64_t>(n) << 1) * factor_;
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(product >> 64) >> shift_);
   }
   KOKKOS_INLINE_FUNCTION Parts divide(std::int64_t n) const {
@@ -39,8 +44,6 @@ class IndexDivisor {
   }
 
  private:
-  using Product = unsigned __int128;
-
   std::uint64_t value_;
   int shift_;  ///< l
   std::uint64_t factor_;

@@ -26,7 +26,7 @@ struct Sides {
   SampleStandards standards;
 
   /// Where run number `index` of a sample begins on both sides.
-  void locate(std::int64_t index, std::int64_t& in, std::int64_t& out) const {
+  KOKKOS_FUNCTION void locate(std::int64_t index, std::int64_t& in, std::int64_t& out) const {
     for (std::size_t axis = layout.rank - 1; axis-- > 0;) {
       const std::int64_t at = index % layout.dimensions[axis];
       index /= layout.dimensions[axis];
@@ -76,8 +76,8 @@ struct CopySampleElement {
     sides.to[out] =
         sides.standards.shift == nullptr
             ? static_cast<To>(sides.from[in])
-            : converted<To>(sides.standards,
-                            column.quotient(sides.standards.first + element.rest), sides.from[in]);
+            : converted<To>(sides.standards, column.quotient(sides.standards.first + element.rest),
+                            sides.from[in]);
   }
 };
 
@@ -98,8 +98,7 @@ struct CopySampleRun {
     if (sides.standards.shift != nullptr) {
       const std::int64_t first = row % sides.runs * sides.run;
       for (std::int64_t k = 0; k < sides.run; ++k) {
-        const std::int64_t column =
-            (sides.standards.first + first + k) / sides.standards.run;
+        const std::int64_t column = (sides.standards.first + first + k) / sides.standards.run;
         to[k * to_step] = converted<To>(sides.standards, column, from[k * from_step]);
       }
       return;

@@ -3,6 +3,7 @@
 #include "ops/elementwise/dropout.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 
 namespace zygos::ops {
@@ -33,13 +34,17 @@ struct DropoutBlocks {
   const T* x;
   const T* residual;
   T* y;
+  IndexDivisor by_items{static_cast<std::int64_t>(items)};
+  IndexDivisor by_runs{static_cast<std::int64_t>(runs)};
 
   KOKKOS_FUNCTION void operator()(const std::size_t item) const {
-    const std::size_t run = item / items;
-    const std::size_t sample = runs == 1 ? run : run / runs;
-    const std::size_t feature = first + (runs == 1 ? 0 : run % runs * stride);
+    const IndexDivisor::Parts place = by_items.divide(static_cast<std::int64_t>(item));
+    const IndexDivisor::Parts of_sample = by_runs.divide(place.quotient);
+    const auto run = static_cast<std::size_t>(place.quotient);
+    const auto sample = static_cast<std::size_t>(of_sample.quotient);
+    const std::size_t feature = first + static_cast<std::size_t>(of_sample.rest) * stride;
     const std::size_t lead = feature % 4;  // words of the first block that are before the run
-    const std::size_t block = item % items * together;
+    const std::size_t block = static_cast<std::size_t>(place.rest) * together;
     std::uint32_t words[4 * together];
     draw_words<together>(key, sample_ids[sample], static_cast<std::uint32_t>(feature / 4 + block),
                          words);

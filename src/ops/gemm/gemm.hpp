@@ -21,10 +21,16 @@ struct Epilogue {
   Activation activation = Activation::none;
 };
 
+/// How a device multiplies floats. `tf32`: tensor cores may round operands to TF32 (a float's
+/// range, 11 significant bits) where the device's library has it; sums stay float. Hosts, other
+/// types and other devices multiply in full.
+enum class Products : bool { full, tf32 };
+
 /// c (M, N) = epilogue(a (M, K) b (K, N))
 template <class Exec, class T>
 void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue = {});
+          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue = {},
+          Products products = Products::full);
 
 /// Whether results replace what is there or are added to it.
 enum class Into : bool { replaced, added };
@@ -34,11 +40,11 @@ enum class Into : bool { replaced, added };
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
              MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums = {},
-             Into into = Into::replaced);
+             Into into = Into::replaced, Products products = Products::full);
 
 /// c (M, N) = a b^T with a (M, K), b (N, K)
 template <class Exec, class T>
 void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-             MatrixView<Exec, T> c);
+             MatrixView<Exec, T> c, Products products = Products::full);
 
 }  // namespace zygos::ops

@@ -6,6 +6,7 @@
 #include "ops/norm/lrn.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 
 #include "zygos/core/error.hpp"
@@ -57,11 +58,22 @@ void with_power(double power, const F& f) {
 
 /// Which elements a piece of work has, and where the channels within reach of them are.
 struct Stretch {
-  KOKKOS_INLINE_FUNCTION Stretch(const LrnShape& shape, std::size_t length, std::size_t piece) {
-    const std::size_t pieces = (shape.area + length - 1) / length;
-    const std::size_t plane = piece / pieces;
-    const std::size_t channel = plane % shape.channels;
-    const std::size_t from = piece % pieces * length;
+  /// What numbers of pieces are divided by.
+  struct Divisors {
+    IndexDivisor pieces;  ///< of a plane
+    IndexDivisor channels;
+
+    Divisors(const LrnShape& shape, std::size_t length)
+        : pieces(static_cast<std::int64_t>((shape.area + length - 1) / length)),
+          channels(static_cast<std::int64_t>(shape.channels)) {}
+  };
+
+  KOKKOS_INLINE_FUNCTION Stretch(const LrnShape& shape, const Divisors& divisors,
+                                 std::size_t length, std::size_t piece) {
+    const IndexDivisor::Parts of_plane = divisors.pieces.divide(static_cast<std::int64_t>(piece));
+    const auto plane = static_cast<std::size_t>(of_plane.quotient);
+    const auto channel = static_cast<std::size_t>(divisors.channels.divide(of_plane.quotient).rest);
+    const std::size_t from = static_cast<std::size_t>(of_plane.rest) * length;
     const std::size_t below = channel < shape.reach ? channel : shape.reach;
     const std::size_t above = shape.channels - 1 - channel;
     begin = plane * shape.area + from;
@@ -85,9 +97,10 @@ struct Forward {
   const T* x;
   Wide<T>* scale;
   T* y;
+  Stretch::Divisors divisors{shape, length};
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
-    const Stretch part(shape, length, piece);
+    const Stretch part(shape, divisors, length, piece);
     Wide<T> squares[length] = {};
     for (std::size_t c = 0; c < part.channels; ++c) {
       const T* const in = x + part.first + c * shape.area;
@@ -119,9 +132,10 @@ struct Backward {
   const T* y;
   const T* d_y;
   T* d_x;
+  Stretch::Divisors divisors{shape, length};
 
   KOKKOS_FUNCTION void operator()(const std::size_t piece) const {
-    const Stretch part(shape, length, piece);
+    const Stretch part(shape, divisors, length, piece);
     Wide<T> sums[length] = {};
     for (std::size_t c = 0; c < part.channels; ++c) {
       const std::size_t at = part.first + c * shape.area;

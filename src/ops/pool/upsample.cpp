@@ -5,6 +5,7 @@
 #include "ops/pool/upsample.hpp"
 
 #include "ops/common/for_each_space.hpp"
+#include "ops/common/index_divisor.hpp"
 #include "ops/common/launch.hpp"
 
 #include "zygos/core/error.hpp"
@@ -20,13 +21,15 @@ struct Nearest {
   Upsampling shape;
   const T* x;
   T* y;
+  IndexDivisor by_factor_y{shape.factor_y};
+  IndexDivisor by_factor_x{shape.factor_x};
 
   std::int64_t rows() const { return shape.planes * shape.height * shape.factor_y; }
   std::int64_t columns() const { return shape.width * shape.factor_x; }
 
   KOKKOS_INLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     y[row * shape.width * shape.factor_x + column] =
-        x[row / shape.factor_y * shape.width + column / shape.factor_x];
+        x[by_factor_y.quotient(row) * shape.width + by_factor_x.quotient(column)];
   }
   void row(std::int64_t row) const {
     const T* const in = x + row / shape.factor_y * shape.width;
@@ -96,9 +99,12 @@ struct Blend {
   std::int64_t upper;
   T share;  ///< of the upper one
 
-  KOKKOS_INLINE_FUNCTION Blend(std::int64_t output, std::int64_t factor, std::int64_t inputs) {
-    const std::int64_t halves = 2 * (output % factor) + 1 - factor;
-    const std::int64_t first = output / factor - (halves < 0 ? 1 : 0);
+  /// `by_factor` divides by `factor`.
+  KOKKOS_INLINE_FUNCTION Blend(std::int64_t output, const IndexDivisor& by_factor,
+                               std::int64_t factor, std::int64_t inputs) {
+    const IndexDivisor::Parts place = by_factor.divide(output);
+    const std::int64_t halves = 2 * place.rest + 1 - factor;
+    const std::int64_t first = place.quotient - (halves < 0 ? 1 : 0);
     lower = first < 0 ? 0 : first;
     upper = first + 1 < inputs ? first + 1 : inputs - 1;
     share = static_cast<T>(halves < 0 ? halves + 2 * factor : halves) / static_cast<T>(2 * factor);
@@ -114,15 +120,18 @@ struct Bilinear {
   Upsampling shape;
   const T* x;
   T* y;
+  IndexDivisor by_factor_y{shape.factor_y};
+  IndexDivisor by_factor_x{shape.factor_x};
+  IndexDivisor by_rows{shape.height * shape.factor_y};
 
   std::int64_t rows() const { return shape.planes * shape.height * shape.factor_y; }
   std::int64_t columns() const { return shape.width * shape.factor_x; }
 
   KOKKOS_INLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
-    const std::int64_t high = shape.height * shape.factor_y;
-    const Blend<Wide<T>> down(row % high, shape.factor_y, shape.height);
-    const Blend<Wide<T>> along(column, shape.factor_x, shape.width);
-    const T* const plane = x + row / high * shape.height * shape.width;
+    const IndexDivisor::Parts place = by_rows.divide(row);
+    const Blend<Wide<T>> down(place.rest, by_factor_y, shape.factor_y, shape.height);
+    const Blend<Wide<T>> along(column, by_factor_x, shape.factor_x, shape.width);
+    const T* const plane = x + place.quotient * shape.height * shape.width;
     const T* const upper = plane + down.lower * shape.width;
     const T* const lower = plane + down.upper * shape.width;
     const Wide<T> above =
@@ -144,6 +153,9 @@ struct BilinearGradient {
   Upsampling shape;
   const T* d_y;
   T* d_x;
+  IndexDivisor by_factor_y{shape.factor_y};
+  IndexDivisor by_factor_x{shape.factor_x};
+  IndexDivisor by_height{shape.height};
 
   std::int64_t rows() const { return shape.planes * shape.height; }
   std::int64_t columns() const { return shape.width; }
@@ -151,15 +163,17 @@ struct BilinearGradient {
   KOKKOS_INLINE_FUNCTION void element(std::int64_t row, std::int64_t column) const {
     const std::int64_t high = shape.height * shape.factor_y;
     const std::int64_t wide = shape.width * shape.factor_x;
-    const std::int64_t input = row % shape.height;
-    const T* const plane = d_y + row / shape.height * high * wide;
+    const IndexDivisor::Parts place = by_height.divide(row);
+    const std::int64_t input = place.rest;
+    const T* const plane = d_y + place.quotient * high * wide;
     const Span down(input, shape.factor_y, high);
     const Span along(column, shape.factor_x, wide);
     Wide<T> sum(0);
     for (std::int64_t i = down.begin; i < down.end; ++i) {
-      const Wide<T> share = Blend<Wide<T>>(i, shape.factor_y, shape.height).weight(input);
+      const Wide<T> share =
+          Blend<Wide<T>>(i, by_factor_y, shape.factor_y, shape.height).weight(input);
       for (std::int64_t j = along.begin; j < along.end; ++j) {
-        sum += share * Blend<Wide<T>>(j, shape.factor_x, shape.width).weight(column) *
+        sum += share * Blend<Wide<T>>(j, by_factor_x, shape.factor_x, shape.width).weight(column) *
                plane[i * wide + j];
       }
     }
@@ -196,11 +210,13 @@ void for_each_written(const char* label, const Exec& exec, const Body& body) {
 template <DeviceSpace Exec, class Body>
 void for_each_written(const char* label, const Exec& exec, const Body& body) {
   const std::int64_t columns = body.columns();
+  const IndexDivisor by_columns(columns);
   for_each_element(
       label, exec, static_cast<std::size_t>(body.rows() * columns), chunk::light,
       KOKKOS_LAMBDA(const std::size_t index) {
         const auto i = static_cast<std::int64_t>(index);
-        body.element(i / columns, i % columns);
+        const IndexDivisor::Parts place = by_columns.divide(i);
+        body.element(place.quotient, place.rest);
       });
 }
 

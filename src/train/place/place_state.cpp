@@ -167,7 +167,8 @@ nn::Context PlaceState::context(graph::NodeId id, const Tensor& ids) const {
           setup.seed,
           inputs.step,
           node.stream,
-          ids};
+          ids,
+          setup.tf32};
 }
 
 schedule::SampleRange PlaceState::carried(const schedule::Task& task) const {

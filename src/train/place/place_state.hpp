@@ -57,6 +57,7 @@ struct PlaceSetup {
   DType dtype = DType::f32;  ///< of activations
   std::uint64_t seed = 1;
   std::filesystem::path spill_folder{};  ///< empty: the system's
+  bool tf32 = false;                     ///< see EngineOptions::tf32
 
   const schedule::Schedule& schedule() const { return tasks.schedule(); }
   /// Type of weights, gradients and optimizer states.

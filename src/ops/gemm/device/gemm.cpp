@@ -10,10 +10,12 @@
 #include "ops/common/sum_over_rows.hpp"
 #include "ops/elementwise/activation_math.hpp"
 #include "ops/gemm/device/dot_gemm.hpp"
+#include "ops/gemm/device/product_math.hpp"
 
 #include <KokkosBlas3_gemm.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace zygos::ops {
 namespace {
@@ -39,15 +41,27 @@ struct Finish {
   }
 };
 
+/// Doubles have one arithmetic.
+template <class T, class F>
+void multiply_with_library(Products products, const F& multiply) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (products == Products::tf32) {
+      return multiply_as(products, device_product_math(), multiply);
+    }
+  }
+  multiply();
+}
+
 }  // namespace
 
 template <class Exec, class T>
 void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue) {
+          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue, Products products) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm: dimensions do not fit");
-  KokkosBlas::gemm(exec, "N", "N", T(1), a, b, T(0), c);
+  multiply_with_library<T>(products,
+                           [&] { KokkosBlas::gemm(exec, "N", "N", T(1), a, b, T(0), c); });
   const T* const bias = epilogue.bias.data();
   if (bias == nullptr && epilogue.activation == Activation::none) {
     return;
@@ -60,7 +74,8 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into) {
+             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into,
+             Products products) {
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: dimensions do not fit");
@@ -68,7 +83,8 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   if (c.size() < min_blas_results) {
     multiply_by_dots(exec, a, b, c, added);
   } else {
-    KokkosBlas::gemm(exec, "T", "N", T(1), a, b, added ? T(1) : T(0), c);
+    multiply_with_library<T>(
+        products, [&] { KokkosBlas::gemm(exec, "T", "N", T(1), a, b, added ? T(1) : T(0), c); });
   }
   if (sums.size() != 0) {
     sum_over_rows("zygos::ops::column_sums", exec,
@@ -78,22 +94,23 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
 
 template <class Exec, class T>
 void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-             MatrixView<Exec, T> c) {
+             MatrixView<Exec, T> c, Products products) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: dimensions do not fit");
-  KokkosBlas::gemm(exec, "N", "T", T(1), a, b, T(0), c);
+  multiply_with_library<T>(products,
+                           [&] { KokkosBlas::gemm(exec, "N", "T", T(1), a, b, T(0), c); });
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                            \
   template void gemm<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,            \
                                MatrixView<SPACE, const T>, MatrixView<SPACE, T>,    \
-                               const Epilogue<SPACE, T>&);                          \
+                               const Epilogue<SPACE, T>&, Products);                \
   template void gemm_tn<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
                                   MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
-                                  VectorView<SPACE, T>, Into);                      \
+                                  VectorView<SPACE, T>, Into, Products);            \
   template void gemm_nt<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
-                                  MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
+                                  MatrixView<SPACE, const T>, MatrixView<SPACE, T>, Products);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)

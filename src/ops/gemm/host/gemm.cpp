@@ -40,7 +40,7 @@ std::int64_t columns(const View& view) {
 
 template <class Exec, class T>
 void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue) {
+          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue, Products) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm: dimensions do not fit");
@@ -66,7 +66,7 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into) {
+             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into, Products) {
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: dimensions do not fit");
@@ -93,7 +93,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
 
 template <class Exec, class T>
 void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-             MatrixView<Exec, T> c) {
+             MatrixView<Exec, T> c, Products) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: dimensions do not fit");
@@ -108,12 +108,12 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                            \
   template void gemm<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,            \
                                MatrixView<SPACE, const T>, MatrixView<SPACE, T>,    \
-                               const Epilogue<SPACE, T>&);                          \
+                               const Epilogue<SPACE, T>&, Products);                \
   template void gemm_tn<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
                                   MatrixView<SPACE, const T>, MatrixView<SPACE, T>, \
-                                  VectorView<SPACE, T>, Into);                      \
+                                  VectorView<SPACE, T>, Into, Products);            \
   template void gemm_nt<SPACE, T>(const SPACE&, MatrixView<SPACE, const T>,         \
-                                  MatrixView<SPACE, const T>, MatrixView<SPACE, T>);
+                                  MatrixView<SPACE, const T>, MatrixView<SPACE, T>, Products);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)

@@ -60,7 +60,7 @@ std::int64_t extent(const View& view, std::size_t axis) {
 
 template <class Exec, class T>
 void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue) {
+          MatrixView<Exec, T> c, const Epilogue<Exec, T>& epilogue, Products) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm: dimensions do not fit");
@@ -83,7 +83,7 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
 
 template <class Exec, class T>
 void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
-             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into) {
+             MatrixView<Exec, Wide<T>> c, VectorView<Exec, Wide<T>> sums, Into into, Products) {
   ZYGOS_REQUIRE(
       a.extent(0) == b.extent(0) && a.extent(1) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm_tn: dimensions do not fit");
@@ -109,7 +109,7 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
 
 template <class Exec, class T>
 void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const Wide<T>> b,
-             MatrixView<Exec, T> c) {
+             MatrixView<Exec, T> c, Products) {
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: dimensions do not fit");
@@ -129,12 +129,13 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
 #define ZYGOS_INSTANTIATE(SPACE)                                                              \
   template void gemm<SPACE, bf16>(const SPACE&, MatrixView<SPACE, const bf16>,                \
                                   MatrixView<SPACE, const float>, MatrixView<SPACE, bf16>,    \
-                                  const Epilogue<SPACE, bf16>&);                              \
+                                  const Epilogue<SPACE, bf16>&, Products);                    \
   template void gemm_tn<SPACE, bf16>(const SPACE&, MatrixView<SPACE, const bf16>,             \
                                      MatrixView<SPACE, const bf16>, MatrixView<SPACE, float>, \
-                                     VectorView<SPACE, float>, Into);                         \
+                                     VectorView<SPACE, float>, Into, Products);               \
   template void gemm_nt<SPACE, bf16>(const SPACE&, MatrixView<SPACE, const bf16>,             \
-                                     MatrixView<SPACE, const float>, MatrixView<SPACE, bf16>);
+                                     MatrixView<SPACE, const float>, MatrixView<SPACE, bf16>, \
+                                     Products);
 ZYGOS_FOR_EACH_HOST_SPACE(ZYGOS_INSTANTIATE)
 
 }  // namespace zygos::ops
