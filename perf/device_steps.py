@@ -8,8 +8,8 @@ Usage: perf/device_steps.py [--folder FOLDER] [--zygos PROGRAM] [--output FILE] 
 
 Each step has a time limit and a log (FOLDER/logs/STEP.log); one that fails does not stop the next.
 Steps: starts, the binary links and starts; tests, the device tests, whose failures are listed below the
-table with what each one said (perf/device_tests.py); epochs, an epoch on the host, and two on the device, whose bits must be equal; bench, seven models in float32 and
-bf16; torch, the same models in PyTorch on the card in float32, tf32 and bf16; split, what `plan`
+table with what each one said (perf/device_tests.py); epochs, an epoch on the host, and two on the device, whose bits must be equal; bench, seven models in
+float32, tf32 and bf16; torch, the same models in PyTorch on the card; split, what `plan`
 recommends and what a split of host and device takes; sanitize, compute-sanitizer over the kernels with
 scratch memory; ncu, the slowest kernels. Tools that this machine lacks are rows that say so.
 
@@ -42,8 +42,7 @@ TORCH_MODELS = {"mnist_mlp": ["--model", "mlp", "--widths", "784,128,10", "--bat
                 "cifar10_quick": ["--model", "cifar10_quick", "--batch", 100],
                 "unet": ["--model", "unet", "--batch", 8], "gpt": ["--model", "gpt", "--batch", 1],
                 "gcn": ["--model", "gcn", "--batch", 1]}
-PRECISIONS = ["float32", "bf16"]
-TORCH_PRECISIONS = ["float32", "tf32", "bf16"]
+PRECISIONS = ["float32", "tf32", "bf16"]
 STEPS = ["tests", "epochs", "bench", "torch", "split", "sanitize", "ncu"]
 SANITIZED = "*onvolution*,*ttention*,*ool*,*sums over rows*,*product*"
 # The card, or what stands in for it.
@@ -195,7 +194,7 @@ class Steps:
             for precision in PRECISIONS:
                 yield "bench", f"bench {model} {precision}", lambda m=model, p=precision: self.benched(m, p)
         for model in models:
-            for precision in TORCH_PRECISIONS:
+            for precision in PRECISIONS:
                 yield "torch", f"PyTorch {model} {precision}", lambda m=model, p=precision: self.torch(m, p)
         yield "split", "plan and split", self.split
         for tool in ["memcheck", "racecheck", "initcheck"]:

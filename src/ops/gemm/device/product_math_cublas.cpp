@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gemm/device/product_math.hpp"
 
-#include <KokkosBlas_tpl_spec.hpp>
 #include <KokkosKernels_config.h>
+// Without what the first one defines, the second one is empty.
+#include <KokkosBlas_tpl_spec.hpp>
 
 #include <cublas_v2.h>
 
