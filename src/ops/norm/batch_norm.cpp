@@ -68,7 +68,7 @@ struct ParameterGradient {
     double gamma = 0.0, beta = 0.0, mean = 0.0, variance = 0.0;
     for (std::size_t group = 0; group < groups; ++group) {
       const std::size_t index = group * dimensions.channels + channel;
-      const ChannelPart part(dimensions, index);
+      const ChannelPart part(dimensions, group, channel);
       gamma += static_cast<double>(sums[2 * index]);
       beta += static_cast<double>(sums[2 * index + 1]);
       const double share = running.share * static_cast<double>(part.samples) / running.global_batch;

@@ -15,10 +15,13 @@ namespace zygos::ops {
 /// One channel of one group: where it begins, and its samples.
 struct ChannelPart {
   KOKKOS_FUNCTION ChannelPart(const ChannelGroups& dimensions, std::size_t index)
-      : channel(index % dimensions.channels),
+      : ChannelPart(dimensions, index / dimensions.channels, index % dimensions.channels) {}
+  KOKKOS_FUNCTION ChannelPart(const ChannelGroups& dimensions, std::size_t group,
+                              std::size_t channel_)
+      : channel(channel_),
         stride(dimensions.channels * dimensions.positions),
         positions(dimensions.positions) {
-    const std::size_t first = index / dimensions.channels * dimensions.group;
+    const std::size_t first = group * dimensions.group;
     const std::size_t left = dimensions.samples - first;
     samples = left < dimensions.group ? left : dimensions.group;
     begin = first * stride + channel * positions;
