@@ -77,6 +77,15 @@ void write_all(const Descriptor& file, const fs::path& name, std::span<const std
   }
 }
 
+void close_durably(Descriptor& file, const fs::path& name) {
+  if (::fsync(file.get()) != 0) {
+    fail("fsync", name, errno);
+  }
+  if (!file.close()) {
+    fail("close", name, errno);
+  }
+}
+
 void sync_file(const fs::path& file) {
   const Descriptor opened(open_retrying(file, O_RDONLY));
   if (!opened) {

@@ -51,6 +51,8 @@ Descriptor create_file(const std::filesystem::path& file);
 /// `name` is for the message.
 void write_all(const Descriptor& file, const std::filesystem::path& name,
                std::span<const std::byte> bytes);
+/// fsyncs and closes a file that was written with write_all().
+void close_durably(Descriptor& file, const std::filesystem::path& name);
 /// fsyncs what was written to `file`, by whomever.
 void sync_file(const std::filesystem::path& file);
 

@@ -53,6 +53,33 @@ void Hasher::add(std::span<const std::byte> bytes) {
 
 std::string Hasher::hex() const { return hex_of(XXH64_digest(state_->xxh64.get())); }
 
+struct Xxh3::State {
+  struct Free {
+    void operator()(XXH3_state_t* state) const noexcept { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> xxh3{XXH3_createState()};
+};
+
+Xxh3::Xxh3() : state_(std::make_unique<State>()) {
+  if (!state_->xxh3) {
+    throw std::bad_alloc();
+  }
+  reset();
+}
+Xxh3::~Xxh3() = default;
+Xxh3::Xxh3(Xxh3&&) noexcept = default;
+Xxh3& Xxh3::operator=(Xxh3&&) noexcept = default;
+
+void Xxh3::add(std::span<const std::byte> bytes) {
+  if (!bytes.empty()) {
+    XXH3_64bits_update(state_->xxh3.get(), bytes.data(), bytes.size());
+  }
+}
+
+std::string Xxh3::hex() const { return hex_of(XXH3_64bits_digest(state_->xxh3.get())); }
+
+void Xxh3::reset() { XXH3_64bits_reset(state_->xxh3.get()); }
+
 struct Sha256::State {
   struct Free {
     void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }

@@ -7,6 +7,7 @@
 
 #include "zygos/core/log.hpp"
 #include "zygos/io/stored_tensor.hpp"
+#include "zygos/io/tensor_source.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,12 @@ class CheckpointStore {
   /// UsageError for a negative step, tensor names that HDF5 can't hold, and text that is not UTF-8.
   std::filesystem::path write(std::int64_t step, std::span<const TensorRef> tensors,
                               const Facts& facts);
+  /// The same checkpoint, bit for bit, of tensors that pass piece by piece through `staging` (at
+  /// least 64 bytes): beside it nothing is needed that grows with their elements. Reads each tensor
+  /// once, and once more where there is a checkpoint of this step. Throws what the source throws,
+  /// too; earlier ones stay intact.
+  std::filesystem::path write(std::int64_t step, TensorSource& source, const Facts& facts,
+                              std::span<std::byte> staging);
 
   /// All `step-*` directories, newest first, each verified against its checksums.
   std::vector<CheckpointSummary> list() const;

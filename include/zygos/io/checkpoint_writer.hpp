@@ -25,6 +25,9 @@ struct CommittedCheckpoint {
 
 class CheckpointWriter {
  public:
+  /// Of write(): large enough for the speed of a disk.
+  static constexpr std::size_t staging_bytes = std::size_t{8} << 20;
+
   /// `store` must outlive the writer. There is one writer to a store.
   explicit CheckpointWriter(CheckpointStore& store);
   /// Waits for the checkpoint in flight.
@@ -38,16 +41,23 @@ class CheckpointWriter {
   /// and MemoryError as CheckpointStore::write does, and UsageError where the checkpoint before
   /// was not taken by take() or wait().
   void start(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts);
+  /// Writes tensors that pass through staging memory (CheckpointStore::write), and returns when
+  /// that is done: take() and wait() then give the checkpoint, or throw the IoError that kept it
+  /// from being written. Throws all other errors itself, and UsageError where the checkpoint before
+  /// was not taken.
+  void write(std::int64_t step, TensorSource& source, const Facts& facts);
+  /// Allocates the staging memory, so that write() need not.
+  void reserve_staging();
   /// True while a checkpoint is being written.
   bool busy() const;
   /// The same after at most so many seconds, earlier if it is complete or has failed by then.
   bool busy_for(double seconds) const;
-  /// The checkpoint of the last start(), once, if it is complete by now. Throws what
+  /// The checkpoint of the last start() or write(), once, if it is complete by now. Throws what
   /// CheckpointStore::write throws if it failed: then earlier ones are intact.
   std::optional<CommittedCheckpoint> take();
   /// The same, but waits for it.
   std::optional<CommittedCheckpoint> wait();
-  /// Memory that copies of tensors rest in.
+  /// Memory that copies of tensors rest in, or that they pass through.
   std::size_t bytes() const;
 
  private:

@@ -29,6 +29,25 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
+/// XXH3, 64 bits (seed 0), over any number of pieces: xxh3_64_hex() of their concatenation.
+class Xxh3 {
+ public:
+  Xxh3();
+  ~Xxh3();
+  Xxh3(Xxh3&&) noexcept;
+  Xxh3& operator=(Xxh3&&) noexcept;
+
+  void add(std::span<const std::byte> bytes);
+  /// 16 digits for everything added so far; more may follow.
+  std::string hex() const;
+  /// As if nothing had been added.
+  void reset();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// SHA-256 over any number of pieces.
 class Sha256 {
  public:

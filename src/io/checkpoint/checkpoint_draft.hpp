@@ -20,19 +20,10 @@ struct Draft {
   Manifest manifest;  ///< without the hash of the HDF5 file, which takes long
 };
 
-/// The small files of a checkpoint.
-struct DraftTexts {
-  std::string manifest;
-  std::string sums;
-};
-
 /// Throws UsageError for a negative step, tensor names that HDF5 can't hold, text that is not UTF-8
 /// and too long facts; MemoryError. `reused`: see build_image.
 Draft make_draft(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts,
                  Image reused = {});
-
-/// What the small files say if the HDF5 file has this SHA-256.
-DraftTexts texts_of(const Draft& draft, const std::string& state_sha256);
 
 /// Writes `step-NNNNNN` below `directory` durably and compares it with the draft before it gets
 /// this name. One of this name is left alone if it is sound and equal. Throws IoError.

@@ -5,6 +5,7 @@
 #include "io/checkpoint/checkpoint_draft.hpp"
 #include "io/checkpoint/checkpoint_folder.hpp"
 #include "io/checkpoint/checkpoint_reader.hpp"
+#include "io/checkpoint/checkpoint_stream.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -144,6 +145,13 @@ CheckpointStore::CheckpointStore(fs::path directory, int keep, LogSink log)
 fs::path CheckpointStore::write(std::int64_t step, std::span<const TensorRef> tensors,
                                 const Facts& facts) {
   return commit(make_draft(step, tensors, facts));
+}
+
+fs::path CheckpointStore::write(std::int64_t step, TensorSource& source, const Facts& facts,
+                                std::span<std::byte> staging) {
+  fs::path final = commit_stream(directory_, step, source, facts, staging);
+  prune(directory_, step, keep_, log_);
+  return final;
 }
 
 fs::path CheckpointStore::commit(const Draft& draft) {

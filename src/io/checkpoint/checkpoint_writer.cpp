@@ -7,8 +7,10 @@
 #include "zygos/core/error.hpp"
 
 #include <chrono>
+#include <exception>
 #include <future>
 #include <utility>
+#include <vector>
 
 namespace zygos::io {
 
@@ -16,8 +18,14 @@ struct CheckpointWriter::State {
   CheckpointStore& store;
   Draft draft{};  ///< the thread's while one is in flight
   std::size_t bytes = 0;
+  std::vector<std::byte> staging{};
   std::future<CommittedCheckpoint> in_flight{};
 
+  void require_taken() const {
+    if (in_flight.valid()) {
+      throw UsageError("a checkpoint is in flight; take() or wait() for it before the next");
+    }
+  }
   void fill(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts) {
     draft = make_draft(step, tensors, facts, std::move(draft.state));
     bytes = draft.state.bytes().size();
@@ -37,9 +45,7 @@ void CheckpointWriter::reserve(std::span<const TensorRef> tensors, const Facts& 
 
 void CheckpointWriter::start(std::int64_t step, std::span<const TensorRef> tensors,
                              const Facts& facts) {
-  if (state_->in_flight.valid()) {
-    throw UsageError("a checkpoint is in flight; take() or wait() for it before the next");
-  }
+  state_->require_taken();
   state_->fill(step, tensors, facts);
   const auto begun = std::chrono::steady_clock::now();
   // With both policies a system that has no thread left writes in take() or wait().
@@ -49,6 +55,26 @@ void CheckpointWriter::start(std::int64_t step, std::span<const TensorRef> tenso
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
         return CommittedCheckpoint{step, path, taken.count()};
       });
+}
+
+void CheckpointWriter::write(std::int64_t step, TensorSource& source, const Facts& facts) {
+  state_->require_taken();
+  reserve_staging();
+  const auto begun = std::chrono::steady_clock::now();
+  std::promise<CommittedCheckpoint> done;
+  try {
+    const auto path = state_->store.write(step, source, facts, state_->staging);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+    done.set_value({step, path, taken.count()});
+  } catch (const IoError&) {
+    done.set_exception(std::current_exception());
+  }
+  state_->in_flight = done.get_future();
+}
+
+void CheckpointWriter::reserve_staging() {
+  state_->staging.resize(staging_bytes);
+  state_->bytes = staging_bytes;
 }
 
 bool CheckpointWriter::busy() const { return busy_for(0.0); }
