@@ -30,8 +30,11 @@ class Stopwatch {
 
 }  // namespace
 
-CheckpointSaver::CheckpointSaver(Engine& engine, io::CheckpointStore* store, int max_failures)
-    : engine_(engine), max_failures_(max_failures) {
+CheckpointSaver::CheckpointSaver(Engine& engine, io::CheckpointStore* store, int max_failures,
+                                 bool streams)
+    : engine_(engine),
+      max_failures_(max_failures),
+      source_(streams ? engine.state_source() : nullptr) {
   if (max_failures < 1) {
     throw UsageError("a run bears at least 1 failure to write a checkpoint, the one that ends it");
   }
@@ -48,6 +51,12 @@ bool CheckpointSaver::agree_on_saving() {
 }
 
 void CheckpointSaver::reserve(const io::Facts& facts) {
+  if (source_ != nullptr) {
+    if (writer_) {
+      writer_->reserve_staging();
+    }
+    return;
+  }
   const auto tensors = engine_.snapshot();  // of all ranks
   if (writer_) {
     writer_->reserve(tensors, facts);
@@ -56,6 +65,13 @@ void CheckpointSaver::reserve(const io::Facts& facts) {
 
 void CheckpointSaver::start(std::int64_t step, const io::Facts& facts) {
   const Stopwatch stopped(costs_.stopped_s);
+  if (source_ != nullptr) {
+    if (writer_) {
+      writer_->write(step, *source_, facts);
+      costs_.bytes = writer_->bytes();
+    }
+    return;
+  }
   const auto tensors = engine_.snapshot();  // of all ranks
   if (writer_) {
     writer_->start(step, tensors, facts);

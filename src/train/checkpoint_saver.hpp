@@ -8,6 +8,7 @@
 #include "zygos/train/trainer.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -23,7 +24,9 @@ struct SaveEnd {
 class CheckpointSaver {
  public:
   /// `store`: null where another rank, or none, has it. `max_failures`: see TrainerOptions.
-  CheckpointSaver(Engine& engine, io::CheckpointStore* store, int max_failures);
+  /// `streams`: no copy of the state is made; start() writes it piece by piece, and returns when it
+  /// has. Throws UsageError for that on several ranks.
+  CheckpointSaver(Engine& engine, io::CheckpointStore* store, int max_failures, bool streams);
 
   /// Collective: whether any rank has a store.
   bool agree_on_saving();
@@ -34,7 +37,7 @@ class CheckpointSaver {
 
   /// Collective: allocates what checkpoints like this one take.
   void reserve(const io::Facts& facts);
-  /// Collective: copies the state; from then on it is the writer's to write.
+  /// Collective: copies the state, and from then on it is the writer's to write; or writes it.
   void start(std::int64_t step, const io::Facts& facts);
   /// Of this rank, without waiting. Throws IoError after too many failures in a row.
   SaveEnd poll();
@@ -56,6 +59,7 @@ class CheckpointSaver {
   int failures_ = 0;    ///< in a row
   bool saves_ = false;  ///< this or another rank has a store
   std::optional<io::CheckpointWriter> writer_;
+  std::unique_ptr<io::TensorSource> source_;  ///< null: the writer gets a copy
   std::string path_;
   double written_s_ = 0.0;
   CheckpointCosts costs_;

@@ -4,13 +4,36 @@
 
 #include "train/engine_impl.hpp"
 #include "train/state/snapshot.hpp"
+#include "train/state/state_source.hpp"
 
 #include "zygos/io/hash.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace zygos::train {
+
+namespace {
+
+void add_weights(io::TensorSource& source, io::Hasher& hasher) {
+  std::vector<std::byte> piece(std::size_t{1} << 20);
+  const auto tensors = source.tensors();
+  for (std::size_t i = 0; i < tensors.size() && tensors[i].name.starts_with("weights/"); ++i) {
+    const std::size_t bytes =
+        static_cast<std::size_t>(tensors[i].shape.size()) * size_of(tensors[i].dtype);
+    for (std::size_t begin = 0; begin < bytes; begin += piece.size()) {
+      const auto part = std::span(piece).first(std::min(piece.size(), bytes - begin));
+      source.read(i, begin, part);
+      hasher.add(part);
+    }
+  }
+}
+
+}  // namespace
 
 int cores_of(const EngineOptions& options) {
   return options.cores > 0 ? options.cores : lane::process_cores();
@@ -77,8 +100,21 @@ std::vector<io::TensorRef> Engine::snapshot() {
   return snapshot_of(impl_->state, impl_->optimizer);
 }
 
+std::unique_ptr<io::TensorSource> Engine::state_source() {
+  if (impl_->places.ranks != nullptr) {
+    throw UsageError(
+        "the state of lanes of several processes can't be read piece by piece; take a snapshot, "
+        "which all of them gather");
+  }
+  return std::make_unique<StateSource>(impl_->state, impl_->optimizer);
+}
+
 std::string Engine::weights_hash() {
   io::Hasher hasher;
+  if (impl_->places.ranks == nullptr) {
+    add_weights(*state_source(), hasher);
+    return hasher.hex();
+  }
   for (const io::TensorRef& ref : snapshot()) {
     if (ref.name.starts_with("weights/")) {
       hasher.add(std::span(static_cast<const std::byte*>(ref.data),

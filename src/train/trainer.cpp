@@ -50,7 +50,8 @@ Trainer::Trainer(Engine& engine, const io::Dataset& train, const io::Dataset* te
       test_(test),
       options_(std::move(options)),
       store_(store),
-      saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures)),
+      saver_(std::make_unique<CheckpointSaver>(engine, store, options_.checkpoint_failures,
+                                               options_.stream_checkpoints)),
       patience_(options_.patience, options_.min_improvement),
       reductions_(engine.plateau()) {
   if (options_.batch < 1 || options_.batch > engine_.schedule().batch) {
@@ -372,7 +373,7 @@ void Trainer::push_checkpoint() {
   }
   settle();  // the writer has memory for one
   save();
-  if (!options_.background) {
+  if (!options_.background || options_.stream_checkpoints) {
     settle();
   }
 }

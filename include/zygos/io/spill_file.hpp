@@ -44,6 +44,10 @@ class SpillFile {
   /// What was written last. Throws IoError if that is not what the file holds, or the system
   /// cannot read it; InternalError for bytes that were not written.
   void read(std::size_t dataset, std::span<std::byte> bytes);
+  /// A part of it, from byte `begin` on, likewise. Chunks of which it has only some bytes pass
+  /// through memory for one chunk, at most 1 MiB, that the file takes at the first such call and
+  /// keeps.
+  void read_part(std::size_t dataset, std::size_t begin, std::span<std::byte> bytes);
 
   const std::vector<SpillDataset>& datasets() const noexcept;
   /// Of the datasets, by number: the most bytes that any write() has had.

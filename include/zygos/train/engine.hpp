@@ -138,6 +138,11 @@ class Engine {
   /// active place into host memory that stays valid until the next call. Throws NumericError if a
   /// weight is not finite.
   std::vector<io::TensorRef> snapshot();
+  /// The tensors of a snapshot, bit for bit, read piece by piece from wherever they are, without
+  /// host memory for all of them. What it reads is of the moment: call it between steps. The engine
+  /// must outlive it. Reading throws NumericError if a weight is not finite, and IoError if spilled
+  /// states are not what was written. Throws UsageError where lanes are of several processes.
+  std::unique_ptr<io::TensorSource> state_source();
   /// Puts a snapshot back on every active place. Throws CheckpointError for a missing tensor or
   /// another shape or dtype.
   void restore(const io::Checkpoint& checkpoint);

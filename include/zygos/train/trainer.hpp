@@ -51,6 +51,10 @@ struct TrainerOptions {
   /// Write checkpoints while training goes on. One is in flight at a time: the next one waits for
   /// it, unless it is due by `checkpoint.seconds`, which is put off until the writer is free.
   bool background = true;
+  /// Write checkpoints piece by piece from where the state is, without a copy of it: training waits
+  /// until each is complete, whatever `background` says, and a few MiB of host memory do. Not where
+  /// lanes are of several processes (UsageError).
+  bool stream_checkpoints = false;
   /// Failures to write one, in a row, with the last of which the run ends; the others are events.
   int checkpoint_failures = 3;
   /// Which evaluation is the best one, for all that follows here.
@@ -87,7 +91,7 @@ struct CheckpointCosts {
   std::int64_t put_off = 0;  ///< due by the clock while the one before was being written
   double stopped_s = 0.0;    ///< total time that training stood still for them
   double writing_s = 0.0;    ///< total time from copy to commit, while training went on or not
-  std::size_t bytes = 0;     ///< host memory of the copy
+  std::size_t bytes = 0;     ///< host memory of the copy, or of what pieces pass through
 };
 
 /// Steps that one pass over a data set takes.

@@ -112,6 +112,7 @@ struct SpillFile::Impl {
   std::vector<std::vector<XXH64_hash_t>> sums;  ///< by dataset and chunk, of what was written last
   std::vector<std::size_t> written;             ///< bytes, by dataset
   std::vector<std::size_t> most;
+  std::vector<std::byte> one_chunk;  ///< room for one
 
   void create();
   /// Calls f(chunk, offset in the file, first byte, bytes) for each chunk of the first `count`
@@ -125,6 +126,8 @@ struct SpillFile::Impl {
   }
   void write_all(std::span<const std::byte> bytes, std::uint64_t offset, std::size_t dataset) const;
   void read_all(std::span<std::byte> bytes, std::uint64_t offset, std::size_t dataset) const;
+  /// A chunk, all of what was written of it, compared with its checksum.
+  void read_chunk(std::size_t dataset, std::size_t number, std::span<std::byte> out) const;
   [[noreturn]] void fail(const char* what, std::size_t dataset, const std::string& why) const {
     throw IoError(
         fmt::format("cannot {} '{}' {} the spill file in {}: {}. Checkpoints are "
@@ -190,6 +193,18 @@ void SpillFile::Impl::read_all(std::span<std::byte> all, std::uint64_t offset,
   }
 }
 
+void SpillFile::Impl::read_chunk(std::size_t dataset, std::size_t number,
+                                 std::span<std::byte> out) const {
+  const ChunkedRange& range = ranges[dataset];
+  read_all(out, range.offset + number * range.chunk_bytes, dataset);
+  if (XXH3_64bits(out.data(), out.size()) != sums[dataset][number]) {
+    fail("read", dataset,
+         fmt::format("chunk {} of {} is damaged (its checksum is another one than "
+                     "when it was written)",
+                     number + 1, range.chunks));
+  }
+}
+
 SpillFile::SpillFile(const fs::path& folder, std::vector<SpillDataset> datasets)
     : impl_(std::make_unique<Impl>()) {
   for (const SpillDataset& one : datasets) {
@@ -228,18 +243,33 @@ void SpillFile::write(std::size_t dataset, std::span<const std::byte> bytes) {
 void SpillFile::read(std::size_t dataset, std::span<std::byte> bytes) {
   ZYGOS_REQUIRE(dataset < impl_->datasets.size() && bytes.size() == impl_->written[dataset],
                 "a spilled buffer is read as it was written");
-  impl_->for_chunks(
-      dataset, bytes.size(),
-      [&](std::size_t chunk, std::uint64_t offset, std::size_t begin, std::size_t count) {
-        const auto part = bytes.subspan(begin, count);
-        impl_->read_all(part, offset, dataset);
-        if (XXH3_64bits(part.data(), part.size()) != impl_->sums[dataset][chunk]) {
-          impl_->fail("read", dataset,
-                      fmt::format("chunk {} of {} is damaged (its checksum is another one than "
-                                  "when it was written)",
-                                  chunk + 1, impl_->ranges[dataset].chunks));
-        }
-      });
+  impl_->for_chunks(dataset, bytes.size(),
+                    [&](std::size_t chunk, std::uint64_t, std::size_t begin, std::size_t count) {
+                      impl_->read_chunk(dataset, chunk, bytes.subspan(begin, count));
+                    });
+}
+
+void SpillFile::read_part(std::size_t dataset, std::size_t begin, std::span<std::byte> bytes) {
+  ZYGOS_REQUIRE(dataset < impl_->datasets.size() && begin <= impl_->written[dataset] &&
+                    bytes.size() <= impl_->written[dataset] - begin,
+                "a part of a spilled buffer that was not written");
+  const std::size_t chunk_bytes = impl_->ranges[dataset].chunk_bytes;
+  while (!bytes.empty()) {
+    const std::size_t number = begin / chunk_bytes;
+    const std::size_t first = begin - number * chunk_bytes;
+    const std::size_t all = std::min(chunk_bytes, impl_->written[dataset] - number * chunk_bytes);
+    const std::size_t count = std::min(all - first, bytes.size());
+    if (count == all) {
+      impl_->read_chunk(dataset, number, bytes.first(count));
+    } else {
+      impl_->one_chunk.resize(std::max(impl_->one_chunk.size(), all));
+      const auto whole = std::span(impl_->one_chunk).first(all);
+      impl_->read_chunk(dataset, number, whole);
+      std::ranges::copy(whole.subspan(first, count), bytes.begin());
+    }
+    begin += count;
+    bytes = bytes.subspan(count);
+  }
 }
 
 const std::vector<SpillDataset>& SpillFile::datasets() const noexcept { return impl_->datasets; }

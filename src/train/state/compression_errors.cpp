@@ -3,7 +3,6 @@
 #include "train/state/compression_errors.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace zygos::train {
@@ -12,14 +11,20 @@ namespace {
 using schedule::BufferKind;
 using Bytes = std::vector<std::byte>;
 
-/// Errors that make one flat buffer of the model.
-struct ErrorBuffer {
-  std::string name;
-  BufferKind kind = BufferKind::sum_error;
-  std::vector<Held> held;
-};
+void put(const ModelState& state, const ErrorBuffer& buffer, const Held& held, const Bytes& flat) {
+  const PlaceState& place = *state.places.here[held.place];
+  const Tensor target = place.buffers.held(buffer.kind, 0, held.elements);
+  state.places.lane(held.place).run_and_wait([&] {
+    place.lane().copy_to_lane(
+        target.raw(),
+        flat.data() + static_cast<std::size_t>(held.elements.begin) * size_of(state.parameters),
+        target.bytes(), "zygos::train::restore_errors");
+    place.lane().fence("zygos::train::restore_errors");
+  });
+}
 
-/// One for each worker, and one for all sums.
+}  // namespace
+
 std::vector<ErrorBuffer> error_buffers(const ModelState& state) {
   std::vector<ErrorBuffer> buffers;
   ErrorBuffer sums{"sum_error", BufferKind::sum_error, {}};
@@ -37,20 +42,6 @@ std::vector<ErrorBuffer> error_buffers(const ModelState& state) {
   }
   return buffers;
 }
-
-void put(const ModelState& state, const ErrorBuffer& buffer, const Held& held, const Bytes& flat) {
-  const PlaceState& place = *state.places.here[held.place];
-  const Tensor target = place.buffers.held(buffer.kind, 0, held.elements);
-  state.places.lane(held.place).run_and_wait([&] {
-    place.lane().copy_to_lane(
-        target.raw(),
-        flat.data() + static_cast<std::size_t>(held.elements.begin) * size_of(state.parameters),
-        target.bytes(), "zygos::train::restore_errors");
-    place.lane().fence("zygos::train::restore_errors");
-  });
-}
-
-}  // namespace
 
 void append_errors(ModelState& state, std::vector<io::TensorRef>& refs) {
   const auto buffers = error_buffers(state);

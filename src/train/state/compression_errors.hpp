@@ -10,9 +10,19 @@
 
 #include "zygos/io/checkpoint_store.hpp"
 
+#include <string>
 #include <vector>
 
 namespace zygos::train {
+
+/// Errors that make one flat buffer of the model.
+struct ErrorBuffer {
+  std::string name;
+  schedule::BufferKind kind = schedule::BufferKind::sum_error;
+  std::vector<Held> held;
+};
+/// One for each worker, and one for all sums.
+std::vector<ErrorBuffer> error_buffers(const ModelState& state);
 
 /// Appends them to a snapshot; in host memory, until the next time. Collective.
 void append_errors(ModelState& state, std::vector<io::TensorRef>& refs);

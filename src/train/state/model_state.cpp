@@ -42,28 +42,24 @@ bool spills_states(const PlaceState &place) {
   return schedule::spills_states(place.setup.schedule(), place.setup.place);
 }
 
-void write_optimizer_states(const PlaceState &place, const std::vector<Bytes> &flat_states) {
-  if (spills_states(place)) {
-    return write_spilled_states(place, flat_states);
+void write_buffer(const PlaceState &place, std::size_t number, const Bytes &flat) {
+  const bool weights = number == 0;
+  const auto which = static_cast<std::int32_t>(weights ? 0 : number - 1);
+  if (!weights && spills_states(place)) {
+    return write_spilled_state(place, which, flat);
   }
-  for (std::size_t i = 0; i < flat_states.size(); ++i) {
-    for (const Elements &held :
-         place.buffers.held(BufferKind::optimizer_state, static_cast<std::int32_t>(i))) {
-      if (flat_states[i].empty()) {
-        put_zeros(place.lane(), held);
-      } else {
-        put(place.lane(), held, flat_states[i]);
-      }
+  const BufferKind kind = weights ? BufferKind::weights : BufferKind::optimizer_state;
+  for (const Elements &held : place.buffers.held(kind, which)) {
+    if (flat.empty()) {
+      put_zeros(place.lane(), held);
+    } else {
+      put(place.lane(), held, flat);
     }
   }
+  place.lane().fence("zygos::train::write_state");
 }
 
-void write_place(const PlaceState &place, const Bytes &flat_weights,
-                 const std::vector<Bytes> &flat_states) {
-  for (const Elements &held : place.buffers.held(BufferKind::weights)) {
-    put(place.lane(), held, flat_weights);
-  }
-  write_optimizer_states(place, flat_states);
+void write_the_rest(const PlaceState &place) {
   for (const BufferKind kind : {BufferKind::compression_error, BufferKind::sum_error}) {
     for (const Elements &held : place.buffers.held(kind)) {
       put_zeros(place.lane(), held);
@@ -121,12 +117,34 @@ void add_doubles(const ModelState &state, const Held &held, Flat what, std::vect
 
 }  // namespace
 
-void write_state(const ModelState &state, const Bytes &flat_weights,
-                 const std::vector<Bytes> &flat_states) {
-  for (const std::size_t place : state.places.active) {
-    state.places.lane(place).run_and_wait(
-        [&] { write_place(*state.places.here[place], flat_weights, flat_states); });
+void write_state(const ModelState &state, const MakeFlat &make) {
+  const auto on_all_places = [&](const auto &write) {
+    for (const std::size_t place : state.places.active) {
+      state.places.lane(place).run_and_wait([&] { write(*state.places.here[place]); });
+    }
+  };
+  for (std::size_t i = 0; i < 1 + state.optimizer_states; ++i) {
+    const Bytes flat = make(i);
+    on_all_places([&](const PlaceState &place) { write_buffer(place, i, flat); });
   }
+  on_all_places(write_the_rest);
+}
+
+void read_held(const ModelState &state, const Held &held, BufferKind kind, std::int32_t slot,
+               schedule::ElementRange part, std::span<std::byte> out) {
+  const PlaceState &place = *state.places.here[held.place];
+  const auto first = static_cast<std::size_t>(part.begin - held.elements.begin) *
+                     size_of(state.parameters);
+  if (kind == BufferKind::optimizer_state && spills_states(place)) {
+    return read_spilled_state(place, held.elements, slot, first, out);
+  }
+  const Tensor tensor = tensor_of(state, held, kind, slot);
+  lane::Lane &lane = state.places.lane(held.place);
+  lane.run_and_wait([&] {
+    lane.copy_to_host(out.data(), static_cast<const std::byte *>(tensor.raw()) + first, out.size(),
+                      "zygos::train::to_host");
+    lane.fence("zygos::train::to_host");
+  });
 }
 
 void gather(const ModelState &state, const Held &held, BufferKind kind, std::int32_t slot,
@@ -134,14 +152,8 @@ void gather(const ModelState &state, const Held &held, BufferKind kind, std::int
   const std::size_t units = size_of(state.parameters);
   if (state.places.is_here(held.place)) {
     const auto begin = static_cast<std::size_t>(held.elements.begin) * units;
-    const PlaceState &place = *state.places.here[held.place];
-    if (kind == BufferKind::optimizer_state && spills_states(place)) {
-      const auto bytes = static_cast<std::size_t>(held.elements.count()) * units;
-      read_spilled_state(place, held.elements, slot, std::span(flat).subspan(begin, bytes));
-    } else {
-      std::ranges::copy(to_host(state.places, held.place, tensor_of(state, held, kind, slot)),
-                        flat.begin() + static_cast<std::ptrdiff_t>(begin));
-    }
+    const auto bytes = static_cast<std::size_t>(held.elements.count()) * units;
+    read_held(state, held, kind, slot, held.elements, std::span(flat).subspan(begin, bytes));
   }
   share(state, held, flat, units);
 }

@@ -10,6 +10,8 @@
 #include "train/state/running_model.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <span>
 #include <vector>
 
 namespace zygos::train {
@@ -35,13 +37,20 @@ inline std::size_t offset_of(const ModelState &state, const graph::Parameter &pa
   return static_cast<std::size_t>(parameter.offset) * size_of(state.parameters);
 }
 
-/// Puts flat buffers of the model that runs on all places, and all else that a
-/// place starts with. A state without bytes is zero.
-void write_state(const ModelState &state, const std::vector<std::byte> &flat_weights,
-                 const std::vector<std::vector<std::byte>> &flat_states);
+/// Makes a flat buffer of the model that runs: 0 is that of the weights, those of the optimizer's
+/// states follow. Without bytes it is zero.
+using MakeFlat = std::function<std::vector<std::byte>(std::size_t number)>;
+/// Puts flat buffers on all places, one after the other, so that the host has memory for one of
+/// them only, and all else that a place starts with.
+void write_state(const ModelState &state, const MakeFlat &make);
 /// Weights, then the optimizer's states, as flat buffers of the whole model in
 /// host memory. Collective.
 std::vector<Tensor> gather_state(ModelState &state);
+
+/// Elements of one place into memory of the host: a part of what `held` names, `part.count()` of
+/// them. The place is one of this process.
+void read_held(const ModelState &state, const Held &held, schedule::BufferKind kind,
+               std::int32_t slot, schedule::ElementRange part, std::span<std::byte> out);
 
 /// Elements of one place into a flat buffer of the model, on every rank.
 void gather(const ModelState &state, const Held &held, schedule::BufferKind kind, std::int32_t slot,

@@ -16,10 +16,7 @@ namespace {
 
 void require_finite(const Tensor &tensor, const std::string &name) {
   if (first_not_finite(tensor.dtype(), tensor.raw(), tensor.size())) {
-    throw NumericError("weight '" + name +
-                       "' holds a value that is not finite; it is not written over a good "
-                       "checkpoint. Lower the learning rate, or look for bad values in the "
-                       "data");
+    refuse_not_finite(name);
   }
 }
 
@@ -32,16 +29,6 @@ const io::StoredTensor &stored_as(const io::Checkpoint &checkpoint, const std::s
                           ", the model has " + std::string(name_of(dtype)) + " " + shape.text());
   }
   return stored;
-}
-
-/// "weights", then the optimizer's states: the flat buffers of a place, by
-/// name.
-std::vector<std::string> buffer_names(const nn::Optimizer &optimizer) {
-  std::vector<std::string> names{"weights"};
-  for (const std::string &state : optimizer.state_names()) {
-    names.push_back(state);
-  }
-  return names;
 }
 
 /// Throws UsageError, or NumericError for a value that is not finite.
@@ -65,11 +52,9 @@ void refuse_unknown(const graph::Graph &model, std::span<const io::TensorRef> gi
   }
 }
 
-}  // namespace
-
-void begin_state(const ModelState &state, std::uint64_t seed,
-                 std::span<const io::TensorRef> given) {
-  refuse_unknown(state.model.whole, given);
+/// As given, the others from the seed: a flat buffer of the model that runs.
+std::vector<std::byte> first_weights(const ModelState &state, std::uint64_t seed,
+                                     std::span<const io::TensorRef> given) {
   std::vector<std::byte> weights(whole_bytes(state));
   for (const graph::Parameter &parameter : state.model.whole.parameters()) {
     auto *begin = weights.data() + offset_of(state, parameter);
@@ -81,29 +66,52 @@ void begin_state(const ModelState &state, std::uint64_t seed,
       put_given(*start, tensor);
     }
   }
-  write_state(state, from_whole(state.model, std::move(weights), size_of(state.parameters)),
-              std::vector<std::vector<std::byte>>(state.optimizer_states));
+  return from_whole(state.model, std::move(weights), size_of(state.parameters));
+}
+
+}  // namespace
+
+std::vector<std::string> buffer_names(const nn::Optimizer &optimizer) {
+  std::vector<std::string> names{"weights"};
+  for (const std::string &state : optimizer.state_names()) {
+    names.push_back(state);
+  }
+  return names;
+}
+
+void refuse_not_finite(const std::string &name) {
+  throw NumericError("weight '" + name +
+                     "' holds a value that is not finite; it is not written over a good "
+                     "checkpoint. Lower the learning rate, or look for bad values in the "
+                     "data");
+}
+
+void begin_state(const ModelState &state, std::uint64_t seed,
+                 std::span<const io::TensorRef> given) {
+  refuse_unknown(state.model.whole, given);
+  write_state(state, [&](std::size_t number) {
+    return number == 0 ? first_weights(state, seed, given) : std::vector<std::byte>();
+  });
 }
 
 void restore_state(const ModelState &state, const nn::Optimizer &optimizer,
                    const io::Checkpoint &checkpoint) {
   const auto names = buffer_names(optimizer);
-  std::vector<std::vector<std::byte>> buffers(names.size(),
-                                              std::vector<std::byte>(whole_bytes(state)));
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (const std::string &name : names) {  // all of them, before anything is replaced
     for (const graph::Parameter &parameter : state.model.whole.parameters()) {
-      const auto &stored =
-          stored_as(checkpoint, names[i] + "/" + parameter.name, state.parameters, parameter.shape);
-      std::ranges::copy(stored.bytes, buffers[i].begin() +
-                                          static_cast<std::ptrdiff_t>(offset_of(state, parameter)));
+      stored_as(checkpoint, name + "/" + parameter.name, state.parameters, parameter.shape);
     }
   }
-  for (std::vector<std::byte> &buffer : buffers) {
-    buffer = from_whole(state.model, std::move(buffer), size_of(state.parameters));
-  }
-  const std::vector<std::byte> weights = std::move(buffers.front());
-  buffers.erase(buffers.begin());
-  write_state(state, weights, buffers);
+  write_state(state, [&](std::size_t number) {
+    std::vector<std::byte> flat(whole_bytes(state));
+    for (const graph::Parameter &parameter : state.model.whole.parameters()) {
+      const auto &stored = stored_as(checkpoint, names[number] + "/" + parameter.name,
+                                     state.parameters, parameter.shape);
+      std::ranges::copy(stored.bytes, flat.begin() +
+                                          static_cast<std::ptrdiff_t>(offset_of(state, parameter)));
+    }
+    return from_whole(state.model, std::move(flat), size_of(state.parameters));
+  });
   restore_errors(state, checkpoint);
 }
 

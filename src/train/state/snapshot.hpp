@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace zygos::train {
@@ -22,6 +23,11 @@ void begin_state(const ModelState &state, std::uint64_t seed, std::span<const io
 /// Throws CheckpointError for a missing tensor or another shape or dtype.
 void restore_state(const ModelState &state, const nn::Optimizer &optimizer,
                    const io::Checkpoint &checkpoint);
+/// "weights", then the optimizer's states: the flat buffers of a place, by
+/// name.
+std::vector<std::string> buffer_names(const nn::Optimizer &optimizer);
+/// Throws the NumericError of a weight that is not finite.
+[[noreturn]] void refuse_not_finite(const std::string &name);
 /// In host memory until the next call. Throws NumericError if a weight is not
 /// finite.
 std::vector<io::TensorRef> snapshot_of(ModelState &state, const nn::Optimizer &optimizer);

@@ -116,31 +116,33 @@ void run_read(PlaceState& state, TaskId id) {
   }
 }
 
-void write_spilled_states(const PlaceState& state,
-                          const std::vector<std::vector<std::byte>>& flat) {
+void write_spilled_state(const PlaceState& state, std::int32_t which,
+                         const std::vector<std::byte>& flat) {
   const std::size_t units = size_of(state.setup.parameters());
   std::vector<std::byte> zeros;
   for (const Spills::States& one : state.spills.states) {
-    const auto& from = flat.at(static_cast<std::size_t>(one.state));
+    if (one.state != which) {
+      continue;
+    }
     const auto bytes = static_cast<std::size_t>(one.elements.count()) * units;
-    if (from.empty() && zeros.size() < bytes) {
+    if (flat.empty() && zeros.size() < bytes) {
       zeros.resize(bytes);
     }
     state.spills.file->write(
-        one.dataset, from.empty()
+        one.dataset, flat.empty()
                          ? std::span<const std::byte>(zeros).first(bytes)
-                         : std::span<const std::byte>(from).subspan(
+                         : std::span<const std::byte>(flat).subspan(
                                static_cast<std::size_t>(one.elements.begin) * units, bytes));
   }
 }
 
 void read_spilled_state(const PlaceState& state, schedule::ElementRange elements,
-                        std::int32_t which, std::span<std::byte> out) {
+                        std::int32_t which, std::size_t begin, std::span<std::byte> out) {
   const auto found = std::ranges::find_if(state.spills.states, [&](const Spills::States& one) {
     return one.elements == elements && one.state == which;
   });
   ZYGOS_REQUIRE(found != state.spills.states.end(), "states that are not in the place's file");
-  state.spills.file->read(found->dataset, out);
+  state.spills.file->read_part(found->dataset, begin, out);
 }
 
 memory::Usage used_of_file(const Spills& spills) {

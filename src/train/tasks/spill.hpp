@@ -46,13 +46,14 @@ Spills bind_spills(const PlaceState& state);
 void run_write(PlaceState& state, schedule::TaskId id);
 void run_read(PlaceState& state, schedule::TaskId id);
 
-/// Puts the states of the place's file there: from flat buffers of the model, one for each of the
-/// optimizer's states, zeros for one without bytes. Throws IoError.
-void write_spilled_states(const PlaceState& state, const std::vector<std::vector<std::byte>>& flat);
-/// One of the optimizer's states of a part whose states are in the file, as write_spilled_states()
-/// or its last update left it; `out` has its bytes. Throws IoError.
+/// Puts one of the optimizer's states of the place's file there: from a flat buffer of the model,
+/// zeros if that has no bytes. Throws IoError.
+void write_spilled_state(const PlaceState& state, std::int32_t which,
+                         const std::vector<std::byte>& flat);
+/// One of the optimizer's states of a part whose states are in the file, as write_spilled_state()
+/// or its last update left it: `out.size()` bytes of it from byte `begin` on. Throws IoError.
 void read_spilled_state(const PlaceState& state, schedule::ElementRange elements,
-                        std::int32_t which, std::span<std::byte> out);
+                        std::int32_t which, std::size_t begin, std::span<std::byte> out);
 
 /// Bytes of the file that have been written, padded as memory is.
 memory::Usage used_of_file(const Spills& spills);
