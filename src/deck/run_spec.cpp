@@ -280,6 +280,21 @@ TrainSpec train_of(const Section& section, Findings& findings) {
   return train;
 }
 
+CheckpointSpec checkpoint_of(const Section& section) {
+  using Copy = CheckpointSpec::Copy;
+  const std::string& copy = section.text("copy");
+  return {.every = every_of(section, "every"),
+          .keep = static_cast<int>(section.integer("keep")),
+          .keep_best = static_cast<int>(section.integer("keep_best")),
+          .failures = static_cast<int>(section.integer("failures")),
+          .background = section.boolean("background"),
+          .keep_best_position = section.position("keep_best"),
+          .copy = copy == "whole"      ? Copy::whole
+                  : copy == "streamed" ? Copy::streamed
+                                       : Copy::automatic,
+          .copy_position = section.position("copy")};
+}
+
 MemoryPlanSpec memory_plan_of(const Section& section, Findings& findings) {
   using Activations = MemoryPlanSpec::Activations;
   MemoryPlanSpec plan;
@@ -399,13 +414,7 @@ RunSpec run_spec(const Deck& deck) {
   run.memory_plan = memory_plan_of(root.section("memory_plan"), findings);
   run.link_precision =
       link_precision_of(root.section("link_precision"), run.train.chunk > 0, findings);
-  const Section checkpoint = root.section("checkpoint");
-  run.checkpoint = {every_of(checkpoint, "every"),
-                    static_cast<int>(checkpoint.integer("keep")),
-                    static_cast<int>(checkpoint.integer("keep_best")),
-                    static_cast<int>(checkpoint.integer("failures")),
-                    checkpoint.boolean("background"),
-                    checkpoint.position("keep_best")};
+  run.checkpoint = checkpoint_of(root.section("checkpoint"));
   if (root.has("run_dir")) {
     run.run_dir = root.path("run_dir");
   }

@@ -255,12 +255,15 @@ struct LinkPrecisionSpec {
 };
 
 struct CheckpointSpec {
+  enum class Copy : std::uint8_t { automatic, whole, streamed };
   Every every;
   int keep = 3;
   int keep_best = 0;
   int failures = 3;  ///< in a row, with the last of which the run ends
   bool background = true;
   Position keep_best_position;
+  Copy copy = Copy::automatic;
+  Position copy_position;
 };
 
 /// A whole run as plain values. What a table contributed stays a Section for its factory.

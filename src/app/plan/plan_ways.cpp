@@ -54,7 +54,7 @@ std::vector<memory::Usage> memory_within_budgets(const RunSetup& setup,
   const auto memory = memory_of(schedule, plan_subject(setup));
   require_within_budgets(setup, memory);
   if (setup.owners.empty()) {
-    require_within_machine(host_needs(setup, memory), usable);
+    require_within_machine(host_needs(setup, memory, usable), usable);
   }
   std::vector<memory::Usage> usages;
   std::ranges::transform(memory, std::back_inserter(usages), usage_of);

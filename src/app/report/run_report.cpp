@@ -101,10 +101,11 @@ std::string bytes_text(const std::vector<train::LaneUsage>& lanes) {
   return text;
 }
 
-std::string checkpoints_text(const train::CheckpointCosts& costs) {
-  std::string text = fmt::format("{} committed; training stood still {} for them, writing took {}",
-                                 text_of_count(costs.committed), text_of_seconds(costs.stopped_s),
-                                 text_of_seconds(costs.writing_s));
+std::string checkpoints_text(const train::CheckpointCosts& costs, bool streamed) {
+  std::string text =
+      fmt::format("{} committed{}; training stood still {} for them, writing took {}",
+                  text_of_count(costs.committed), streamed ? ", piece by piece" : "",
+                  text_of_seconds(costs.stopped_s), text_of_seconds(costs.writing_s));
   if (costs.failed > 0) {
     text += fmt::format("; {} failed", text_of_count(costs.failed));
   }
@@ -306,7 +307,8 @@ void say_end(const RunSetup& setup, const RunPlan& plan, const RunEnd& end, Cons
               fmt::format("steps waited {} for samples", text_of_seconds(end.data->waited_s)));
   }
   if (end.checkpoints.committed > 0) {
-    say_field(console, "saved", checkpoints_text(end.checkpoints));
+    say_field(console, "saved",
+              checkpoints_text(end.checkpoints, setup.trainer.stream_checkpoints));
   }
   if (speculates(plan.schedule)) {
     say_field(console, "clipping",

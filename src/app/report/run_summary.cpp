@@ -128,7 +128,9 @@ nlohmann::json samples_json(const RunSetup& setup, const RunPlan& plan) {
 }
 
 nlohmann::json checkpoints_json(const RunSetup& setup, const train::CheckpointCosts& costs) {
-  return {{"background", setup.trainer.background},
+  const bool streamed = setup.trainer.stream_checkpoints;
+  return {{"background", setup.trainer.background && !streamed},
+          {"copy", streamed ? "streamed" : "whole"},
           {"committed", costs.committed},
           {"failed", costs.failed},
           {"put_off", costs.put_off},

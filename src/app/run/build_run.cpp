@@ -237,6 +237,26 @@ void refuse_unranked(const load::CheckedDeck& checked, bool evaluates) {
   }
 }
 
+std::optional<bool> streams_checkpoints_of(const deck::CheckpointSpec& spec) {
+  using Copy = deck::CheckpointSpec::Copy;
+  return spec.copy == Copy::automatic ? std::nullopt : std::optional(spec.copy == Copy::streamed);
+}
+
+/// On several ranks the first one writes, and gathers the state of all.
+void refuse_streamed_ranks(const load::CheckedDeck& checked, const Ranks& ranks) {
+  const deck::CheckpointSpec& spec = checked.spec.checkpoint;
+  if (!ranks.alone() && spec.copy == deck::CheckpointSpec::Copy::streamed) {
+    deck::Findings findings = checked.deck.findings();
+    findings.error(spec.copy_position,
+                   fmt::format("a streamed checkpoint takes all lanes in one process, and this run "
+                               "has {} processes",
+                               ranks.size()),
+                   "set 'copy: whole' or leave it out: the first process gathers the state of all, "
+                   "for which its machine needs the memory");
+    findings.throw_if_any();
+  }
+}
+
 bool is_metric(const std::string& best_by) { return best_by != "score" && best_by != "loss"; }
 
 void refuse_unfit_metric(const std::string& name, const nn::Loss& loss,
@@ -346,6 +366,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   setup.accumulate = spec.train.accumulate.value_or(0);
   setup.double_buffer = spec.train.double_buffer;
   setup.codecs = codecs_of(spec);
+  setup.streams_checkpoints = streams_checkpoints_of(spec.checkpoint);
   setup.keep = {.newest = spec.checkpoint.keep,
                 .best = std::max(spec.checkpoint.keep_best, spec.train.restore_best ? 1 : 0)};
   setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
@@ -375,6 +396,7 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
   const auto lanes = agree_on_lanes(
       ranks.together([&] { return lanes_of(checked, options, owners, ranks); }), owners, ranks);
   RunSetup setup = ranks.together([&] {
+    refuse_streamed_ranks(checked, ranks);
     RunSetup made = parts_of(checked, options);
     made.kokkos = std::make_unique<KokkosSession>(options.kokkos_arguments);
     made.lanes = make_lanes(lanes, owners, ranks.rank());

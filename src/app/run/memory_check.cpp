@@ -5,6 +5,7 @@
 #include "app/run/build_run.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/checkpoint_writer.hpp"
 #include "zygos/memory/bytes.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,21 @@
 namespace zygos::app {
 
 namespace {
+
+/// One lane has all of the state in memory that checkpoints can be copied from; else it is gathered
+/// first.
+bool lies_in_one_memory(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
+  std::size_t active = 0;
+  bool at_hand = true;
+  for (std::size_t lane = 0; lane < memory.size(); ++lane) {
+    if (memory[lane].active) {
+      ++active;
+      at_hand = (*setup.lanes)[lane].spec().kind != lane::Kind::device &&
+                memory[lane].file.usage()[memory::Category::optimizer_state] == 0;
+    }
+  }
+  return active == 1 && at_hand;
+}
 
 RunNeeds run_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
   RunNeeds needs;
@@ -26,6 +42,9 @@ RunNeeds run_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& m
   const auto tensors = 1 + setup.optimizer->state_names().size();
   needs.checkpoints = static_cast<std::uint64_t>(setup.graph->parameter_elements()) *
                       size_of(wide(setup.dtype)) * tensors;
+  if (!setup.on_several_ranks() && !lies_in_one_memory(setup, memory)) {
+    needs.checkpoints *= 2;
+  }
   return needs;
 }
 
@@ -45,8 +64,24 @@ HostNeeds needs_of(const RunNeeds& run, const std::vector<int>& owners,
   return needs;
 }
 
-HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
-  return needs_of(run_needs(setup, memory), setup.owners, setup.on_this_host);
+bool streams_checkpoints(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,
+                         std::uint64_t usable) {
+  if (setup.streams_checkpoints) {
+    return *setup.streams_checkpoints;
+  }
+  return !setup.on_several_ranks() &&
+         needs_of(run_needs(setup, memory), setup.owners, setup.on_this_host).total() > usable;
+}
+
+HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,
+                     std::uint64_t usable) {
+  RunNeeds run = run_needs(setup, memory);
+  if (streams_checkpoints(setup, memory, usable)) {
+    run.checkpoints = io::CheckpointWriter::staging_bytes;
+  }
+  HostNeeds needs = needs_of(run, setup.owners, setup.on_this_host);
+  needs.may_stream = setup.streams_checkpoints == false && !setup.on_several_ranks();
+  return needs;
 }
 
 void require_within_machine(const HostNeeds& needs, std::uint64_t usable) {
@@ -64,9 +99,10 @@ void require_within_machine(const HostNeeds& needs, std::uint64_t usable) {
       "{} {} of host memory ({} for data, {} for lanes, {} to write checkpoints "
       "from) and may use {}, the memory of this machine or of its control group; use a smaller "
       "batch or model, more micro-batches or another memory_plan, or read the data from a file "
-      "(data.in_memory: false)",
+      "(data.in_memory: false){}",
       who, text(needs.total()), text(needs.data), text(needs.lanes), text(needs.checkpoints),
-      text(usable)));
+      text(usable),
+      needs.may_stream ? ", or write checkpoints piece by piece (checkpoint.copy: streamed)" : ""));
 }
 
 void require_room(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory) {
@@ -80,7 +116,8 @@ void require_room(const RunSetup& setup, const std::vector<plan::LaneMemory>& me
 
 void require_within_machine(const RunSetup& setup, const schedule::Schedule& schedule,
                             std::uint64_t usable) {
-  require_within_machine(host_needs(setup, memory_of(schedule, plan_subject(setup))), usable);
+  require_within_machine(host_needs(setup, memory_of(schedule, plan_subject(setup)), usable),
+                         usable);
 }
 
 }  // namespace zygos::app

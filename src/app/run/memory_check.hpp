@@ -21,6 +21,7 @@ struct RunNeeds {
   std::uint64_t data = 0;            ///< of each process: samples that are in memory
   std::vector<std::uint64_t> lanes;  ///< by lane: its own if it is the host's, and in front of it
   std::uint64_t checkpoints = 0;     ///< of the first process: the copy that they are written from
+                                     ///< at once, and what it is gathered in
 };
 
 /// Host memory that the processes on one host need together, in bytes.
@@ -29,6 +30,7 @@ struct HostNeeds {
   std::uint64_t data = 0;
   std::uint64_t lanes = 0;
   std::uint64_t checkpoints = 0;
+  bool may_stream = false;  ///< checkpoints could do with less, and the deck says otherwise
 
   std::uint64_t total() const { return data + lanes + checkpoints; }
 };
@@ -37,8 +39,14 @@ struct HostNeeds {
 HostNeeds needs_of(const RunNeeds& run, const std::vector<int>& owners,
                    const std::vector<int>& ranks);
 
+/// Whether checkpoints are written piece by piece: as the deck says, or where the memory of the
+/// machine, `usable` bytes, has no room for a whole copy of the state. `memory`: see host_needs().
+bool streams_checkpoints(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,
+                         std::uint64_t usable = usable_memory());
+
 /// Of all of the run's processes that are on this host; `memory` is that of all lanes.
-HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory);
+HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,
+                     std::uint64_t usable = usable_memory());
 
 /// Throws MemoryError if that is more than `usable` bytes.
 void require_within_machine(const HostNeeds& needs, std::uint64_t usable = usable_memory());

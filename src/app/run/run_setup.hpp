@@ -60,6 +60,7 @@ struct RunSetup {
   std::int64_t chunk = 0;                      ///< strict mode: see plan::Problem::chunk
   std::int64_t accumulate = 0;                 ///< see plan::Problem::accumulate
   std::optional<bool> double_buffer{};         ///< `train.double_buffer`; none: auto
+  std::optional<bool> streams_checkpoints{};   ///< `checkpoint.copy`; none: auto
   ActivationChoice activations;                ///< `memory_plan` of the deck, resolved
   schedule::LinkCodecs codecs;                 ///< `link_precision`, likewise
   io::Keep keep;                               ///< which checkpoints stay

@@ -354,10 +354,17 @@ ExitCode train_in_folder(RunSetup& setup, const RunFolder* folder,
     say_setup(setup, console);
     RunPlan made = make_plan(checkpoint);
     require_within_machine(setup, made.schedule);  // a measured or recalled one is another one
+    setup.trainer.stream_checkpoints =
+        streams_checkpoints(setup, memory_of(made.schedule, plan_subject(setup)));
     keep_deck(setup, folder);
     return made;
   });
   say_plan(setup, plan, console);
+  if (setup.trainer.stream_checkpoints && !setup.streams_checkpoints) {
+    note_field(console, "saves",
+               "piece by piece, while training stands still: the memory of this machine has no "
+               "room for a copy of the state");
+  }
   console.note("");
   RunEnd end;
   {
