@@ -35,6 +35,7 @@ TEST_CASE("a hash over pieces is the hash over the whole", "[io]") {
     whole[i] = static_cast<std::byte>(i * i >> 3);
   }
   Hasher hasher;
+  Xxh3 xxh3;
   Sha256 sha;
 
   std::size_t done = 0;
@@ -42,11 +43,15 @@ TEST_CASE("a hash over pieces is the hash over the whole", "[io]") {
     const auto part = std::span<const std::byte>(whole).subspan(
         done, std::min(piece * 7 % 300, whole.size() - done));
     hasher.add(part);
+    xxh3.add(part);
     sha.add(part);
     done += part.size();
   }
 
   CHECK(hasher.hex() == xxh64_hex(whole));
+  CHECK(xxh3.hex() == xxh3_64_hex(whole));
+  xxh3.reset();
+  CHECK(xxh3.hex() == xxh3_64_hex({}));
   CHECK(sha.hex() == sha256_hex(whole));
 }
 

@@ -22,9 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -95,6 +97,46 @@ bool says(const Error& error, const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("any part of a spilled buffer comes back by itself, and damage in its chunks is found",
+          "[io]") {
+  const test::TemporaryFolder folder("spill-parts");
+  io::SpillFile file(folder.path(), some_datasets);
+  for (std::size_t i = 0; i < some_datasets.size(); ++i) {
+    const std::size_t size = some_datasets[i].bytes;
+    const Bytes all = random_bytes(size, static_cast<unsigned>(i));
+    file.write(i, all);
+    for (const std::size_t begin : {std::size_t{0}, size / 3, size - 1, size}) {
+      for (const std::size_t end : {begin, begin + (size - begin) / 2, size}) {
+        CAPTURE(some_datasets[i].name, begin, end);
+        Bytes part(end - begin);
+        file.read_part(i, begin, part);
+        CHECK(
+            std::equal(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(begin)));
+      }
+    }
+    Bytes more(2);
+    CHECK_THROWS_AS(file.read_part(i, size - 1, more), InternalError);
+  }
+
+  {
+    // The last byte of the largest buffer lies somewhere at the end of the file.
+    std::fstream raw(open_spill_file(folder.path()),
+                     std::ios::in | std::ios::out | std::ios::binary);
+    const Bytes last = random_bytes(some_datasets[3].bytes, 3);
+    const std::string end(reinterpret_cast<const char*>(last.data()) + last.size() - 64, 64);
+    const std::string all(std::istreambuf_iterator<char>(raw), {});
+    const std::size_t at = all.find(end);
+    REQUIRE(at != std::string::npos);
+    raw.clear();
+    raw.seekp(static_cast<std::streamoff>(at));
+    raw.put(static_cast<char>(~static_cast<unsigned char>(all[at])));
+  }
+  Bytes part(1);
+  file.read_part(3, 0, part);  // of a chunk that is whole
+  CHECK_THROWS_MATCHES(file.read_part(3, some_datasets[3].bytes - 1, part), IoError,
+                       MessageMatches(ContainsSubstring("damaged")));
+}
 
 TEST_CASE("Spilled buffers come back byte for byte, in any order and whatever was there before",
           "[io]") {

@@ -12,11 +12,13 @@
 namespace {
 
 std::atomic<long> count{0};
+std::atomic<std::size_t> all_bytes{0};
 
 }  // namespace
 
 void* operator new(std::size_t bytes) {
   ++count;
+  all_bytes += bytes;
   if (void* const block = std::malloc(bytes == 0 ? 1 : bytes)) {
     return block;
   }
@@ -28,5 +30,6 @@ void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 namespace zygos::testing {
 
 long allocations() { return count; }
+std::size_t allocated_bytes() { return all_bytes; }
 
 }  // namespace zygos::testing
