@@ -61,6 +61,43 @@ TEST_CASE("checkpoints in the background change no byte of a run and their time 
   }
 }
 
+TEST_CASE(
+    "a streamed checkpoint is that of a whole copy, byte for byte, and is continued as such") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  std::map<std::string, std::string> states;
+  std::map<std::string, std::string> weights;
+  for (const std::string copy : {"auto", "whole", "streamed"}) {
+    const nlohmann::json said = train_unmeasured(
+        scratch.path(),
+        {"checkpoint.every=7 steps", "checkpoint.keep=100", "checkpoint.copy=" + copy, "--fresh"});
+
+    const nlohmann::json& costs = said["checkpoints"];
+    CAPTURE(copy, costs.dump());
+    const bool streamed = copy == "streamed";  // a whole copy of so small a state fits
+    CHECK(costs["copy"] == (streamed ? "streamed" : "whole"));
+    CHECK(costs["background"] == !streamed);
+    CHECK(costs["committed"] == 1 + 120 / 7 + 1);
+    CHECK(costs["committed"] == checkpoints_in(scratch.path()));
+    CHECK((!streamed || costs["stopped_s"] >= costs["writing_s"]));
+    CHECK(said["peak_bytes"]["checkpoint/staging"]["total"] == costs["bytes"]);
+    states[copy] = read_text(newest_checkpoint_in(scratch.path()) / "state.h5");
+    weights[copy] = said["weights_xxh64"].get<std::string>();
+  }
+  CHECK_FALSE(states["whole"].empty());
+  CHECK(states["streamed"] == states["whole"]);
+  CHECK(states["auto"] == states["whole"]);
+  CHECK(weights["streamed"] == weights["whole"]);
+
+  // The way of writing may change when a run goes on.
+  train_unmeasured(scratch.path(), {"train.epochs=4", "checkpoint.copy=whole", "--fresh"});
+  const nlohmann::json resumed =
+      json_of({"resume", "runs/tiny", "train.epochs=8", "checkpoint.copy=streamed", "--json"},
+              scratch.path());
+  CHECK(resumed["checkpoints"]["copy"] == "streamed");
+  CHECK(resumed["weights_xxh64"] == weights["whole"]);
+}
+
 TEST_CASE("the best checkpoints stay, and are evaluated and inspected by name") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());

@@ -6,10 +6,13 @@
 #include "tiny_run.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/io/checkpoint_writer.hpp"
+#include "zygos/memory/bytes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,6 +83,33 @@ TEST_CASE("what the processes on one host need is summed, and that of others is 
   const HostNeeds second = needs_of(run, owners, {1});
   CHECK(second.processes == 1);
   CHECK(second.total() == 6 * gib);
+}
+
+TEST_CASE("checkpoints are streamed as the deck says, or where a whole copy does not fit") {
+  const HostNeeds whole =
+      needs_of({.data = gib, .lanes = {4 * gib, 2 * gib}, .checkpoints = 3 * gib}, {}, {});
+  const std::optional<bool> automatic;
+
+  CHECK_FALSE(app::streams_checkpoints(automatic, false, whole, 10 * gib));
+  CHECK(app::streams_checkpoints(automatic, false, whole, 10 * gib - 1));
+  CHECK_FALSE(app::streams_checkpoints(automatic, true, whole, 10 * gib - 1));
+  CHECK(app::streams_checkpoints(true, false, whole, 10 * gib));
+  CHECK_FALSE(app::streams_checkpoints(false, false, whole, gib));
+}
+
+TEST_CASE("what is needed for checkpoints is their staging memory, but for a whole copy") {
+  const test::Scratch scratch;
+  test::write_tiny_deck(scratch.path());
+  const std::string staging =
+      memory::text_of_bytes(io::CheckpointWriter::staging_bytes) + " to write checkpoints from";
+  const std::string hint = "write checkpoints piece by piece (checkpoint.copy: streamed)";
+  const auto refused = [&](const std::string& copy) {
+    return refusal_of({"check", "tiny.yaml", "checkpoint.copy=" + copy}, scratch.path());
+  };
+
+  CHECK_THAT(refused("auto"), ContainsSubstring(staging) && !ContainsSubstring(hint));
+  CHECK_THAT(refused("streamed"), ContainsSubstring(staging) && !ContainsSubstring(hint));
+  CHECK_THAT(refused("whole"), !ContainsSubstring(staging) && ContainsSubstring(hint));
 }
 
 TEST_CASE("check and train refuse what the machine has no memory for with the same words") {

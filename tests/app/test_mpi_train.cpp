@@ -38,6 +38,20 @@ TEST_CASE("under mpirun every policy trains the bits that it trains in one proce
   }
 }
 
+TEST_CASE("several ranks refuse to stream a checkpoint, which takes all lanes in one process") {
+  const Scratch scratch;
+  write_lanes_deck(scratch.path(), "{type: data_parallel, exchange: ring}", 2);
+
+  const Outcome outcome =
+      mpi_run(2, {"train", "tiny.yaml", "checkpoint.copy=streamed"}, scratch.path());
+
+  CAPTURE(outcome.out, outcome.err);
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err,
+             ContainsSubstring("this run has 2 processes") && ContainsSubstring("copy: whole"));
+  CHECK_FALSE(fs::exists(scratch.path() / "runs"));
+}
+
 TEST_CASE("several ranks end with the best weights that one process ends with") {
   const Scratch scratch;
   write_lanes_deck(scratch.path(), "{type: data_parallel, exchange: ring}", 2);

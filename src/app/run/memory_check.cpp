@@ -64,13 +64,15 @@ HostNeeds needs_of(const RunNeeds& run, const std::vector<int>& owners,
   return needs;
 }
 
+bool streams_checkpoints(std::optional<bool> wanted, bool several_ranks, const HostNeeds& whole,
+                         std::uint64_t usable) {
+  return wanted.value_or(!several_ranks && whole.total() > usable);
+}
+
 bool streams_checkpoints(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,
                          std::uint64_t usable) {
-  if (setup.streams_checkpoints) {
-    return *setup.streams_checkpoints;
-  }
-  return !setup.on_several_ranks() &&
-         needs_of(run_needs(setup, memory), setup.owners, setup.on_this_host).total() > usable;
+  const HostNeeds whole = needs_of(run_needs(setup, memory), setup.owners, setup.on_this_host);
+  return streams_checkpoints(setup.streams_checkpoints, setup.on_several_ranks(), whole, usable);
 }
 
 HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,

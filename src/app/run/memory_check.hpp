@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace zygos::app {
@@ -39,8 +40,12 @@ struct HostNeeds {
 HostNeeds needs_of(const RunNeeds& run, const std::vector<int>& owners,
                    const std::vector<int>& ranks);
 
-/// Whether checkpoints are written piece by piece: as the deck says, or where the memory of the
-/// machine, `usable` bytes, has no room for a whole copy of the state. `memory`: see host_needs().
+/// Whether checkpoints are written piece by piece: as the deck says (`wanted`; none: auto), or
+/// where the memory of the machine, `usable` bytes, has no room for what is needed with a whole
+/// copy of the state. Several ranks take whole copies.
+bool streams_checkpoints(std::optional<bool> wanted, bool several_ranks, const HostNeeds& whole,
+                         std::uint64_t usable);
+/// The same of a run; `memory`: see host_needs().
 bool streams_checkpoints(const RunSetup& setup, const std::vector<plan::LaneMemory>& memory,
                          std::uint64_t usable = usable_memory());
 

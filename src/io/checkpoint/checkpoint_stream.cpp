@@ -225,10 +225,10 @@ struct StreamedCheckpoint {
 
 fs::path commit_stream(const fs::path& directory, std::int64_t step, TensorSource& source,
                        const Facts& facts, std::span<std::byte> staging) {
-  constexpr std::size_t least_staging = 64;  // an element, wherever the piece before has ended
-  if (staging.size() < least_staging) {
+  constexpr std::size_t min_staging = 64;  // an element, wherever the piece before has ended
+  if (staging.size() < min_staging) {
     throw UsageError(fmt::format("staging memory of {} bytes for a checkpoint; at least {}",
-                                 staging.size(), least_staging));
+                                 staging.size(), min_staging));
   }
   const Skeleton skeleton = build_skeleton(step, source.tensors());
   Manifest manifest = manifest_of(step, source.tensors(), facts, skeleton.bytes);
