@@ -220,8 +220,8 @@ Schema checkpoint_schema() {
       .choice(
           "copy", {"auto", "whole", "streamed"},
           "Snapshot: what a checkpoint is written from; whole: a copy of weights and optimizer "
-          "states "
-          "at once, in host memory; streamed: piece by piece from where they are, while training "
+          "states at once, in host memory; streamed: piece by piece from where they are, while "
+          "training "
           "stands still, for a state that host memory has no room for; auto: streamed where the "
           "whole copy does not fit the machine's memory. The files are the same.")
       .fallback("auto");
