@@ -217,13 +217,11 @@ Schema checkpoint_schema() {
                "copy of the state; false: training stands still until each is complete.")
       .fallback(true);
   schema
-      .choice(
-          "copy", {"auto", "whole", "streamed"},
-          "Snapshot: what a checkpoint is written from; whole: a copy of weights and optimizer "
-          "states at once, in host memory; streamed: piece by piece from where they are, while "
-          "training "
-          "stands still, for a state that host memory has no room for; auto: streamed where the "
-          "whole copy does not fit the machine's memory. The files are the same.")
+      .choice("copy", {"auto", "whole", "streamed"},
+              "Snapshot: what a checkpoint is written from; whole: a copy of weights and optimizer "
+              "states at once, in host memory; streamed: piece by piece from where they are, while "
+              "training stands still, for a state that host memory has no room for; auto: streamed "
+              "where the whole copy does not fit the machine's memory. The files are the same.")
       .fallback("auto");
   return schema;
 }
