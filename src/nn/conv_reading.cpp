@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/conv_reading.hpp"
 
+#include "nn/reading/padding.hpp"
+
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
@@ -67,35 +69,6 @@ std::optional<Found> found_at(OnnxSource& source, const OnnxOperator& op) {
   return found;
 }
 
-/// What a Pad before the convolution adds on both sides of each axis.
-struct Input {
-  std::string tensor;
-  std::vector<std::int64_t> padding;
-};
-
-Input input_of(OnnxSource& source, const OnnxOperator& conv, std::size_t axes) {
-  const std::vector<std::int64_t> none(axes, 0);
-  const OnnxOperator* pad = source.inner(conv.input(0), "Pad");
-  if (pad == nullptr) {
-    return {conv.input(0), none};
-  }
-  const OnnxConstant* given = pad->input(1).empty() ? nullptr : source.constant(pad->input(1));
-  const std::vector<std::int64_t> pads =
-      given != nullptr ? given->integers() : pad->integers("pads");
-  const double value = onnx_scalar(source, pad->input(2)).value_or(pad->real("value", 0.0));
-  const std::size_t rank = axes + 2;
-  const bool zeros = pad->text("mode", "constant") == "constant" && value == 0.0 &&
-                     pad->input(3).empty() && pads.size() == 2 * rank &&
-                     std::equal(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank),
-                                pads.begin() + static_cast<std::ptrdiff_t>(rank)) &&
-                     pads[0] == 0 && pads[1] == 0;
-  if (!zeros) {
-    throw UsageError("the Pad '" + pad->name +
-                     "' before it does not add zeros alike on both sides of height and width");
-  }
-  return {pad->input(0), {pads.begin() + 2, pads.begin() + static_cast<std::ptrdiff_t>(rank)}};
-}
-
 /// Everything but the input and the output's shape. `dimensions`: of the input, without padding.
 OnnxLayer layer_of(const Found& found, const OnnxWindow& window) {
   const OnnxOperator& conv = *found.conv;
@@ -113,7 +86,11 @@ OnnxLayer layer_of(const Found& found, const OnnxWindow& window) {
     layer.options.emplace_back("bias", "false");
   }
   if (transposed) {
-    onnx_add_option(layer, "output_padding", conv.integers("output_padding"), 0);
+    std::vector<std::int64_t> behind = conv.integers("output_padding");
+    if (behind.size() + 1 == window.kernel.size()) {
+      behind.insert(behind.begin(), 0);  // a line, as an image of one row
+    }
+    onnx_add_option(layer, "output_padding", behind, 0);
     if (conv.has("output_shape")) {
       throw UsageError(
           "its attribute output_shape is given; export it with pads and "
@@ -131,7 +108,7 @@ OnnxLayer layer_of(const Found& found, const OnnxWindow& window) {
   return layer;
 }
 
-OnnxWindow window_of(const Found& found, const Input& input, const Shape& shape) {
+OnnxWindow window_of(const Found& found, const PaddedInput& input, const Shape& shape) {
   std::vector<std::int64_t> dimensions(shape.dimensions().begin() + 2, shape.dimensions().end());
   for (std::size_t axis = 0; axis < dimensions.size(); ++axis) {
     dimensions[axis] += 2 * input.padding[axis];
@@ -156,11 +133,39 @@ std::optional<OnnxLayer> over_images(OnnxSource& source, const OnnxOperator& op,
   if (!found || found->conv->type != type || found->kernel.shape.rank() != 4) {
     return std::nullopt;
   }
-  const Input input = input_of(source, *found->conv, 2);
+  const PaddedInput input = padded_input(source, *found->conv, 2, PaddedWith::zeros);
   const Shape& shape = source.value(input.tensor).shape;
   const Shape image = onnx_image(*found->conv, shape);
   OnnxLayer layer = layer_of(*found, window_of(*found, input, shape));
   layer.inputs.push_back({input.tensor, image});
+  return layer;
+}
+
+/// A ConvTranspose of (1, channels, length): of images of one row.
+std::optional<OnnxLayer> transposed_over_lines(OnnxSource& source, const OnnxOperator& op) {
+  auto found = found_at(source, op);
+  if (!found || found->conv->type != "ConvTranspose" || found->kernel.shape.rank() != 3) {
+    return std::nullopt;
+  }
+  const PaddedInput input = padded_input(source, *found->conv, 1, PaddedWith::zeros);
+  const Shape& shape = source.value(input.tensor).shape;
+  if (shape.rank() != 3 || shape[0] != 1 || input.is_padded()) {
+    return std::nullopt;
+  }
+  OnnxWindow window = window_of(*found, input, shape);
+  const auto behind = found->conv->integers("output_padding", {0});
+  const std::int64_t outputs = (shape[2] - 1) * window.stride[0] - 2 * window.padding[0] +
+                               window.dilation[0] * (window.kernel[0] - 1) + behind.front() + 1;
+  for (auto* values : {&window.kernel, &window.stride, &window.dilation}) {
+    values->insert(values->begin(), 1);
+  }
+  window.padding.insert(window.padding.begin(), 0);
+  const Shape kernel = found->kernel.shape;
+  found->kernel =
+      onnx_reshaped(std::move(found->kernel), Shape{kernel[0], kernel[1], 1, kernel[2]});
+  OnnxLayer layer = layer_of(*found, window);
+  layer.inputs.push_back({input.tensor, Shape{shape[1], 1, shape[2]}});
+  layer.shape = Shape{1, kernel[1] * found->conv->integer("group", 1), outputs};
   return layer;
 }
 
@@ -171,7 +176,8 @@ std::optional<OnnxLayer> read_conv2d(OnnxSource& source, const OnnxOperator& op)
 }
 
 std::optional<OnnxLayer> read_conv_transpose2d(OnnxSource& source, const OnnxOperator& op) {
-  return over_images(source, op, "ConvTranspose");
+  auto layer = over_images(source, op, "ConvTranspose");
+  return layer ? layer : transposed_over_lines(source, op);
 }
 
 std::optional<OnnxLayer> read_conv1d(OnnxSource& source, const OnnxOperator& op) {
@@ -180,7 +186,7 @@ std::optional<OnnxLayer> read_conv1d(OnnxSource& source, const OnnxOperator& op)
     return std::nullopt;
   }
   const std::size_t rank = found->kernel.shape.rank();
-  const Input input = input_of(source, *found->conv, rank - 2);
+  const PaddedInput input = padded_input(source, *found->conv, rank - 2, PaddedWith::zeros);
   const OnnxValue& x = source.value(input.tensor);
   const bool row = rank == 4 && found->kernel.shape[2] == 1 && x.shape.rank() == 4 &&
                    x.shape[2] == 1 && x.sample.rank() == 2;

@@ -84,6 +84,13 @@ struct OnnxValue {
   std::string moved_by;  ///< the operator that has changed the order, for messages
 };
 
+/// A feature of the vectors that a layer's output consists of, times a factor.
+struct OnnxColumn {
+  std::string layer;
+  std::int64_t column = 0;
+  double factor = 1.0;
+};
+
 /// The operators that a reader looks at.
 class OnnxSource {
  public:
@@ -97,6 +104,10 @@ class OnnxSource {
   /// Reads the layers before a tensor that depends on the model's input. Throws UsageError where
   /// one of them is not known, so readers ask once they have recognised their operators.
   virtual const OnnxValue& value(const std::string& tensor) = 0;
+  /// A tensor (1, positions, columns) of a layer whose vectors have these features: a dense layer
+  /// of those columns of the weights, for which the features must be of dense layers of one input
+  /// that multiply vector by vector. Nothing where they are not.
+  virtual std::optional<std::string> with_columns(std::span<const OnnxColumn> columns) = 0;
 };
 
 struct OnnxInput {
@@ -114,6 +125,8 @@ struct OnnxLayer {
   std::vector<OnnxConstant> parameters{};  ///< as Layer::parameters() has them
   std::optional<Shape> shape{};            ///< of the tensor; nothing: 1 and the layer's output
   std::vector<std::int64_t> order{};       ///< as in OnnxValue
+  bool frozen = false;                     ///< training is to leave it as it is
+  std::string note{};                      ///< what the user should know, if anything
 };
 
 /// How a layer or a loss is found in a model.
@@ -122,6 +135,8 @@ struct OnnxReading {
   /// Nothing: these operators are something else. Throws UsageError for what is the layer, but with
   /// attributes that it does not have.
   std::function<std::optional<OnnxLayer>(OnnxSource&, const OnnxOperator&)> read;
+  /// More operators, which are read so only where they are part of no other layer.
+  std::vector<std::string> otherwise{};
 };
 
 /// A reader of an operator that computes one tensor from another of its shape and layout.

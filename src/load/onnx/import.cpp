@@ -35,6 +35,9 @@ std::string text_of_layers(const std::vector<ReadLayer>& layers) {
   std::string before = "input";
   for (const ReadLayer& layer : layers) {
     auto options = layer.options;
+    if (layer.frozen) {
+      options.emplace_back("frozen", "true");
+    }
     if (layer.inputs != std::vector<std::string>{before}) {
       options.emplace_back("inputs", fmt::format("[{}]", fmt::join(layer.inputs, ", ")));
     }

@@ -3,10 +3,12 @@
 #include "load/onnx/model_reading.hpp"
 
 #include "load/from_registry.hpp"
+#include "load/onnx/columns.hpp"
 #include "load/onnx/constants.hpp"
 #include "load/onnx/layer_name.hpp"
 #include "load/onnx/layer_text.hpp"
 #include "load/onnx/movement.hpp"
+#include "load/onnx/refusal.hpp"
 #include "load/onnx/simplify.hpp"
 
 #include "zygos/core/error.hpp"
@@ -29,44 +31,6 @@ using nn::OnnxValue;
 
 constexpr const char* input_word = "input";
 
-/// That already names its operator.
-class OperatorRefused : public UsageError {
- public:
-  using UsageError::UsageError;
-};
-
-/// The stack has room for more.
-constexpr int max_depth = 600;
-
-/// Counts one level of recursion.
-class Level {
- public:
-  explicit Level(int& depth) : depth_(depth) {
-    if (++depth_ > max_depth) {
-      --depth_;
-      throw OperatorRefused(fmt::format("more than {} operators follow each other", max_depth));
-    }
-  }
-  ~Level() { --depth_; }
-  Level(const Level&) = delete;
-  Level& operator=(const Level&) = delete;
-
- private:
-  int& depth_;
-};
-
-/// Calls f(); what it refuses is said of the operator.
-template <class F>
-auto of_operator(const OnnxOperator& op, const F& f) {
-  try {
-    return f();
-  } catch (const OperatorRefused&) {
-    throw;
-  } catch (const UsageError& refusal) {
-    throw OperatorRefused(fmt::format("operator {} '{}': {}", op.type, op.name, refusal.what()));
-  }
-}
-
 std::vector<deck::Schema> schemas_of(const std::vector<nn::Entry<nn::LayerPtr>>& entries) {
   std::vector<deck::Schema> schemas;
   for (const auto& entry : entries) {
@@ -81,8 +45,8 @@ deck::Schema schema_of_one_layer(const std::vector<nn::Entry<nn::LayerPtr>>& ent
   return schema;
 }
 
-bool is_read_as(const nn::OnnxReading& reading, const std::string& type) {
-  return std::ranges::find(reading.operators, type) != reading.operators.end();
+bool contains(const std::vector<std::string>& types, const std::string& type) {
+  return std::ranges::find(types, type) != types.end();
 }
 
 /// An order that is the usual one is none.
@@ -232,10 +196,12 @@ OnnxValue ModelReading::moved_value(const OnnxOperator& op, std::size_t output) 
 
 OnnxValue ModelReading::layer_value(const OnnxOperator& op) {
   return of_operator(op, [&] {
-    for (const LayerEntry& entry : entries_) {
-      if (is_read_as(entry.onnx, op.type)) {
-        if (auto found = entry.onnx.read(*this, op)) {
-          return add(entry, op, *std::move(found));
+    for (const auto which : {&nn::OnnxReading::operators, &nn::OnnxReading::otherwise}) {
+      for (const LayerEntry& entry : entries_) {
+        if (contains(entry.onnx.*which, op.type)) {
+          if (auto found = entry.onnx.read(*this, op)) {
+            return add(entry, op, *std::move(found));
+          }
         }
       }
     }
@@ -248,6 +214,7 @@ void ModelReading::refuse(const OnnxOperator& op) const {
                               "Squeeze", "Transpose", "Unsqueeze"};
   for (const LayerEntry& entry : entries_) {
     known.insert(entry.onnx.operators.begin(), entry.onnx.operators.end());
+    known.insert(entry.onnx.otherwise.begin(), entry.onnx.otherwise.end());
   }
   const std::string what =
       known.contains(op.type)
@@ -331,11 +298,30 @@ OnnxValue ModelReading::add(const LayerEntry& entry, const OnnxOperator& op, Onn
     }
     layer.parameters.emplace_back(specs[i].name, found.parameters[i]);
   }
+  layer.frozen = found.frozen;
+  layer.note = std::move(found.note);
   layer.name = name_for(layer.type, found.parameters);
   layers_.push_back(layer);
   return {layer.name, layer.output, found.shape.value_or(layer.output.with_leading(1)),
           std::move(found.order), op.type + " '" + op.name + "'"};
 }
+
+std::optional<std::string> ModelReading::with_columns(std::span<const nn::OnnxColumn> columns) {
+  auto layer = dense_with_columns(layers_, columns);
+  if (!layer) {
+    return std::nullopt;
+  }
+  if (layer->name.empty() || !names_.insert(layer->name).second) {
+    layer->name = unnamed();
+  }
+  const std::string tensor = "layer " + layer->name;  // no model calls a tensor so by chance
+  values_.insert_or_assign(
+      tensor, OnnxValue{layer->name, layer->output, layer->output.with_leading(1), {}, {}});
+  layers_.push_back(*std::move(layer));
+  return tensor;
+}
+
+std::string ModelReading::unnamed() const { return "." + std::to_string(layers_.size()); }
 
 std::string ModelReading::name_for(const std::string& type,
                                    const std::vector<OnnxConstant>& parameters) {
@@ -345,7 +331,7 @@ std::string ModelReading::name_for(const std::string& type,
       return name;
     }
   }
-  return "." + std::to_string(layers_.size());  // until those that stay are numbered
+  return unnamed();  // until those that stay are numbered
 }
 
 /// The tensor before the last operator, if that is part of a loss.
@@ -357,7 +343,7 @@ std::string ModelReading::without_loss(const std::string& output, ReadModel& mod
     op = maker(tensor);
   }
   for (const auto& loss : nn::loss_registry()) {
-    if (op == nullptr || !is_read_as(loss.onnx, op->type)) {
+    if (op == nullptr || !contains(loss.onnx.operators, op->type)) {
       continue;
     }
     if (const auto found = loss.onnx.read(*this, *op)) {
@@ -407,7 +393,7 @@ ReadModel ModelReading::read() {
   const bool has_extents = value.shape.rank() > 1 && sample.size() == value.sample.size();
   const std::string last = has_extents ? reshaped(value, sample) : value.layer;
   model.layers = simplified(std::move(layers_), last, entries_);
-  add_shared_notes(model.layers, model.notes);
+  add_notes(model.layers, model.notes);
   return model;
 }
 

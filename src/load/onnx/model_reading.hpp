@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ struct ReadLayer {
   Shape output;  ///< of a sample
   /// By the name that the layer gives each parameter, in its shape.
   std::vector<std::pair<std::string, nn::OnnxConstant>> parameters;
+  bool frozen = false;
+  std::string note{};  ///< what the user should know of it
 };
 
 struct ReadModel {
@@ -47,6 +50,7 @@ class ModelReading final : public nn::OnnxSource {
   const nn::OnnxOperator* inner(const std::string& tensor, std::string_view type) const override;
   const nn::OnnxConstant* constant(const std::string& tensor) override;
   const nn::OnnxValue& value(const std::string& tensor) override;
+  std::optional<std::string> with_columns(std::span<const nn::OnnxColumn> columns) override;
 
  private:
   using LayerEntry = nn::Entry<nn::LayerPtr>;
@@ -61,6 +65,7 @@ class ModelReading final : public nn::OnnxSource {
   std::string input_of(const nn::OnnxOperator& op, const nn::OnnxInput& input, Shape& sample);
   std::string reshaped(const nn::OnnxValue& value, const Shape& sample);
   nn::LayerPtr made(const ReadLayer& layer) const;
+  std::string unnamed() const;
   std::string name_for(const std::string& type, const std::vector<nn::OnnxConstant>& parameters);
   std::string without_loss(const std::string& output, ReadModel& model);
   [[noreturn]] void refuse(const nn::OnnxOperator& op) const;

@@ -63,6 +63,57 @@ void name_by_type(std::vector<ReadLayer>& layers) {
   }
 }
 
+/// Gain, shift and mean of a frozen batch_norm, whose variance is one.
+std::vector<double> numbers_of(const ReadLayer& layer, std::size_t parameter) {
+  return layer.parameters.at(parameter).second.numbers();
+}
+
+bool is_scale(const ReadLayer& layer) { return layer.type == "batch_norm" && layer.frozen; }
+
+/// The constants of `second` behind those of `first`, as one layer: (x - mean) gain + shift.
+void join_scale(ReadLayer& first, const ReadLayer& second) {
+  auto gain = numbers_of(first, 0);
+  auto shift = numbers_of(first, 1);
+  auto mean = numbers_of(first, 2);
+  const auto next_gain = numbers_of(second, 0);
+  const auto next_shift = numbers_of(second, 1);
+  const auto next_mean = numbers_of(second, 2);
+  for (std::size_t i = 0; i < gain.size(); ++i) {
+    if (gain[i] == 1.0 && shift[i] == 0.0) {  // a difference stays one, so that nothing cancels
+      mean[i] += next_mean[i];
+      gain[i] = next_gain[i];
+      shift[i] = next_shift[i];
+    } else {
+      shift[i] = next_gain[i] * (shift[i] - next_mean[i]) + next_shift[i];
+      gain[i] *= next_gain[i];
+    }
+  }
+  for (const auto& [index, values] :
+       {std::pair(std::size_t{0}, &gain), {std::size_t{1}, &shift}, {std::size_t{2}, &mean}}) {
+    nn::OnnxConstant& constant = first.parameters[index].second;
+    constant = nn::onnx_constant(constant.name, constant.dtype, constant.shape, *values);
+  }
+}
+
+/// Frozen batch_norms that follow each other become one.
+void join_scales(std::vector<ReadLayer>& layers, std::map<std::string, int>& readers) {
+  for (auto layer = layers.begin(); layer != layers.end();) {
+    const auto before = std::ranges::find(layers, layer->inputs.front(), &ReadLayer::name);
+    const bool joins = is_scale(*layer) && before != layers.end() && is_scale(*before) &&
+                       readers[before->name] == 1 && before->output == layer->output;
+    if (!joins) {
+      ++layer;
+      continue;
+    }
+    join_scale(*before, *layer);
+    for (ReadLayer& reader : layers) {
+      std::ranges::replace(reader.inputs, layer->name, before->name);
+    }
+    readers[before->name] = readers[layer->name];
+    layer = layers.erase(layer);
+  }
+}
+
 }  // namespace
 
 std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string last,
@@ -74,6 +125,7 @@ std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string las
       ++readers[input];
     }
   }
+  join_scales(layers, readers);
   for (auto layer = layers.begin(); layer != layers.end();) {
     const auto before = std::ranges::find(layers, layer->inputs.front(), &ReadLayer::name);
     if (layer->inputs.size() != 1 || before == layers.end() || readers[before->name] != 1 ||
@@ -92,9 +144,12 @@ std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string las
   return layers;
 }
 
-void add_shared_notes(const std::vector<ReadLayer>& layers, std::vector<std::string>& notes) {
+void add_notes(const std::vector<ReadLayer>& layers, std::vector<std::string>& notes) {
   std::map<const void*, std::string> first;
   for (const ReadLayer& layer : layers) {
+    if (!layer.note.empty()) {
+      notes.push_back(fmt::format("layer '{}': {}", layer.name, layer.note));
+    }
     for (const auto& [name, constant] : layer.parameters) {
       if (constant.shape.rank() < 2) {
         continue;

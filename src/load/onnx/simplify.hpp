@@ -14,7 +14,7 @@ namespace zygos::load {
 std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string last,
                                   const std::vector<nn::Entry<nn::LayerPtr>>& entries);
 
-/// Says which layers have the same matrix in the file.
-void add_shared_notes(const std::vector<ReadLayer>& layers, std::vector<std::string>& notes);
+/// What is to be said of the layers, and which of them have the same matrix in the file.
+void add_notes(const std::vector<ReadLayer>& layers, std::vector<std::string>& notes);
 
 }  // namespace zygos::load

@@ -127,6 +127,36 @@ void add_factors(OnnxSource& source, const OnnxOperator& product, Factors& to) {
   }
 }
 
+/// A bound of a Clip: an attribute before version 11 of the operators, and an input since.
+std::optional<double> bound_of(OnnxSource& source, const OnnxOperator& op, std::size_t input,
+                               const char* attribute) {
+  const auto given = onnx_scalar(source, op.input(input));
+  return !given && op.has(attribute) ? op.real(attribute, 0.0) : given;
+}
+
+/// Also the larger one of x and 0, and a Clip below at 0.
+std::optional<OnnxLayer> read_relu(OnnxSource& source, const OnnxOperator& op) {
+  std::string x = op.input(0);
+  if (op.type == "Max") {
+    const auto operands = onnx_with_constant(source, op);
+    if (!operands || operands->constant->shape.size() != 1 ||
+        operands->constant->numbers().front() != 0.0) {
+      return std::nullopt;
+    }
+    x = operands->computed;
+  } else if (op.type == "Clip") {
+    constexpr double everything = 3.0e38;
+    const auto least = bound_of(source, op, 1, "min");
+    const auto most = bound_of(source, op, 2, "max");
+    if (least != 0.0 || (most && *most < everything)) {
+      throw UsageError("it clips between " + (least ? onnx_text(*least) : "-inf") + " and " +
+                       (most ? onnx_text(*most) : "inf") +
+                       "; relu, the only layer that clips, has 0 and no upper bound");
+    }
+  }
+  return OnnxLayer{.inputs = {{x}}, .shape = source.value(x).shape};
+}
+
 bool is_about(std::optional<double> value, double expected) {
   return value && std::abs(*value - expected) < 1e-6;
 }
@@ -184,7 +214,9 @@ Entry<LayerPtr> entry_of(Activation which, OnnxReading reading) {
 
 LayerPtr activation(Activation which) { return std::make_shared<ActivationLayer>(which); }
 
-Entry<LayerPtr> relu_entry() { return entry_of(Activation::relu, onnx_elementwise("Relu")); }
+Entry<LayerPtr> relu_entry() {
+  return entry_of(Activation::relu, {{"Relu", "Clip", "Max"}, read_relu});
+}
 Entry<LayerPtr> tanh_entry() { return entry_of(Activation::tanh, onnx_elementwise("Tanh")); }
 Entry<LayerPtr> sigmoid_entry() {
   return entry_of(Activation::sigmoid, onnx_elementwise("Sigmoid"));

@@ -12,6 +12,7 @@
 #include "nn/element_cost.hpp"
 #include "nn/entries.hpp"
 #include "nn/gradient_into.hpp"
+#include "nn/reading/constant_scale.hpp"
 #include "nn/shard_forms.hpp"
 #include "ops/elementwise/elementwise.hpp"
 #include "ops/norm/divided_batch_norm.hpp"
@@ -243,6 +244,9 @@ class BatchNorm final : public Layer {
 
 /// As (1, channels, ...), in evaluation mode.
 std::optional<OnnxLayer> read_batch_norm(OnnxSource& source, const OnnxOperator& op) {
+  if (op.type != "BatchNormalization") {
+    return read_constant_scale(source, op);
+  }
   onnx_require(op, "training_mode", 0);
   onnx_require(op, "spatial", 1);
   const OnnxValue& x = source.value(op.input(0));
@@ -307,7 +311,7 @@ Entry<LayerPtr> batch_norm_entry() {
                                .momentum = options.real("momentum"),
                                .epsilon = options.real("epsilon")});
           },
-          {{"BatchNormalization"}, read_batch_norm}};
+          {{"BatchNormalization"}, read_batch_norm, {"Add", "Sub", "Mul", "Div"}}};
 }
 
 }  // namespace zygos::nn

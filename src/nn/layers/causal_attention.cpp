@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/reading/attention.hpp"
 #include "nn/rows_view.hpp"
 #include "ops/attention/attention.hpp"
 
@@ -12,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 namespace zygos::nn {
 namespace {
@@ -194,198 +194,6 @@ class CausalAttention final : public Layer {
   CausalAttentionOptions options_;
   std::int64_t first_head_;
 };
-
-/// A product with a scalar, or several, taken apart.
-std::string unscaled(OnnxSource& source, std::string tensor, double& factor) {
-  for (const OnnxOperator* op = source.maker(tensor); op != nullptr; op = source.maker(tensor)) {
-    const auto operands = onnx_with_constant(source, *op);
-    const bool quotient = op->type == "Div" && operands && operands->computed == op->input(0);
-    if ((op->type != "Mul" && !quotient) || !operands || operands->constant->shape.size() != 1) {
-      break;
-    }
-    const double number = operands->constant->numbers().front();
-    factor *= quotient ? 1.0 / number : number;
-    tensor = operands->computed;
-  }
-  return tensor;
-}
-
-/// (length, length) that a softmax sees nothing of: far below all scores. `hides`: by element of
-/// the constant.
-bool hides_what_is_behind(const Shape& shape, const std::vector<bool>& hides) {
-  const std::size_t rank = shape.rank();
-  if (rank < 2 || shape.size() != shape[rank - 1] * shape[rank - 1]) {
-    return false;
-  }
-  const auto length = static_cast<std::size_t>(shape[rank - 1]);
-  for (std::size_t query = 0; query < length; ++query) {
-    for (std::size_t key = 0; key < length; ++key) {
-      if (hides[query * length + key] != (key > query)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-bool is_hidden(double added) { return added < -1e4; }
-
-/// The scores before their mask; nothing if that is no causal one.
-std::optional<std::string> unmasked(OnnxSource& source, const std::string& scores) {
-  const OnnxOperator* op = source.maker(scores);
-  if (op == nullptr) {
-    return std::nullopt;
-  }
-  std::vector<bool> hides;
-  if (op->type == "Add") {
-    const auto operands = onnx_with_constant(source, *op);
-    if (!operands) {
-      return std::nullopt;
-    }
-    for (const double added : operands->constant->numbers()) {
-      if (added != 0.0 && !is_hidden(added)) {
-        return std::nullopt;
-      }
-      hides.push_back(is_hidden(added));
-    }
-    return hides_what_is_behind(operands->constant->shape, hides)
-               ? std::optional(operands->computed)
-               : std::nullopt;
-  }
-  const OnnxConstant* condition = op->type == "Where" ? source.constant(op->input(0)) : nullptr;
-  if (condition == nullptr) {
-    return std::nullopt;
-  }
-  const auto if_true = onnx_scalar(source, op->input(1));
-  const auto if_false = onnx_scalar(source, op->input(2));
-  const auto hidden = if_true ? if_true : if_false;
-  if (!hidden || !is_hidden(*hidden)) {
-    return std::nullopt;
-  }
-  for (const double holds : condition->numbers()) {
-    hides.push_back((holds != 0.0) == if_true.has_value());
-  }
-  return hides_what_is_behind(condition->shape, hides) ? std::optional(op->input(if_true ? 2 : 1))
-                                                       : std::nullopt;
-}
-
-/// (heads, length, width), whatever other dimensions of 1 there are.
-struct Heads {
-  std::int64_t heads = 0;
-  std::int64_t length = 0;
-  std::int64_t width = 0;
-};
-
-Heads heads_of(const Shape& shape) {
-  const std::size_t rank = shape.rank();
-  if (rank < 2 || shape.size() == 0) {
-    return {};
-  }
-  return {shape.size() / (shape[rank - 1] * shape[rank - 2]), shape[rank - 2], shape[rank - 1]};
-}
-
-/// Where element (head, position, element) is in the layer before, of which each vector holds all
-/// queries, then keys, then values: part 0, 1 or 2.
-bool lies_in_part(const OnnxValue& value, const Heads& of, std::int64_t part, bool transposed) {
-  const std::int64_t units = of.heads * of.width;
-  if (value.sample != Shape{of.length, 3 * units} || value.shape.size() != of.length * units ||
-      value.order.size() != static_cast<std::size_t>(value.shape.size())) {
-    return false;
-  }
-  std::size_t i = 0;
-  for (std::int64_t head = 0; head < of.heads; ++head) {
-    for (std::int64_t row = 0; row < (transposed ? of.width : of.length); ++row) {
-      for (std::int64_t column = 0; column < (transposed ? of.length : of.width); ++column) {
-        const std::int64_t position = transposed ? column : row;
-        const std::int64_t element = transposed ? row : column;
-        if (value.order[i++] != position * 3 * units + part * units + head * of.width + element) {
-          return false;
-        }
-      }
-    }
-  }
-  return true;
-}
-
-/// softmax(mask(q k^T / sqrt(width))) v.
-struct Attention {
-  const OnnxOperator* product = nullptr;  ///< of queries and keys
-  double scale = 1.0;
-  double dropout = 0.0;
-  std::int64_t axis = -1;  ///< of the softmax
-};
-
-std::optional<Attention> attention_at(OnnxSource& source, const OnnxOperator& op) {
-  Attention found;
-  std::string weights = op.input(0);
-  if (const OnnxOperator* dropped = source.inner(weights, "Dropout")) {
-    weights = dropped->input(0);
-    found.dropout = onnx_dropout_rate(source, *dropped);
-  }
-  const OnnxOperator* softmax = source.inner(weights, "Softmax");
-  if (softmax == nullptr) {
-    return std::nullopt;
-  }
-  found.axis = softmax->integer("axis", -1);
-  const auto scores = unmasked(source, unscaled(source, softmax->input(0), found.scale));
-  found.product = scores ? source.inner(unscaled(source, *scores, found.scale), "MatMul") : nullptr;
-  if (found.product == nullptr) {
-    throw UsageError(
-        "it is attention, but without a constant causal mask between scores and softmax; "
-        "causal_attention is the only layer of attention");
-  }
-  return found;
-}
-
-/// Where element (head, position, element) of the heads is in (length, heads x width).
-std::vector<std::int64_t> order_of(const Heads& heads) {
-  std::vector<std::int64_t> order;
-  for (std::int64_t head = 0; head < heads.heads; ++head) {
-    for (std::int64_t i = 0; i < heads.length * heads.width; ++i) {
-      order.push_back((i / heads.width) * heads.heads * heads.width + head * heads.width +
-                      i % heads.width);
-    }
-  }
-  return order;
-}
-
-/// However queries, keys and values come out of the layer before.
-std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOperator& op) {
-  const auto found = attention_at(source, op);
-  if (!found) {
-    return std::nullopt;
-  }
-  double scale = found->scale;
-  const OnnxValue query = source.value(unscaled(source, found->product->input(0), scale));
-  const OnnxValue key = source.value(unscaled(source, found->product->input(1), scale));
-  const OnnxValue value = source.value(op.input(1));
-  const Heads heads = heads_of(query.shape);
-  if (query.layer != key.layer || query.layer != value.layer ||
-      !lies_in_part(query, heads, 0, false) || !lies_in_part(key, heads, 1, true) ||
-      !lies_in_part(value, heads, 2, false)) {
-    throw UsageError(
-        "it is attention, but its queries, keys and values are not one layer's output of (length, "
-        "3 "
-        "x heads x width), side by side in this order");
-  }
-  if (found->axis != -1 && found->axis + 1 != static_cast<std::int64_t>(query.shape.rank())) {
-    throw UsageError("it is attention whose softmax is along axis " + std::to_string(found->axis) +
-                     "; it must be the last one, of the keys");
-  }
-  const double usual = 1.0 / std::sqrt(static_cast<double>(heads.width));
-  if (std::abs(scale - usual) > 1e-5 * usual) {
-    throw UsageError("it is attention whose scores are multiplied by " + onnx_text(scale) +
-                     "; causal_attention has one over the square root of the width, " +
-                     onnx_text(usual));
-  }
-  OnnxLayer layer{.inputs = {{op.input(1)}}, .shape = query.shape, .order = order_of(heads)};
-  layer.inputs[0].any_order = true;
-  onnx_add_option(layer, "heads", std::array{heads.heads}, 1);
-  if (found->dropout > 0.0) {
-    layer.options.emplace_back("dropout", onnx_text(found->dropout));
-  }
-  return layer;
-}
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "zygos/tensor/views.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace zygos::nn {
 namespace {
@@ -138,46 +139,96 @@ std::vector<std::int64_t> axes_of(OnnxSource& source, const OnnxOperator& op) {
 /// Whether `op` is of the type; null is of none.
 bool is(const OnnxOperator* op, std::string_view type) { return op != nullptr && op->type == type; }
 
-/// (x - mean) / sqrt(variance + epsilon) gain + shift as an operator each, as PyTorch writes it for
-/// versions before 17.
-std::optional<OnnxLayer> read_steps(OnnxSource& source, const OnnxOperator& op) {
-  const auto shift = onnx_with_constant(source, op);
-  const OnnxOperator* product = shift ? source.maker(shift->computed) : nullptr;
-  const auto gain = is(product, "Mul") ? onnx_with_constant(source, *product) : std::nullopt;
-  const OnnxOperator* quotient = gain ? source.maker(gain->computed) : nullptr;
-  const OnnxOperator* centred = is(quotient, "Div") ? source.maker(quotient->input(0)) : nullptr;
-  const OnnxOperator* root = is(quotient, "Div") ? source.maker(quotient->input(1)) : nullptr;
-  const OnnxOperator* sum = is(root, "Sqrt") ? source.maker(root->input(0)) : nullptr;
-  const auto variance = is(sum, "Add") ? onnx_with_constant(source, *sum) : std::nullopt;
-  const OnnxOperator* mean = is(centred, "Sub") ? source.maker(centred->input(1)) : nullptr;
-  const OnnxOperator* mean_square = variance ? source.maker(variance->computed) : nullptr;
-  if (!is(mean, "ReduceMean") || !is(mean_square, "ReduceMean") ||
-      mean->input(0) != centred->input(0) || variance->constant->shape.size() != 1) {
-    return std::nullopt;
+/// Whether the operator is the mean along the last of the axes, which stays with an extent of 1.
+bool is_mean_of_last(OnnxSource& source, const OnnxOperator* op, std::size_t rank) {
+  if (!is(op, "ReduceMean") || op->integer("keepdims", 1) != 1) {
+    return false;
   }
-  const OnnxOperator* square = source.maker(mean_square->input(0));
+  const auto axes = axes_of(source, *op);
+  return axes.size() == 1 && (axes[0] == -1 || axes[0] == static_cast<std::int64_t>(rank) - 1);
+}
+
+/// The tensor whose elements a tensor is the squares of; empty: it is something else.
+std::string squared_in(OnnxSource& source, const std::string& tensor) {
+  const OnnxOperator* square = source.maker(tensor);
   const bool by_power = is(square, "Pow") && onnx_scalar(source, square->input(1)) == 2.0;
-  if (!by_power && !(is(square, "Mul") && square->input(0) == square->input(1))) {
+  const bool by_product = is(square, "Mul") && square->input(0) == square->input(1);
+  return by_power || by_product ? square->input(0) : std::string();
+}
+
+/// The tensor that another is the square root of; empty: it is something else.
+std::string rooted_in(OnnxSource& source, const std::string& tensor) {
+  const OnnxOperator* root = source.maker(tensor);
+  const bool by_power = is(root, "Pow") && onnx_scalar(source, root->input(1)) == 0.5;
+  return is(root, "Sqrt") || by_power ? root->input(0) : std::string();
+}
+
+/// (x - mean) / sqrt(variance + epsilon).
+struct Standardised {
+  std::string x;
+  double epsilon = 0.0;
+};
+
+std::optional<Standardised> standardised_by(OnnxSource& source, const OnnxOperator* quotient) {
+  const OnnxOperator* centred = is(quotient, "Div") ? source.maker(quotient->input(0)) : nullptr;
+  if (!is(centred, "Sub")) {
     return std::nullopt;
   }
-  const OnnxValue& x = source.value(centred->input(0));
-  const std::int64_t last = static_cast<std::int64_t>(x.shape.rank()) - 1;
-  for (const OnnxOperator* one : {mean, mean_square}) {
-    const auto axes = axes_of(source, *one);
-    if (axes.size() != 1 || (axes[0] != -1 && axes[0] != last)) {
-      return std::nullopt;
-    }
+  const OnnxOperator* sum = source.maker(rooted_in(source, quotient->input(1)));
+  const auto variance = is(sum, "Add") ? onnx_with_constant(source, *sum) : std::nullopt;
+  if (!variance || variance->constant->shape.size() != 1) {
+    return std::nullopt;
   }
-  const std::int64_t width = x.shape.dimensions().back();
-  OnnxLayer layer =
-      layer_norm_of(source, centred->input(0), width, variance->constant->numbers().front());
-  layer.parameters = {onnx_along_last(*gain->constant, width),
-                      onnx_along_last(*shift->constant, width)};
+  const OnnxOperator* mean = source.maker(centred->input(1));
+  const OnnxOperator* mean_square = source.maker(variance->computed);
+  if (!is(mean, "ReduceMean") || !is(mean_square, "ReduceMean") ||
+      mean->input(0) != centred->input(0)) {
+    return std::nullopt;
+  }
+  // Of the same difference, which exporters may compute twice.
+  const std::string squared = squared_in(source, mean_square->input(0));
+  const OnnxOperator* again = source.maker(squared);
+  if (squared != quotient->input(0) && (!is(again, "Sub") || again->inputs != centred->inputs)) {
+    return std::nullopt;
+  }
+  const std::size_t rank = source.value(centred->input(0)).shape.rank();
+  if (rank == 0 || !is_mean_of_last(source, mean, rank) ||
+      !is_mean_of_last(source, mean_square, rank)) {
+    return std::nullopt;
+  }
+  return Standardised{centred->input(0), variance->constant->numbers().front()};
+}
+
+bool lies_along_last(const Shape& shape, std::int64_t width) {
+  return shape.size() == width && shape.rank() > 0 && shape.dimensions().back() == width;
+}
+
+/// Standardised, times a gain, plus a shift, as an operator each, as PyTorch writes it for versions
+/// before 17; the gain, the shift or both may be missing.
+std::optional<OnnxLayer> read_steps(OnnxSource& source, const OnnxOperator& op) {
+  const auto shift = op.type == "Add" ? onnx_with_constant(source, op) : std::nullopt;
+  const OnnxOperator* before = shift ? source.maker(shift->computed) : &op;
+  const auto gain = is(before, "Mul") ? onnx_with_constant(source, *before) : std::nullopt;
+  const auto found = standardised_by(source, gain ? source.maker(gain->computed) : before);
+  if (!found) {
+    return std::nullopt;
+  }
+  const std::int64_t width = source.value(found->x).shape.dimensions().back();
+  OnnxLayer layer = layer_norm_of(source, found->x, width, found->epsilon);
+  const DType dtype = gain ? gain->constant->dtype : shift ? shift->constant->dtype : DType::f32;
+  for (const auto& [given, usual] : {std::pair(&gain, 1.0), std::pair(&shift, 0.0)}) {
+    const std::vector<double> alike(static_cast<std::size_t>(width), usual);
+    if (*given && !lies_along_last((*given)->constant->shape, width)) {
+      return std::nullopt;  // one for each position, say: another layer behind this one
+    }
+    layer.parameters.push_back(*given ? onnx_along_last(*(*given)->constant, width)
+                                      : onnx_constant("", dtype, Shape{width}, alike));
+  }
   return layer;
 }
 
 std::optional<OnnxLayer> read_layer_norm(OnnxSource& source, const OnnxOperator& op) {
-  if (op.type == "Add") {
+  if (op.type != "LayerNormalization") {
     return read_steps(source, op);
   }
   const Shape& shape = source.value(op.input(0)).shape;
@@ -213,7 +264,7 @@ Entry<LayerPtr> layer_norm_entry() {
   schema.real("epsilon", "Epsilon added to the variance.").above(0.0).fallback(1e-5);
   return {schema,
           [](const deck::Section& options) { return layer_norm(options.real("epsilon")); },
-          {{"LayerNormalization", "Add"}, read_layer_norm}};
+          {{"LayerNormalization", "Add", "Mul", "Div"}, read_layer_norm}};
 }
 
 }  // namespace zygos::nn

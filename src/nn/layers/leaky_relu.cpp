@@ -11,6 +11,7 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace zygos::nn {
@@ -85,9 +86,23 @@ class LeakyRelu final : public Layer {
   double slope_;
 };
 
+/// A PRelu has its slopes as weights, which training would change: one number is a slope here.
+double slope_of(OnnxSource& source, const OnnxOperator& op) {
+  if (op.type == "LeakyRelu") {
+    return op.real("alpha", 0.01);
+  }
+  const OnnxConstant* slopes = source.constant(op.input(1));
+  const std::vector<double> numbers = slopes == nullptr ? std::vector<double>{} : slopes->numbers();
+  if (numbers.empty() || std::ranges::count(numbers, numbers.front()) != std::ssize(numbers)) {
+    throw UsageError(
+        "its slopes are not one constant; leaky_relu has the same slope for all channels");
+  }
+  return numbers.front();
+}
+
 std::optional<OnnxLayer> read_leaky_relu(OnnxSource& source, const OnnxOperator& op) {
   return OnnxLayer{.inputs = {{op.input(0)}},
-                   .options = {{"slope", onnx_text(op.real("alpha", 0.01))}},
+                   .options = {{"slope", onnx_text(slope_of(source, op))}},
                    .shape = source.value(op.input(0)).shape};
 }
 
@@ -105,7 +120,7 @@ Entry<LayerPtr> leaky_relu_entry() {
       .below(1.0);
   return {schema,
           [](const deck::Section& options) { return leaky_relu(options.real("slope")); },
-          {{"LeakyRelu"}, read_leaky_relu}};
+          {{"LeakyRelu", "PRelu"}, read_leaky_relu}};
 }
 
 }  // namespace zygos::nn

@@ -109,6 +109,9 @@ std::optional<OnnxLayer> read_positions(OnnxSource& source, const OnnxOperator& 
   Shape sample = x.sample;
   if (sample.rank() < 2) {
     sample = x.shape.without_leading();
+    if (sample.rank() < 2) {
+      return std::nullopt;  // no sequence of vectors
+    }
     layer.inputs[0].sample = sample;
   }
   layer.parameters.push_back(onnx_reshaped(*operands->constant, sample));
