@@ -95,6 +95,75 @@ class BlockInSteps(Block):
         return torch.dropout(functional.softmax(scores, -1), 0.1, False) @ v
 
 
+class Attention(nn.Module):
+    """Queries, keys and values of layers of their own, or of one that has them head by head; some with fewer heads of keys."""
+
+    def __init__(self, kind, units=16, heads=4):
+        super().__init__()
+        self.kind, self.heads = kind, heads
+        self.shared = 2 if kind == "grouped" else heads
+        self.query, self.projection = nn.Linear(units, units), nn.Linear(units, units)
+        self.key = nn.Linear(units, units * self.shared // heads, bias=False)
+        self.value = nn.Linear(units, units * self.shared // heads)
+        self.all = nn.Linear(units, 3 * units)
+        self.register_buffer("mask", torch.tril(torch.ones(8, 8)).bool())
+
+    def parts(self, x):
+        batch, length, units = x.shape
+        width = units // self.heads
+        if self.kind == "by_head":
+            return self.all(x).view(batch, length, self.heads, 3 * width).transpose(1, 2).split(width, -1)
+        q = self.query(x).view(batch, length, self.heads, width).transpose(1, 2)
+        k, v = (layer(x).view(batch, length, self.shared, width).transpose(1, 2) for layer in (self.key, self.value))
+        if self.kind == "grouped":
+            k, v = (part[:, :, None].expand(batch, self.shared, 2, length, width).reshape(batch, self.heads, length, width)
+                    for part in (k, v))
+        return q, k, v
+
+    def forward(self, x):
+        batch, length, units = x.shape
+        q, k, v = self.parts(x)
+        if self.kind == "masked":
+            y = functional.scaled_dot_product_attention(q, k, v, attn_mask=self.mask)
+        elif self.kind == "filled":
+            scores = (q @ k.transpose(-2, -1) / math.sqrt(units // self.heads)).masked_fill(~self.mask, -1e4)
+            y = functional.softmax(scores, -1) @ v
+        else:
+            y = functional.scaled_dot_product_attention(q, k, v, is_causal=True, scale=1.0 if self.kind == "unscaled" else None)
+        return x + self.projection(y.transpose(1, 2).reshape(batch, length, units))
+
+
+class Scaled(nn.Module):
+    """Images that the model standardises itself, a factor for each channel, and layers of PyTorch in forms of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.tensor([0.4, 0.5, 0.6]).view(1, 3, 1, 1))
+        self.register_buffer("deviation", torch.tensor([0.2, 0.3, 0.4]).view(1, 3, 1, 1))
+        self.factor = nn.Parameter(torch.randn(8, 1, 1))
+        self.conv1, self.conv2 = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
+        self.prelu = nn.PReLU()
+        self.classifier = nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = self.prelu(self.conv1((x - self.mean) / self.deviation))
+        x = x + self.factor * self.conv2(functional.avg_pool2d(x, 3, stride=1, padding=1))
+        return self.classifier(x.clamp(min=0).amax((2, 3)))
+
+
+class Sentence(nn.Module):
+    """The mean of a sequence's vectors, normalised without weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.norm = nn.Embedding(20, 16), nn.LayerNorm(16, elementwise_affine=False)
+        self.scale = nn.Parameter(torch.randn(16))
+        self.head = nn.Linear(16, 3)
+
+    def forward(self, ids):
+        return self.head((self.scale * self.norm(self.tokens(ids))).mean(1))
+
+
 class EncoderLayer(nn.Module):
     """PyTorch's own layer, which has its sequences first inside, with a causal mask."""
 
@@ -166,6 +235,12 @@ def torch_models():
     yield "unet", UNet(), torch.randn(2, 1, 16, 16)
     yield "block", Block(), torch.randn(2, 8, 16)
     yield "block_in_steps", BlockInSteps(), torch.randn(2, 8, 16)
+    for kind in ("separate", "by_head", "grouped", "masked", "filled", "unscaled"):
+        yield "attention_" + kind, Attention(kind), torch.randn(2, 8, 16)
+    yield "scaled", Scaled(), torch.randn(2, 3, 12, 12)
+    yield "sentence", Sentence(), torch.randint(0, 20, (2, 8))
+    yield "larger_lines", nn.Sequential(
+        nn.Conv1d(3, 4, 3), nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1)), torch.randn(2, 3, 12)
     yield "encoder_layer", EncoderLayer(), torch.randn(2, 8, 16)
     yield "decoder", Decoder(), torch.randint(0, 20, (2, 8))
     yield "larger", Larger(), image
@@ -256,8 +331,22 @@ def write_one(file):
           {"k": normal(2, 1, 3, 3), "b": normal(2), "to": numpy.array([1, 32]), "w": normal(32, 3)}, [1, 6, 6], 2, batch=1)
 
 
+def write_steps(file):
+    """Version 13: layer normalisation in steps without a shift, and local response normalisation as PyTorch has it."""
+    write(file, [node("ReduceMean", ["x"], ["mean"], axes=[-1]), node("Sub", ["x", "mean"], ["c"]),
+                 node("Pow", ["c", "two"], ["sq"]), node("ReduceMean", ["sq"], ["var"], axes=[-1]),
+                 node("Add", ["var", "eps"], ["ve"]), node("Sqrt", ["ve"], ["sd"]), node("Div", ["c", "sd"], ["n"]),
+                 node("Mul", ["n", "g"], ["ln"]), node("Mul", ["ln", "ln"], ["s"]), node("Reshape", ["s", "volume"], ["v"]),
+                 node("Pad", ["v", "pads"], ["p"]), node("AveragePool", ["p"], ["a"], kernel_shape=[3, 1, 1]),
+                 node("Squeeze", ["a", "one"], ["q"]), node("Mul", ["q", "alpha"], ["m"]), node("Add", ["m", "k"], ["t"]),
+                 node("Pow", ["t", "beta"], ["d"]), node("Div", ["ln", "d"], ["y"])],
+          {"two": numpy.float32(2), "eps": numpy.float32(1e-5), "g": normal(6), "volume": numpy.array([-1, 1, 4, 5, 6]),
+           "pads": numpy.array([0, 0, 1, 0, 0, 0, 0, 1, 0, 0]), "one": numpy.array([1]), "alpha": numpy.float32(0.5),
+           "k": numpy.float32(2), "beta": numpy.float32(0.75)}, [4, 5, 6], 4, opset=13)
+
+
 BY_HAND = {"gemms": write_gemms, "channels_last": write_channels_last, "padded": write_padded, "early": write_early,
-           "one": write_one}
+           "one": write_one, "steps": write_steps}
 
 
 def written_models(folder, names):

@@ -53,6 +53,7 @@ class OnnxModel {
     return constant(name, Shape{}, {value});
   }
 
+  const load::OnnxFile& file() const { return file_; }
   load::ReadModel read() const { return load::ModelReading(file_).read(); }
 
   /// What the layers are, in one line: "dense units=3; relu".
@@ -63,6 +64,7 @@ class OnnxModel {
       for (const auto& [key, value] : layer.options) {
         all += " " + key + "=" + value;
       }
+      all += layer.frozen ? " frozen" : "";
     }
     return all;
   }

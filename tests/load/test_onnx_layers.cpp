@@ -297,7 +297,7 @@ TEST_CASE("An operator that is no layer is named, and so are those that are") {
   model.add("Cos", {"x"}, {"y"});
   CHECK_REFUSED(model,
                 "operator Cos 'y_node': no layer of Zygos computes it. Layers are read from "
-                "Add, AveragePool, BatchNormalization, Concat, Conv,");
+                "Add, AveragePool, BatchNormalization, Clip, Concat, Conv,");
 
   OnnxModel known(Shape{2});
   known.add("MatMul", {"x", "x"}, {"y"});

@@ -2,22 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What Zygos writes as ONNX it reads by its operators alone, without the deck in the metadata.
+#include "onnx_file.hpp"
 #include "support/temporary_folder.hpp"
 
+#include "zygos/io/dataset.hpp"
 #include "zygos/load/data.hpp"
+#include "zygos/load/data_facts.hpp"
 #include "zygos/load/exchange.hpp"
 #include "zygos/load/graph.hpp"
 
-#include <Kokkos_Core.hpp>
-
 #include <catch2/catch_message.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <string>
 #include <utility>
@@ -91,17 +94,6 @@ std::vector<float> inputs_of(const graph::Graph& graph, std::mt19937& random) {
   return inputs;
 }
 
-std::vector<float> predicted(const load::SavedModel& saved, std::vector<float> inputs) {
-  using Rows = Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::HostSpace,
-                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  infer::Model model = load::model_of(saved, {.dtype = DType::f32});
-  std::vector<float> outputs(
-      static_cast<std::size_t>(samples * model.graph().output_shape().size()));
-  model.predict(Kokkos::OpenMP(2), Rows(inputs.data(), samples, inputs.size() / samples),
-                Rows(outputs.data(), samples, outputs.size() / samples));
-  return outputs;
-}
-
 void strip_metadata(const fs::path& file) {
   onnx::ModelProto model;
   {
@@ -132,9 +124,43 @@ TEST_CASE("The model of every deck that ships is read back from the operators of
     CHECK(read.graph.parameter_count() == saved.graph.parameter_count());
     CHECK(read.graph.output_shape() == saved.graph.output_shape());
     const std::vector<float> inputs = inputs_of(saved.graph, random);
-    const std::vector<float> expected = predicted(saved, inputs);
-    CHECK(predicted(read, inputs) == expected);  // the same layers: the same bits
+    const std::vector<float> expected = test::predicted(saved, inputs, samples);
+    CHECK(test::predicted(read, inputs, samples) == expected);  // the same layers: the same bits
     fs::remove(file);
+  }
+}
+
+TEST_CASE("Standardised inputs and targets with units are read back as frozen scales") {
+  const test::TemporaryFolder folder("onnx-standards");
+  const fs::path file = folder.path() / "model.onnx";
+  std::mt19937 random(11);  // NOLINT: the same numbers in every run
+  load::SavedModel saved = saved_model("inputs/iris.yaml", random);
+  REQUIRE(saved.graph.input_shape() == Shape{4});
+  REQUIRE(saved.graph.output_shape() == Shape{3});
+  const std::vector<float> inputs = inputs_of(saved.graph, random);
+  const std::vector<float> as_they_are = test::predicted(saved, inputs, samples);
+  io::Dataset data;
+  data.input_standards =
+      std::make_shared<Standards>(Standards{{0.5, -0.25, 100.0, 0.0}, {2.0, 0.125, 50.0, 1.0}});
+  data.target_standards =
+      std::make_shared<Standards>(Standards{{10.0, 0.0, -3.0}, {4.0, 0.5, 1.0}});
+  load::add_data_facts(data, saved.checkpoint.facts);
+  load::export_model(saved, file);
+  strip_metadata(file);
+
+  const load::SavedModel read = load::import_model(file);
+
+  const auto is_frozen = [](const graph::Node& node) {
+    return node.layer->type() == "batch_norm" && node.frozen;
+  };
+  CHECK(is_frozen(read.graph.nodes().front()));
+  CHECK(is_frozen(read.graph.nodes().back()));
+  CHECK(std::ranges::count_if(read.graph.nodes(), is_frozen) == 2);
+  const std::vector<float> expected = test::predicted(saved, inputs, samples);
+  REQUIRE(expected != as_they_are);  // the standards count
+  const std::vector<float> found = test::predicted(read, inputs, samples);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK_THAT(found[i], Catch::Matchers::WithinAbs(expected[i], 5e-5));
   }
 }
 

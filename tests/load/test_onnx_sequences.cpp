@@ -40,6 +40,40 @@ TEST_CASE("A LayerNormalization, as one operator and in steps") {
   CHECK(elements_of(steps.read(), 0, 0) == Numbers{1, 2, 3, 4});
 }
 
+TEST_CASE("A LayerNormalization in steps without its gain, its shift or both") {
+  const auto steps = [](const std::string& squared, const std::string& power = "half") {
+    OnnxModel model(Shape{5, 2});
+    model.scalar("two", 2).scalar("half", 0.5).scalar("eps", 0.5);
+    const std::map<std::string, nn::OnnxOperator::Attribute> last{{"axes", Integers{2}}};
+    model.add("ReduceMean", {"x"}, {"mean"}, last).add("Sub", {"x", "mean"}, {"c"});
+    model.add("Sub", {"x", "mean"}, {"again"}).add("Pow", {squared, "two"}, {"sq"});
+    model.add("ReduceMean", {"sq"}, {"var"}, last).add("Add", {"eps", "var"}, {"ve"});
+    return model.add("Pow", {"ve", power}, {"sd"}).add("Div", {"c", "sd"}, {"n"});
+  };
+  CHECK(steps("c").text() == "layer_norm epsilon=0.5");
+  CHECK(elements_of(steps("again").read(), 0, 0) == Numbers{1, 1});
+  CHECK(elements_of(steps("again").read(), 0, 1) == Numbers{0, 0});
+
+  OnnxModel no_shift = steps("c");
+  no_shift.constant("g", Shape{2}, {3, 4}).add("Mul", {"n", "g"}, {"y"});
+  CHECK(no_shift.text() == "layer_norm epsilon=0.5");
+  CHECK(elements_of(no_shift.read(), 0, 0) == Numbers{3, 4});
+  CHECK(elements_of(no_shift.read(), 0, 1) == Numbers{0, 0});
+
+  OnnxModel no_gain = steps("c");
+  no_gain.constant("b", Shape{2}, {3, 4}).add("Add", {"n", "b"}, {"y"});
+  CHECK(elements_of(no_gain.read(), 0, 0) == Numbers{1, 1});
+  CHECK(elements_of(no_gain.read(), 0, 1) == Numbers{3, 4});
+
+  OnnxModel positions = steps("c");
+  positions.counted("p", Shape{5, 2}).add("Add", {"n", "p"}, {"y"});
+  CHECK(positions.text() == "layer_norm epsilon=0.5; positions");
+
+  // The mean square of x is no variance, and a power of 2 no root.
+  CHECK_REFUSED(steps("x"), "operator Div 'n_node': with these inputs it is part of no layer");
+  CHECK_REFUSED(steps("c", "two"), "operator Div 'n_node': with these inputs it is part of no");
+}
+
 TEST_CASE("A gelu, as one operator and by the error function in any order") {
   OnnxModel one(Shape{3});
   one.add("Gelu", {"x"}, {"y"});

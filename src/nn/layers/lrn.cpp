@@ -11,7 +11,11 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace zygos::nn {
 namespace {
@@ -108,7 +112,83 @@ class Lrn final : public Layer {
   LrnOptions options_;
 };
 
+/// The options of lrn, as ONNX counts them.
+struct FoundLrn {
+  std::int64_t size = 0;
+  double alpha = 0.0;
+  double beta = 0.0;
+  double k = 0.0;
+};
+
+/// What computes a tensor but for its shape.
+const OnnxOperator* maker_of_elements(OnnxSource& source, const std::string& tensor) {
+  const OnnxOperator* op = source.maker(tensor);
+  while (op != nullptr && (op->type == "Reshape" || op->type == "Squeeze" ||
+                           op->type == "Unsqueeze" || op->type == "Identity")) {
+    op = source.maker(op->input(0));
+  }
+  return op;
+}
+
+/// Over how many channels the tensor is the mean square of x, the own one in the middle; 0: it is
+/// something else. As PyTorch writes it: a mean over the depth of volumes of one channel.
+std::int64_t size_of_mean_square(OnnxSource& source, const OnnxOperator* pool,
+                                 const std::string& x) {
+  const OnnxOperator* pad = pool != nullptr ? maker_of_elements(source, pool->input(0)) : nullptr;
+  const OnnxOperator* square = pad != nullptr ? maker_of_elements(source, pad->input(0)) : nullptr;
+  if (square == nullptr || pool->type != "AveragePool" || pad->type != "Pad" ||
+      square->type != "Mul" || square->input(0) != x || square->input(1) != x) {
+    return 0;
+  }
+  const double value = onnx_scalar(source, pad->input(2)).value_or(0.0);
+  const OnnxConstant* pads =
+      value == 0.0 && pad->text("mode", "constant") == "constant" && pad->input(3).empty()
+          ? source.constant(pad->input(1))
+          : nullptr;
+  const std::vector<std::int64_t> kernel = pool->integers("kernel_shape");
+  if (pads == nullptr || kernel.empty() || kernel.front() % 2 != 1 ||
+      std::ranges::any_of(std::span(kernel).subspan(1), [](auto extent) { return extent != 1; })) {
+    return 0;
+  }
+  // Behind batch and channel, on both sides of the depth.
+  const std::size_t rank = kernel.size() + 2;
+  std::vector<std::int64_t> expected(2 * rank, 0);
+  expected[2] = expected[rank + 2] = kernel.front() / 2;
+  const auto is_zero = [](std::int64_t count) { return count == 0; };
+  const bool plain = std::ranges::all_of(pool->integers("pads"), is_zero) &&
+                     std::ranges::all_of(pool->integers("strides"), [](auto s) { return s == 1; });
+  return plain && pads->integers() == expected ? kernel.front() : 0;
+}
+
+/// x / (k + alpha mean square)^beta in steps.
+std::optional<FoundLrn> found_in_steps(OnnxSource& source, const OnnxOperator& quotient) {
+  const OnnxOperator* power = source.inner(quotient.input(1), "Pow");
+  const auto beta = power != nullptr ? onnx_scalar(source, power->input(1)) : std::nullopt;
+  const OnnxOperator* sum = beta ? source.inner(power->input(0), "Add") : nullptr;
+  const auto k = sum != nullptr ? onnx_with_constant(source, *sum) : std::nullopt;
+  const OnnxOperator* product = k ? source.inner(k->computed, "Mul") : nullptr;
+  const auto alpha = product != nullptr ? onnx_with_constant(source, *product) : std::nullopt;
+  if (!alpha || alpha->constant->shape.size() != 1 || k->constant->shape.size() != 1) {
+    return std::nullopt;
+  }
+  const std::int64_t size =
+      size_of_mean_square(source, maker_of_elements(source, alpha->computed), quotient.input(0));
+  if (size == 0) {
+    return std::nullopt;
+  }
+  return FoundLrn{size, alpha->constant->numbers().front(), *beta, k->constant->numbers().front()};
+}
+
 std::optional<OnnxLayer> read_lrn(OnnxSource& source, const OnnxOperator& op) {
+  const LrnOptions usual;
+  std::optional<FoundLrn> found = FoundLrn{op.integer("size", usual.size), op.real("alpha", 1e-4),
+                                           op.real("beta", 0.75), op.real("bias", 1.0)};
+  if (op.type == "Div") {
+    found = found_in_steps(source, op);
+    if (!found) {
+      return std::nullopt;
+    }
+  }
   const OnnxValue& x = source.value(op.input(0));
   if (x.shape.rank() < 2 || x.shape[0] != 1) {
     throw UsageError("its input is " + x.shape.text() +
@@ -118,11 +198,10 @@ std::optional<OnnxLayer> read_lrn(OnnxSource& source, const OnnxOperator& op) {
   if (x.sample.rank() == 0 || x.sample[0] != x.shape[1]) {
     layer.inputs[0].sample = x.shape.without_leading();
   }
-  const LrnOptions usual;
-  layer.options = {{"size", std::to_string(op.integer("size", usual.size))},
-                   {"alpha", onnx_text(op.real("alpha", 1e-4))},
-                   {"beta", onnx_text(op.real("beta", 0.75))},
-                   {"k", onnx_text(op.real("bias", 1.0))}};
+  layer.options = {{"size", std::to_string(found->size)},
+                   {"alpha", onnx_text(found->alpha)},
+                   {"beta", onnx_text(found->beta)},
+                   {"k", onnx_text(found->k)}};
   return layer;
 }
 
@@ -155,7 +234,7 @@ Entry<LayerPtr> lrn_entry() {
                         .beta = options.real("beta"),
                         .k = options.real("k")});
           },
-          {{"LRN"}, read_lrn}};
+          {{"LRN", "Div"}, read_lrn}};
 }
 
 }  // namespace zygos::nn
