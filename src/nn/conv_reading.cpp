@@ -154,6 +154,13 @@ std::optional<OnnxLayer> transposed_over_lines(OnnxSource& source, const OnnxOpe
   }
   OnnxWindow window = window_of(*found, input, shape);
   const auto behind = found->conv->integers("output_padding", {0});
+  const std::int64_t most = std::int64_t{1} << 30;
+  if (behind.size() != 1 || behind[0] > most || window.stride[0] > most ||
+      window.dilation[0] > most || window.padding[0] > most) {
+    throw UsageError(
+        "its strides, dilations, pads and output_padding are not one number of up to "
+        "2^30 each");
+  }
   const std::int64_t outputs = (shape[2] - 1) * window.stride[0] - 2 * window.padding[0] +
                                window.dilation[0] * (window.kernel[0] - 1) + behind.front() + 1;
   for (auto* values : {&window.kernel, &window.stride, &window.dilation}) {

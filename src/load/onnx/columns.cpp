@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load/onnx/columns.hpp"
 
+#include "load/onnx/movement.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,6 +107,7 @@ std::optional<ReadLayer> dense_with_columns(const std::vector<ReadLayer>& layers
   const ReadLayer& first = *sources.at(columns.front().layer).layer;
   const nn::OnnxConstant& weights = first.parameters.front().second;
   const auto rows = static_cast<std::size_t>(weights.shape[0]);
+  require_moderate(Shape{weights.shape[0], std::ssize(columns)});
   const bool has_bias =
       std::ranges::any_of(sources, [](const auto& source) { return !source.second.bias.empty(); });
   std::vector<double> kernel(rows * columns.size());

@@ -13,6 +13,8 @@
 namespace zygos::nn {
 namespace {
 
+constexpr std::int64_t most_elements = std::int64_t{1} << 28;
+
 /// Whether a constant has an element for every element of a tensor, by broadcasting.
 bool broadcasts_to(const Shape& constant, const Shape& shape) {
   if (constant.rank() > shape.rank()) {
@@ -102,6 +104,10 @@ std::optional<OnnxLayer> read_constant_scale(OnnxSource& source, const OnnxOpera
   const OnnxValue& x = source.value(operands->computed);
   if (x.shape.rank() < 2 || x.shape[0] != 1 || !broadcasts_to(constant.shape, x.shape)) {
     return std::nullopt;
+  }
+  if (x.shape.size() == 0 || x.shape.size() > most_elements) {
+    throw UsageError("its input is " + x.shape.text() +
+                     "; it is read for up to 2^28 elements of a sample");
   }
   std::vector<double> numbers = broadcast(constant, x.shape);
   if (op.type == "Div" && std::ranges::count(numbers, 0.0) > 0) {
