@@ -87,7 +87,7 @@ class LeakyRelu final : public Layer {
 };
 
 /// A PRelu has its slopes as weights, which training would change: one number is a slope here.
-double slope_of(OnnxSource& source, const OnnxOperator& op) {
+double leaky_relu_slope(OnnxSource& source, const OnnxOperator& op) {
   if (op.type == "LeakyRelu") {
     return op.real("alpha", 0.01);
   }
@@ -102,7 +102,7 @@ double slope_of(OnnxSource& source, const OnnxOperator& op) {
 
 std::optional<OnnxLayer> read_leaky_relu(OnnxSource& source, const OnnxOperator& op) {
   return OnnxLayer{.inputs = {{op.input(0)}},
-                   .options = {{"slope", onnx_text(slope_of(source, op))}},
+                   .options = {{"slope", onnx_text(leaky_relu_slope(source, op))}},
                    .shape = source.value(op.input(0)).shape};
 }
 

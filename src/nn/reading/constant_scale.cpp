@@ -13,7 +13,7 @@
 namespace zygos::nn {
 namespace {
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 28;
+constexpr std::int64_t max_elements = std::int64_t{1} << 28;
 
 /// Whether a constant has an element for every element of a tensor, by broadcasting.
 bool broadcasts_to(const Shape& constant, const Shape& shape) {
@@ -105,7 +105,7 @@ std::optional<OnnxLayer> read_constant_scale(OnnxSource& source, const OnnxOpera
   if (x.shape.rank() < 2 || x.shape[0] != 1 || !broadcasts_to(constant.shape, x.shape)) {
     return std::nullopt;
   }
-  if (x.shape.size() == 0 || x.shape.size() > most_elements) {
+  if (x.shape.size() == 0 || x.shape.size() > max_elements) {
     throw UsageError("its input is " + x.shape.text() +
                      "; it is read for up to 2^28 elements of a sample");
   }

@@ -11,7 +11,7 @@ namespace {
 
 /// Below all that a layer computes.
 constexpr double lowest_number = -1e30;
-constexpr std::int64_t most_padding = std::int64_t{1} << 30;
+constexpr std::int64_t max_padding = std::int64_t{1} << 30;
 
 bool is_with(double value, PaddedWith with) {
   return with == PaddedWith::zeros ? value == 0.0 : value <= lowest_number;
@@ -36,7 +36,7 @@ PaddedInput padded_input(OnnxSource& source, const OnnxOperator& op, std::size_t
   const bool none = std::ranges::all_of(pads, [](std::int64_t count) { return count == 0; });
   const auto rank = static_cast<std::ptrdiff_t>(axes + 2);
   const bool adds = std::ranges::all_of(
-      pads, [](std::int64_t count) { return count >= 0 && count <= most_padding; });
+      pads, [](std::int64_t count) { return count >= 0 && count <= max_padding; });
   const bool alike = adds && std::ssize(pads) == 2 * rank && pads[0] == 0 && pads[1] == 0 &&
                      std::equal(pads.begin(), pads.begin() + rank, pads.begin() + rank);
   if (!alike || pad->text("mode", "constant") != "constant" || !pad->input(3).empty() ||
