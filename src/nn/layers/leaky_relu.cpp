@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace zygos::nn {
 namespace {
@@ -87,22 +88,19 @@ class LeakyRelu final : public Layer {
 };
 
 /// A PRelu has its slopes as weights, which training would change: one number is a slope here.
-double leaky_relu_slope(OnnxSource& source, const OnnxOperator& op) {
-  if (op.type == "LeakyRelu") {
-    return op.real("alpha", 0.01);
-  }
-  const OnnxConstant* slopes = source.constant(op.input(1));
-  const std::vector<double> numbers = slopes == nullptr ? std::vector<double>{} : slopes->numbers();
-  if (numbers.empty() || std::ranges::count(numbers, numbers.front()) != std::ssize(numbers)) {
-    throw UsageError(
-        "its slopes are not one constant; leaky_relu has the same slope for all channels");
-  }
-  return numbers.front();
-}
-
 std::optional<OnnxLayer> read_leaky_relu(OnnxSource& source, const OnnxOperator& op) {
+  double slope = op.real("alpha", 0.01);
+  if (op.type == "PRelu") {
+    const OnnxConstant* given = source.constant(op.input(1));
+    const auto slopes = given == nullptr ? std::vector<double>{} : given->numbers();
+    if (slopes.empty() || std::ranges::count(slopes, slopes.front()) != std::ssize(slopes)) {
+      throw UsageError(
+          "its slopes are not one constant; leaky_relu has the same slope for all channels");
+    }
+    slope = slopes.front();
+  }
   return OnnxLayer{.inputs = {{op.input(0)}},
-                   .options = {{"slope", onnx_text(leaky_relu_slope(source, op))}},
+                   .options = {{"slope", onnx_text(slope)}},
                    .shape = source.value(op.input(0)).shape};
 }
 
