@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace zygos::load {
@@ -86,6 +87,19 @@ std::string renamed(const std::string& name, const std::vector<Renaming>& renami
     const bool whole = name.size() == from.size();
     if (name.starts_with(from) && (whole || name[from.size()] == '.' || name[from.size()] == '/')) {
       return to + name.substr(from.size());
+    }
+  }
+  return name;
+}
+
+/// "attention.in_proj.weight" of "attention.in_proj_weight": the joint projection of PyTorch's
+/// MultiheadAttention, the only tensors there whose module is not before the last dot.
+std::string with_module(const std::string& name) {
+  constexpr std::string_view projection = "in_proj_";
+  for (const std::string_view tensor : {"in_proj_weight", "in_proj_bias"}) {
+    if (name == tensor || name.ends_with("." + std::string(tensor))) {
+      const std::size_t at = name.size() - tensor.size() + projection.size() - 1;
+      return name.substr(0, at) + "." + name.substr(at + 1);
     }
   }
   return name;
@@ -288,7 +302,7 @@ MatchedWeights match_weights(const graph::Graph& graph, std::span<const io::Stor
                              const std::string& source, const MatchOptions& options) {
   Tensors by_name;
   for (const io::StoredTensor& tensor : tensors) {
-    const std::string name = renamed(tensor.name, options.renamings);
+    const std::string name = renamed(with_module(tensor.name), options.renamings);
     if (!counts_batches(name) && !by_name.emplace(name, &tensor).second) {
       throw UsageError(
           fmt::format("{}: two tensors are called '{}' once they are renamed", source, name));

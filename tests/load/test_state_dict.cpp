@@ -268,4 +268,31 @@ TEST_CASE("Numbers in names are ordered by their value") {
   CHECK_FALSE(natural_less("a", "a"));
 }
 
+TEST_CASE("The joint projection of a MultiheadAttention is a module of its own") {
+  const graph::Graph graph = two_layers();
+  auto state = small_state();
+  state[0].name = "block.attention.in_proj_weight";
+  state[1].name = "block.attention.in_proj_bias";
+  state[2].name = "block.attention.out_proj.weight";
+  state[3].name = "block.attention.out_proj.bias";
+  MatchOptions options;
+  options.renamings = {{"block.attention.in_proj", "a"}, {"block.attention.out_proj", "b"}};
+
+  const MatchedWeights matched = match_weights(graph, state, "test", options);
+
+  CHECK(matched.missing.empty());
+  CHECK(matched.unused.empty());
+  CHECK(floats_of(named(matched.weights, "a/kernel")) == std::vector<float>{0, 2, 4, 1, 3, 5});
+  CHECK(floats_of(named(matched.weights, "a/bias")) == std::vector<float>{10, 11, 12});
+  MatchOptions ordered;
+  ordered.match = MatchBy::order;
+  CHECK(floats_of(named(match_weights(graph, state, "test", ordered).weights, "b/bias")) ==
+        std::vector<float>{30, 31});
+
+  state[1].name = "block.attention.my_in_proj_bias";  // something else
+  CHECK_THROWS_MATCHES(match_weights(graph, state, "test", options), UsageError,
+                       MessageMatches(ContainsSubstring("'block.attention.my_in_proj_bias' [3] is "
+                                                        "of no layer")));
+}
+
 }  // namespace zygos::test_state_dict
