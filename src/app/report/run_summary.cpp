@@ -201,7 +201,7 @@ void add_evaluation(const RunSetup& setup, const train::Event& last, nlohmann::j
     summary["test_" + name] = value;
   }
   if (!last.evaluation.classes.empty()) {
-    summary["test_per_class"] = json_of(last.evaluation.classes);
+    summary["test_per_class"] = app::json_of(last.evaluation.classes);
   }
 }
 
