@@ -16,6 +16,7 @@
 #include "zygos/infer/model.hpp"
 #include "zygos/insitu/hdf5.hpp"
 #include "zygos/io/checkpoint_writer.hpp"
+#include "zygos/io/tensor_source.hpp"
 #include "zygos/io/weight_file.hpp"
 #include "zygos/nn/functor_loss.hpp"
 #include "zygos/nn/layers.hpp"
@@ -28,9 +29,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -92,6 +95,28 @@ bool has_values(const Rows<double>& view) {
                      [](double value) { return std::isfinite(value) && value != -7.0; });
 }
 
+/// In the place of an engine: its state is in memory.
+struct SavedState {
+  class Source final : public io::TensorSource {
+   public:
+    explicit Source(const std::vector<io::TensorRef>& tensors) : tensors_(tensors) {}
+    std::span<const io::TensorRef> tensors() const override { return tensors_; }
+    void read(std::size_t tensor, std::size_t begin, std::span<std::byte> out) override {
+      const auto* from = static_cast<const std::byte*>(tensors_[tensor].data) + begin;
+      std::copy(from, from + out.size(), out.begin());
+    }
+
+   private:
+    const std::vector<io::TensorRef>& tensors_;
+  };
+
+  const std::vector<io::TensorRef>& tensors;
+
+  std::unique_ptr<io::TensorSource> state_source() const {
+    return std::make_unique<Source>(tensors);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("The sample of docs/add_a_loss.md makes a model with that loss") {
@@ -111,6 +136,7 @@ TEST_CASE("The sample of docs/checkpoints.md writes and reads checkpoints") {
       {"weights/dense1/kernel", DType::f32, Shape{3}, values.data()}};
   const io::Facts facts{{"epoch", "2"}};
   const std::int64_t step = 7;
+  const SavedState engine{tensors};
   {
 #include "checkpoints_1.inc"
     writer.wait();

@@ -96,7 +96,7 @@ TEST_CASE("Another scale of the scores goes into the weights of the queries") {
 TEST_CASE("Heads that each have their query, key and value together are put in order") {
   OnnxModel model(Shape{2, 3});
   model.counted("qkv.weight", Shape{3, 12}).integers("heads", {0, 2, 2, 6});
-  model.add("MatMul", {"x", "qkv.weight"}, {"m"}).add("Reshape", {"m", "heads"}, {"r"});
+  model.add("MatMul", {"x", "qkv.weight"}, {"qkv"}).add("Reshape", {"qkv", "heads"}, {"r"});
   model.add("Transpose", {"r"}, {"t"}, {{"perm", Integers{0, 2, 1, 3}}});
   model.add("Split", {"t"}, {"qh", "k", "vh"}, {{"axis", std::int64_t{3}}});
   model.add("Transpose", {"k"}, {"kh"}, {{"perm", Integers{0, 1, 3, 2}}});
