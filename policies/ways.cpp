@@ -99,6 +99,8 @@ class WayFinder {
       return policy.candidates(problem_, &profile_);
     } catch (const UsageError&) {
       return {{}};
+    } catch (const MemoryError&) {
+      return {{}};
     }
   }
 
