@@ -272,8 +272,8 @@ TEST_CASE("a report shows no ratio over a prediction that reads as zero, and gap
   const json rows = selfcheck_of(page)["comparison"];
   const std::string dom = dom_of(page, "");
 
-  CHECK(rows["idle time of host"] == json{"0.00 %", "40.0 %", "\u2013"});
-  CHECK(rows["idle time of device"] == json{"50.0 %", "60.0 %", "1.20"});
+  CHECK(rows["idle time of lane host"] == json{"0.00 %", "40.0 %", "\u2013"});
+  CHECK(rows["idle time of lane device"] == json{"50.0 %", "60.0 %", "1.20"});
   CHECK_THAT(dom, ContainsSubstring("between which 10 \u00b5s pass (median)"));
 }
 
