@@ -180,6 +180,7 @@ TEST_CASE("A write that fails is told, and the next ones are tried anew", "[trai
   const auto engine = run.engine(run.split(20));
   io::CheckpointStore store(checkpoints, 1000);
   auto options = options_for(6);
+  options.checkpoint_failures = 100;  // the next one may have failed before the second is told
   options.background = GENERATE(true, false);
   train::Trainer trainer(*engine, run.data, nullptr, &store, options);
   trainer.start();
@@ -196,7 +197,8 @@ TEST_CASE("A write that fails is told, and the next ones are tried anew", "[trai
   }
 
   CHECK(events.back().kind == EventKind::finished);
-  CHECK(trainer.checkpoint_costs().failed == 2);
+  CHECK(trainer.checkpoint_costs().failed >= 2);
+  CHECK(trainer.checkpoint_costs().failed <= 3);
   const auto failed = std::ranges::find(events, EventKind::checkpoint_failed, &Event::kind);
   CHECK_THAT(failed->problem, Catch::Matchers::ContainsSubstring(checkpoints.string()));
   CHECK(steps_in(store).front() > 4);
