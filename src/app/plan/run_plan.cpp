@@ -148,6 +148,16 @@ struct UnmeasuredPlan {
   std::optional<MemoryError> lacks{};
 };
 
+/// Where what the host's memory takes depends on shares that are measured: with lanes that all
+/// compute in it, it hardly does.
+bool measured_shares_may_fit(const RunSetup& setup) {
+  bool has_device = false;
+  for (std::size_t lane = 0; lane < setup.lanes->size(); ++lane) {
+    has_device = has_device || (*setup.lanes)[lane].spec().kind == lane::Kind::device;
+  }
+  return has_device && setup.measures_lanes() && setup.policy->needs_profile();
+}
+
 /// The policy's schedule by measured shares, which may fit where equal ones do not.
 schedule::Schedule measured_schedule(const RunSetup& setup, const plan::Profile& profile,
                                      const UnmeasuredPlan& unmeasured) {
@@ -206,7 +216,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
   }
   const plan::Problem problem = setup.problem();
   const UnmeasuredPlan unmeasured(setup);
-  if (!setup.measures_lanes() || !setup.policy->needs_profile()) {
+  if (!measured_shares_may_fit(setup)) {
     unmeasured.require_room();
   }
   RunPlan result{unmeasured.schedule};
