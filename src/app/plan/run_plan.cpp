@@ -151,11 +151,7 @@ struct UnmeasuredPlan {
 /// Where what the host's memory takes depends on shares that are measured: with lanes that all
 /// compute in it, it hardly does.
 bool measured_shares_may_fit(const RunSetup& setup) {
-  bool has_device = false;
-  for (std::size_t lane = 0; lane < setup.lanes->size(); ++lane) {
-    has_device = has_device || (*setup.lanes)[lane].spec().kind == lane::Kind::device;
-  }
-  return has_device && setup.measures_lanes() && setup.policy->needs_profile();
+  return setup.has_device_lane() && setup.measures_lanes() && setup.policy->needs_profile();
 }
 
 /// The policy's schedule by measured shares, which may fit where equal ones do not.

@@ -101,11 +101,14 @@ struct RunSetup {
   }
   /// See plan::Problem::batch_slots.
   std::int32_t batch_slots() const {
-    bool has_device = assumed_card != nullptr;
-    for (std::size_t place = 0; place < lanes->size(); ++place) {
-      has_device = has_device || (*lanes)[place].spec().kind == lane::Kind::device;
+    return double_buffer.value_or(assumed_card != nullptr || has_device_lane()) ? 2 : 1;
+  }
+  bool has_device_lane() const {
+    bool found = false;
+    for (std::size_t lane = 0; lane < lanes->size(); ++lane) {
+      found = found || (*lanes)[lane].spec().kind == lane::Kind::device;
     }
-    return double_buffer.value_or(has_device) ? 2 : 1;
+    return found;
   }
   bool is_assumed(const plan::PlaceInfo& place) const {
     return assumed_card != nullptr && place.kind != lane::Kind::host;

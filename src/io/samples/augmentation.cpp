@@ -147,9 +147,10 @@ void write_noisy(const Rows& rows, const std::byte* data, double deviation, cons
   add_noise(deviation, key, id, rows.row_elements, out);
 }
 
-/// Floats hold bytes exactly, but not all integers.
-DType noisy(DType stored) {
-  return stored == DType::u8 || stored == DType::f32 ? DType::f32 : DType::f64;
+/// Of changed samples: with noise floats, which hold bytes exactly, but not all integers.
+DType written_type(const AugmentationOptions& options, DType stored) {
+  const DType floats = stored == DType::u8 || stored == DType::f32 ? DType::f32 : DType::f64;
+  return options.noise > 0.0 ? floats : stored;
 }
 
 const std::byte* row_at(const Rows& rows, std::uint32_t row) {
@@ -200,7 +201,7 @@ std::size_t augmentation_bytes(const Dataset& data, const AugmentationOptions& o
     return 0;
   }
   const DType stored = data.inputs.dtype;
-  const DType written = options.noise > 0.0 ? noisy(stored) : stored;
+  const DType written = written_type(options, stored);
   const auto samples = static_cast<std::size_t>(std::min(batch, data.size()));
   const auto elements = static_cast<std::size_t>(data.sample_shape().size());
   const auto targets = static_cast<std::size_t>(data.target_shape().size());
@@ -213,7 +214,7 @@ Augmentation::Augmentation(const Dataset& data, const AugmentationOptions& optio
     : options_(options),
       seed_(seed),
       stored_(data.inputs.dtype),
-      written_(options.noise > 0.0 ? noisy(stored_) : stored_),
+      written_(written_type(options, stored_)),
       row_elements_(data.sample_shape().size()),
       target_bytes_(static_cast<std::size_t>(data.target_shape().size()) *
                     size_of(data.targets.dtype)),
