@@ -3,7 +3,8 @@
 #
 # Finds Kokkos, checks it against ZYGOS_DEVICE and sets
 #   zygos_device   none, cuda, hip or sycl
-#   zygos_kokkos   what a module that includes Kokkos links: Kokkos::kokkos and what its headers need
+#   zygos_kokkos   what a module that includes Kokkos links: Kokkos::kokkos and what its headers need; nothing for a
+#                  target of ours with the property ZYGOS_WITHOUT_KOKKOS, to which it comes by way of other modules
 #   zygos_kokkos_processor   the options by which Kokkos chooses the processor, for sources that don't include it
 
 set(zygos_kokkos_oldest 4.5)
@@ -71,19 +72,21 @@ endif()
 add_library(zygos_kokkos INTERFACE)
 add_library(zygos::kokkos ALIAS zygos_kokkos)
 set_target_properties(zygos_kokkos PROPERTIES EXPORT_NAME kokkos)
-target_link_libraries(zygos_kokkos INTERFACE Kokkos::kokkos)
+set(with_kokkos "$<NOT:$<BOOL:$<TARGET_PROPERTY:ZYGOS_WITHOUT_KOKKOS>>>")
+target_link_libraries(zygos_kokkos INTERFACE
+  $<BUILD_INTERFACE:$<${with_kokkos}:Kokkos::kokkos>> $<INSTALL_INTERFACE:Kokkos::kokkos>)
 set(zygos_needs_cuda13_overloads OFF)
 if(zygos_kokkos_device STREQUAL cuda)
   find_package(CUDAToolkit REQUIRED)
   if(NOT Kokkos_CXX_COMPILER_ID STREQUAL Clang)
     # Kernels call constexpr functions of modules that know no Kokkos, the random numbers first of all.
-    target_compile_options(zygos_kokkos INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--expt-relaxed-constexpr>)
+    target_compile_options(zygos_kokkos INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,${with_kokkos}>:--expt-relaxed-constexpr>)
   endif()
   if(Kokkos_VERSION VERSION_LESS 4.7.1 AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13)
     set(zygos_needs_cuda13_overloads ON)
     set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/Zygos)
     target_compile_options(zygos_kokkos INTERFACE
-      "$<BUILD_INTERFACE:SHELL:-include ${PROJECT_SOURCE_DIR}/src/cmake/kokkos_cuda13.hpp>"
+      "$<BUILD_INTERFACE:$<${with_kokkos}:SHELL:-include ${PROJECT_SOURCE_DIR}/src/cmake/kokkos_cuda13.hpp>>"
       "$<INSTALL_INTERFACE:SHELL:-include $<INSTALL_PREFIX>/${folder}/kokkos_cuda13.hpp>")
   endif()
 endif()

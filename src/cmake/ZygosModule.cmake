@@ -38,13 +38,15 @@ if(ZYGOS_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT zygos_kok
   set(CMAKE_CXX_COMPILER_LAUNCHER ${ZYGOS_COMPILER_LAUNCHER})
 endif()
 
-# zygos_add_module(<name> SOURCES <file>... [PUBLIC <target>...] [PRIVATE <target>...])
+# zygos_add_module(<name> [SOURCES <file>...] [KOKKOS_SOURCES <file>...] [PUBLIC <target>...] [PRIVATE <target>...])
 # One library zygos_<name> with the alias zygos::<name>, installed with the rest; nothing if no component needs it.
+# KOKKOS_SOURCES include Kokkos, by themselves or through a header. SOURCES do not, and are compiled without Kokkos'
+# options and folders: the host compiler has them in half of the time that nvcc takes.
 function(zygos_add_module name)
   if(name IN_LIST zygos_left_out)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;PUBLIC;PRIVATE")
+  cmake_parse_arguments(PARSE_ARGV 1 module "" "" "SOURCES;KOKKOS_SOURCES;PUBLIC;PRIVATE")
   if(name IN_LIST zygos_all)
     zygos_check_description(${name} ${module_PUBLIC} ${module_PRIVATE})
   endif()
@@ -54,17 +56,39 @@ function(zygos_add_module name)
   # Only headers: nothing that who links us needs.
   list(TRANSFORM module_PRIVATE REPLACE "^(nlohmann_json::nlohmann_json)$" "$<BUILD_INTERFACE:\\1>")
 
-  add_library(${target} ${module_SOURCES})
+  set(targets ${target})
+  if(NOT module_SOURCES OR NOT module_KOKKOS_SOURCES)
+    add_library(${target} ${module_SOURCES} ${module_KOKKOS_SOURCES})
+  else()
+    add_library(${target}_plain OBJECT ${module_SOURCES})
+    add_library(${target} ${module_KOKKOS_SOURCES} $<TARGET_OBJECTS:${target}_plain>)
+    list(APPEND targets ${target}_plain)
+  endif()
   add_library(zygos::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_include_directories(${target}
-    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-           $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
-           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-    PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
-  target_link_libraries(${target} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
+  foreach(part IN LISTS targets)
+    target_compile_features(${part} PUBLIC cxx_std_20)
+    target_include_directories(${part}
+      PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+             $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+      PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
+    target_link_libraries(${part} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
+    if(module_SOURCES AND (NOT module_KOKKOS_SOURCES OR part MATCHES "_plain$"))
+      zygos_keep_from_kokkos(${part})
+    endif()
+  endforeach()
+endfunction()
+
+# Compiles a target without Kokkos, but for the processor that Kokkos has chosen: it shares types with what includes it,
+# whose sizes follow from the width of vectors. ccache can keep what nvcc has no hand in.
+function(zygos_keep_from_kokkos target)
+  set_target_properties(${target} PROPERTIES ZYGOS_WITHOUT_KOKKOS ON)
+  target_compile_options(${target} PRIVATE ${zygos_kokkos_processor})
+  if(zygos_kokkos_device STREQUAL cuda)
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${ZYGOS_COMPILER_LAUNCHER}")
+  endif()
 endfunction()
 
 # zygos_check_description(<module> <what it links>...): src/cmake/ZygosComponents.cmake has to say so, too, or a build of
