@@ -10,7 +10,7 @@ namespace zygos::ops {
 namespace {
 
 /// Windows of a row whose columns fit into a list.
-struct Stretch {
+struct WindowRange {
   static constexpr std::size_t max_columns = 512;
   std::int64_t first;  ///< window
   std::int64_t last;
@@ -19,17 +19,17 @@ struct Stretch {
   std::int64_t width() const { return end - begin; }
 };
 
-/// f(stretch) for the windows of a row; false if a list is too short for even one.
+/// f(range) for the windows of a row; false if a list is too short for even one.
 template <class F>
-bool for_each_stretch(const PoolAxis& x, const F& f) {
-  const auto max_columns = static_cast<std::int64_t>(Stretch::max_columns);
+bool for_each_range(const PoolAxis& x, const F& f) {
+  const auto max_columns = static_cast<std::int64_t>(WindowRange::max_columns);
   if (x.kernel > max_columns) {
     return false;
   }
   const std::int64_t windows = (max_columns - x.kernel) / x.stride + 1;
   for (std::int64_t first = 0; first < x.output; first += windows) {
     const std::int64_t last = std::min(first + windows, x.output);
-    f(Stretch{first, last, x.begin(first), x.end(last - 1)});
+    f(WindowRange{first, last, x.begin(first), x.end(last - 1)});
   }
   return true;
 }
@@ -61,22 +61,22 @@ struct MeanOfWindow {
   }
   /// A row of windows: first the sums of the columns they see, many at a time.
   void row(const T* plane, std::int64_t row, std::int64_t to) const {
-    const bool done = for_each_stretch(pool.x, [&](const Stretch& stretch) {
-      std::array<Wide<T>, Stretch::max_columns> sums;
+    const bool done = for_each_range(pool.x, [&](const WindowRange& range) {
+      std::array<Wide<T>, WindowRange::max_columns> sums;
       const std::int64_t first = pool.y.begin(row);
-      const T* from = plane + first * pool.x.input + stretch.begin;
-      std::copy_n(from, stretch.width(), sums.data());
+      const T* from = plane + first * pool.x.input + range.begin;
+      std::copy_n(from, range.width(), sums.data());
       for (std::int64_t i = first + 1; i < pool.y.end(row); ++i) {
         from += pool.x.input;
-        for (std::int64_t j = 0; j < stretch.width(); ++j) {
+        for (std::int64_t j = 0; j < range.width(); ++j) {
           sums[static_cast<std::size_t>(j)] += from[j];
         }
       }
       Weights weights{*this, row};
-      for (std::int64_t column = stretch.first; column < stretch.last; ++column) {
+      for (std::int64_t column = range.first; column < range.last; ++column) {
         Wide<T> sum(0);
         for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
-          sum += sums[static_cast<std::size_t>(j - stretch.begin)];
+          sum += sums[static_cast<std::size_t>(j - range.begin)];
         }
         y[to + column] = static_cast<T>(sum * weights[column]);
       }
@@ -127,8 +127,8 @@ struct MeanGradient {
     std::fill_n(to, inputs, T(0));
     const T* from = d_y + plane * pool.y.output * pool.x.output;
     for (std::int64_t row = 0; row < pool.y.output; ++row, from += pool.x.output) {
-      const bool done = for_each_stretch(
-          pool.x, [&](const Stretch& stretch) { hand_out(stretch, row, from, to); });
+      const bool done =
+          for_each_range(pool.x, [&](const WindowRange& range) { hand_out(range, row, from, to); });
       for (std::int64_t column = done ? pool.x.output : 0; column < pool.x.output; ++column) {
         hand_out_window(row, column, from[column], to);
       }
@@ -144,19 +144,19 @@ struct MeanGradient {
     }
   }
   /// A row's windows: what each column gets, and then that to all their rows.
-  void hand_out(const Stretch& stretch, std::int64_t row, const T* from, T* to) const {
-    std::array<Wide<T>, Stretch::max_columns> sums;
-    std::fill_n(sums.data(), stretch.width(), Wide<T>(0));
+  void hand_out(const WindowRange& range, std::int64_t row, const T* from, T* to) const {
+    std::array<Wide<T>, WindowRange::max_columns> sums;
+    std::fill_n(sums.data(), range.width(), Wide<T>(0));
     typename MeanOfWindow<T>::Weights weights{mean, row};
-    for (std::int64_t column = stretch.first; column < stretch.last; ++column) {
+    for (std::int64_t column = range.first; column < range.last; ++column) {
       const Wide<T> part = from[column] * weights[column];
       for (std::int64_t j = pool.x.begin(column); j < pool.x.end(column); ++j) {
-        sums[static_cast<std::size_t>(j - stretch.begin)] += part;
+        sums[static_cast<std::size_t>(j - range.begin)] += part;
       }
     }
     for (std::int64_t i = pool.y.begin(row); i < pool.y.end(row); ++i) {
-      T* const line = to + i * pool.x.input + stretch.begin;
-      for (std::int64_t j = 0; j < stretch.width(); ++j) {
+      T* const line = to + i * pool.x.input + range.begin;
+      for (std::int64_t j = 0; j < range.width(); ++j) {
         line[j] = static_cast<T>(line[j] + sums[static_cast<std::size_t>(j)]);
       }
     }

@@ -12,7 +12,7 @@
 namespace zygos::ops {
 namespace {
 
-constexpr auto block = static_cast<std::size_t>(one_bit_block);
+constexpr auto sign_block = static_cast<std::size_t>(one_bit_block);
 
 template <class T>
 struct Scalars {
@@ -75,8 +75,8 @@ struct CompressBlock {
 
   template <class Threads>
   KOKKOS_FUNCTION void operator()(const Threads& threads, const std::size_t index) const {
-    const std::size_t begin = index * block;
-    const std::size_t count = begin + block < elements ? block : elements - begin;
+    const std::size_t begin = index * sign_block;
+    const std::size_t count = begin + sign_block < elements ? sign_block : elements - begin;
     const double squares = threads.sum(count, [&](const std::size_t i) {
       const auto x = has_variance(begin + i) ? static_cast<double>(value(begin + i)) : 0.0;
       return x * x;
@@ -100,7 +100,7 @@ void compress(const char* label, const Exec& exec, const OneBitBuffers<Exec, T>&
   const std::size_t elements = buffers.gradient.size();
   ZYGOS_REQUIRE(buffers.error.size() == elements && buffers.second.size() == elements,
                 "ops::one_bit_adam: sizes differ");
-  for_each_row(label, exec, (elements + block - 1) / block, block,
+  for_each_row(label, exec, (elements + sign_block - 1) / sign_block, sign_block,
                CompressBlock<T, Term>{term, buffers.gradient.data(), buffers.error.data(),
                                       buffers.second.data(), elements});
 }
