@@ -126,12 +126,11 @@ void add_batch_keys(Schema& schema) {
 
 void add_keys_of_the_best_evaluation(Schema& schema) {
   schema
-      .texts(
-          "metrics",
-          "Metrics: figures of an evaluation beside its loss and score: mae, rmse and r2 of "
-          "numbers, in "
-          "their own units; top5 and macro_f1 of labels, and per_class: precision, recall and F1 "
-          "of every class. With confusion, zygos eval prints the whole matrix, too.")
+      .texts("metrics",
+             "Metrics: figures of an evaluation beside its loss and score: mae, rmse and r2 of "
+             "numbers, in "
+             "their own units; top5 and macro_f1 of labels; per_class: precision, recall and F1 of "
+             "every class; confusion: the matrix of labels and predictions.")
       .fallback("[]")
       .example("[mae, r2]");
   schema

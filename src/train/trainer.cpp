@@ -448,6 +448,7 @@ Event Trainer::event(EventKind kind) const {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);
   }
   out.evaluation = last_evaluation_;
+  out.best = best_.is_last();
   out.restored_step = restored_step_;
   out.out_of_patience = out_of_patience_ && step_ < total_steps();
   out.checkpoint = saver_->path();

@@ -79,6 +79,25 @@ TEST_CASE("The confusion matrix is a table of labels by predictions, with names"
         std::string::npos);
 }
 
+TEST_CASE("An evaluation keeps the matrix of up to 100 classes, with names") {
+  const auto metrics = classification_metrics(*nn::cross_entropy(), Shape{2}, {"cat", "dog"});
+  metrics->add(std::vector<double>{1, 0, 0, 1, 0, 1}, labelled({0, 0, 1}, 2));
+  train::Evaluation evaluation;
+  evaluation.confusion = metrics->confusion();
+  nlohmann::json line;
+  add_class_figures(evaluation, line);
+  CHECK(line["test_confusion"] ==
+        nlohmann::json({{"classes", {"cat", "dog"}}, {"counts", {{1, 1}, {0, 1}}}}));
+  CHECK_FALSE(line.contains("test_per_class"));
+
+  const auto sizes = [](std::int64_t classes) {
+    return classification_metrics(*nn::cross_entropy(), Shape{classes})->confusion().counts.size();
+  };
+  CHECK(sizes(100) == 100);
+  CHECK(sizes(101) == 0);
+  CHECK(regression_metrics(Shape{2})->confusion().counts.empty());
+}
+
 TEST_CASE("A class that neither labels nor predictions have is in no mean") {
   const auto metrics = classification_metrics(*nn::cross_entropy(), Shape{4});
   metrics->add(std::vector<double>{1, 0, 0, 0, 0, 1, 0, 0}, labelled({0, 1}, 4));
@@ -116,8 +135,11 @@ TEST_CASE("Figures of every class are those of the class alone, the worst ones i
   const auto classes = metrics->classes();
   REQUIRE(classes.size() == 3);
   CHECK(classes[2].figures.at("recall") == 0.5);
-  CHECK(json_of(classes)[0] ==
-        nlohmann::json({{"name", "cat"}, {"precision", 0.5}, {"recall", 1.0}, {"f1", 2.0 / 3.0}}));
+  CHECK(json_of(classes)[0] == nlohmann::json({{"name", "cat"},
+                                               {"labels", 1},
+                                               {"precision", 0.5},
+                                               {"recall", 1.0},
+                                               {"f1", 2.0 / 3.0}}));
   CHECK_THAT(text_of(classes), ContainsSubstring("owl") && ContainsSubstring("100.00 %"));
 
   std::vector<train::ClassFigures> many;
@@ -133,7 +155,7 @@ TEST_CASE("eval counts as the accuracy does, class by class") {
   const zygos::test::Scratch scratch;
   zygos::test::write_tiny_deck(scratch.path());
   const auto trained = zygos::test::train_unmeasured(
-      scratch.path(), {"train.epochs=2", "train.metrics=[per_class, macro_f1]"});
+      scratch.path(), {"train.epochs=2", "train.metrics=[per_class, macro_f1, confusion]"});
   const auto evaluated = zygos::test::json_of({"eval", "runs/tiny", "--json"}, scratch.path());
   const auto& confusion = evaluated["metrics"]["confusion"];
   std::int64_t samples = 0;
@@ -150,9 +172,11 @@ TEST_CASE("eval counts as the accuracy does, class by class") {
   double f1 = 0.0;
   for (std::size_t label = 0; label < per_class.size(); ++label) {
     CHECK(per_class[label]["name"] == evaluated["metrics"]["classes"][label]["name"]);
+    CHECK(per_class[label]["labels"] == evaluated["metrics"]["classes"][label]["labels"]);
     CHECK(per_class[label]["recall"] == evaluated["metrics"]["classes"][label]["recall"]);
     f1 += per_class[label]["f1"].get<double>() / 10.0;
   }
+  CHECK(trained["test_confusion"]["counts"] == confusion);
   CHECK(f1 == Approx(trained["test_macro_f1"].get<double>()));
   CHECK_THAT(zygos::test::read_text(scratch.path() / "runs/tiny/metrics.jsonl"),
              ContainsSubstring("\"test_per_class\":[{"));

@@ -116,6 +116,9 @@ TEST_CASE("metrics name every kind of event") {
   event.evaluation = {.samples = 10, .loss = 0.5, .score = 0.25};
   CHECK(metrics_of(event, some_facts())["test_accuracy"] == 0.25);
   CHECK(metrics_of(event, some_facts())["set"] == "test");
+  CHECK(metrics_of(event, some_facts())["best"] == false);
+  event.best = true;
+  CHECK(metrics_of(event, some_facts())["best"] == true);
 
   event.kind = train::EventKind::checkpointed;
   event.checkpoint = "step-000120";

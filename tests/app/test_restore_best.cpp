@@ -90,6 +90,9 @@ TEST_CASE("a run ends with the weights of its best evaluation") {
   CHECK(said["test_loss"] == best["test_loss"]);
   CHECK(tests.back()["restored_step"] == best["step"]);
   CHECK(tests.back()["test_loss"] == best["test_loss"]);
+  CHECK(best["best"] == true);
+  CHECK(tests[tests.size() - 2]["best"] == false);  // before the weights were restored
+  CHECK(tests.back()["best"] == true);
   const auto evaluated = json_of({"eval", "runs/tiny", "--json"}, scratch.path());
   CHECK(evaluated["step"] == said["steps"]);
   CHECK(evaluated["test_loss"] == best["test_loss"]);

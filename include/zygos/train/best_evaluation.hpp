@@ -4,6 +4,7 @@
 
 #include "zygos/io/checkpoint_store.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,13 @@ using Figures = std::map<std::string, double>;
 struct ClassFigures {
   std::string name;
   Figures figures;
+  std::int64_t labels = 0;  ///< that are this class
+};
+
+/// How often which class was predicted for which: the confusion matrix of an evaluation.
+struct Confusion {
+  std::vector<std::string> names{};                 ///< of the classes; empty where nobody asked
+  std::vector<std::vector<std::int64_t>> counts{};  ///< [label][prediction]
 };
 
 /// Loss and score over a whole data set.
@@ -28,6 +36,7 @@ struct Evaluation {
   bool scored = false;
   Figures figures{};
   std::vector<ClassFigures> classes{};  ///< in their order; empty where nobody asked for them
+  Confusion confusion{};
 };
 
 /// Which of two evaluations is the better one.

@@ -118,6 +118,7 @@ struct Event {
   std::int64_t redone_steps = 0;
   double waited_s = 0.0;            ///< of the interval: for samples that are read or augmented
   Evaluation evaluation;            ///< evaluated, finished (if there is a test set)
+  bool best = false;                ///< evaluated: no evaluation before was better
   bool out_of_patience = false;     ///< finished: before total_steps
   std::int64_t restored_step = -1;  ///< the state is that after this step; -1: that after `step`
   std::string checkpoint;           ///< checkpointed, stopped: directory, where the store is

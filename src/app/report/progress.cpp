@@ -140,9 +140,8 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     for (const auto& [name, value] : event.evaluation.figures) {
       line["test_" + name] = value;
     }
-    if (!event.evaluation.classes.empty()) {
-      line["test_per_class"] = json_of(event.evaluation.classes);
-    }
+    add_class_figures(event.evaluation, line);
+    line["best"] = event.best;
     if (event.restored_step >= 0) {
       line["restored_step"] = event.restored_step;
     }

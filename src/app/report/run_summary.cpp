@@ -200,9 +200,7 @@ void add_evaluation(const RunSetup& setup, const train::Event& last, nlohmann::j
   for (const auto& [name, value] : last.evaluation.figures) {
     summary["test_" + name] = value;
   }
-  if (!last.evaluation.classes.empty()) {
-    summary["test_per_class"] = app::json_of(last.evaluation.classes);
-  }
+  add_class_figures(last.evaluation, summary);
 }
 
 }  // namespace

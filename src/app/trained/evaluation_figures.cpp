@@ -24,6 +24,8 @@ void add_wanted(const Metrics* metrics, const std::vector<std::string>& names,
   for (const std::string& name : names) {
     if (name == "per_class") {
       evaluation.classes = metrics->classes();
+    } else if (name == "confusion") {
+      evaluation.confusion = metrics->confusion();
     } else if (const auto found = all.find(name); found != all.end() && found->is_number()) {
       evaluation.figures[name] = found->get<double>();
     }

@@ -102,7 +102,7 @@ class Classification final : public Metrics {
     if (!matrix_.empty()) {
       nlohmann::json rows = nlohmann::json::array();
       for (std::size_t label = 0; label < counts_.size(); ++label) {
-        const auto row = std::span(matrix_).subspan(label * counts_.size(), counts_.size());
+        const auto row = row_of(label);
         rows.push_back(std::vector<std::int64_t>(row.begin(), row.end()));
       }
       object["confusion"] = rows;
@@ -136,9 +136,21 @@ class Classification final : public Metrics {
     std::vector<train::ClassFigures> all;
     for (const ClassCounts& one : counts_) {
       all.push_back({name_of(all.size()),
-                     {{"precision", one.precision()}, {"recall", one.recall()}, {"f1", one.f1()}}});
+                     {{"precision", one.precision()}, {"recall", one.recall()}, {"f1", one.f1()}},
+                     one.labels});
     }
     return all;
+  }
+
+  train::Confusion confusion() const override {
+    train::Confusion kept;
+    for (std::size_t label = 0; std::ssize(counts_) <= max_kept_matrix && label < counts_.size();
+         ++label) {
+      const auto row = row_of(label);
+      kept.names.push_back(name_of(label));
+      kept.counts.emplace_back(row.begin(), row.end());
+    }
+    return kept;
   }
 
   std::string confusion_text() const override {
@@ -162,6 +174,11 @@ class Classification final : public Metrics {
 
  private:
   double top() const { return ratio(static_cast<double>(top_), static_cast<double>(valid_)); }
+
+  /// Predictions for a label.
+  std::span<const std::int64_t> row_of(std::size_t label) const {
+    return std::span(matrix_).subspan(label * counts_.size(), counts_.size());
+  }
 
   std::string name_of(std::size_t which) const {
     return which < names_.size() ? names_[which] : std::to_string(which);
@@ -323,9 +340,23 @@ nlohmann::json json_of(const std::vector<train::ClassFigures>& classes) {
   for (const train::ClassFigures& one : classes) {
     nlohmann::json object(one.figures);
     object["name"] = one.name;
+    object["labels"] = one.labels;
     list.push_back(std::move(object));
   }
   return list;
+}
+
+nlohmann::json json_of(const train::Confusion& confusion) {
+  return {{"classes", confusion.names}, {"counts", confusion.counts}};
+}
+
+void add_class_figures(const train::Evaluation& evaluation, nlohmann::json& object) {
+  if (!evaluation.classes.empty()) {
+    object["test_per_class"] = json_of(evaluation.classes);
+  }
+  if (!evaluation.confusion.counts.empty()) {
+    object["test_confusion"] = json_of(evaluation.confusion);
+  }
 }
 
 std::string text_of(const std::vector<train::ClassFigures>& classes) {

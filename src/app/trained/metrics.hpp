@@ -22,6 +22,8 @@ namespace zygos::app {
 
 /// Above it neither every class nor a matrix of all pairs is listed.
 inline constexpr std::int64_t max_listed_classes = 1000;
+/// Above it the evaluations of a run keep no confusion matrix: each is a line of metrics.jsonl.
+inline constexpr std::int64_t max_kept_matrix = 100;
 
 class Metrics {
  public:
@@ -35,6 +37,8 @@ class Metrics {
   virtual std::string confusion_text() const { return {}; }
   /// "precision", "recall" and "f1" of every class; empty where there are no classes.
   virtual std::vector<train::ClassFigures> classes() const { return {}; }
+  /// Of at most max_kept_matrix classes; empty where there are none, or more.
+  virtual train::Confusion confusion() const { return {}; }
 };
 
 /// Precision, recall and F1 of every class, their means, and the confusion matrix. `output`: see
@@ -47,8 +51,14 @@ std::unique_ptr<Metrics> regression_metrics(const Shape& output);
 std::unique_ptr<Metrics> metrics_for(const nn::Loss& loss, const Shape& output,
                                      std::vector<std::string> names = {});
 
-/// Such figures of an evaluation as a list of objects, which have the class's "name", too.
+/// Such figures of an evaluation as a list of objects, which have the class's "name" and "labels",
+/// too.
 nlohmann::json json_of(const std::vector<train::ClassFigures>& classes);
+/// {"classes": names, "counts": rows of labels, whose columns are predictions}.
+nlohmann::json json_of(const train::Confusion& confusion);
+/// What an evaluation says of classes, into a line of metrics.jsonl or the summary: as
+/// "test_per_class" and "test_confusion", where it has them.
+void add_class_figures(const train::Evaluation& evaluation, nlohmann::json& object);
 /// The same as a table for people: of all classes, or the 20 with the smallest F1.
 std::string text_of(const std::vector<train::ClassFigures>& classes);
 
