@@ -304,6 +304,83 @@ TEST_CASE("figures say whether they are of the validation or of the test set") {
   CHECK(finished_check()["tiles"].contains("test accuracy"));
 }
 
+TEST_CASE("figures of classes are those of the metrics, of the last and of the best evaluation") {
+  const auto line = [](int step, bool best, const json& counts) {
+    return json{{"kind", "test"},
+                {"set", "validation"},
+                {"step", step},
+                {"best", best},
+                {"test_per_class",
+                 {{{"name", "<b>cat"},
+                   {"labels", 1234},
+                   {"precision", 0.25},
+                   {"recall", 1.0},
+                   {"f1", 0.4}},
+                  {{"name", "dog"},
+                   {"labels", 0},
+                   {"precision", 0.0},
+                   {"recall", 0.0},
+                   {"f1", 0.0}}}},
+                {"test_confusion", {{"classes", {"<b>cat", "dog"}}, {"counts", counts}}}}
+               .dump() +
+           "\n";
+  };
+  const Scratch scratch;
+  const fs::path page =
+      made_up_page(scratch, {{"metrics.jsonl", line(10, true, {{1200, 34}, {0, 0}}) +
+                                                   line(20, false, {{1000, 234}, {0, 0}})}});
+
+  const json found = selfcheck_of(page, "", {"--window-size=500,900"});
+
+  check_sound(found);
+  REQUIRE(found["classes"].size() == 2);
+  const json& last = found["classes"][0];
+  CHECK(last["title"] == "Last evaluation, of the validation set: step 20");
+  CHECK(found["classes"][1]["title"] == "Best evaluation, of the validation set: step 10");
+  CHECK(last["figures"] ==
+        json::array({json::array({"<b>cat", "1,234", "25.0 %", "100.0 %", "40.0 %"}),
+                     json::array({"dog", "0", "0.00 %", "0.00 %", "0.00 %"})}));
+  CHECK(last["confusion"] ==
+        json::array({json::array({"<b>cat", "1,000", "234"}), json::array({"dog", "0", "0"})}));
+  CHECK(found["classes"][1]["confusion"][0] == json::array({"<b>cat", "1,200", "34"}));
+  // Cells of the first row have a colour each, those without a sample none.
+  const json& shades = last["shades"];
+  CHECK(shades[0] != shades[1]);
+  CHECK(shades[0] != shades[2]);
+  CHECK(shades[2] == shades[3]);
+}
+
+TEST_CASE("a matrix of many classes scrolls within its box, in a narrow window and in the dark") {
+  json counts = json::array();
+  json names = json::array();
+  for (int label = 0; label < 60; ++label) {
+    counts.push_back(std::vector<int>(60, 1000 + label));
+    names.push_back("a class of some name " + std::to_string(label));
+  }
+  const Scratch scratch;
+  const fs::path page = made_up_page(
+      scratch, {{"summary.json", json{{"finished", true},
+                                      {"steps", 7},
+                                      {"test_confusion", {{"classes", names}, {"counts", counts}}}}
+                                     .dump()}});
+
+  const json found = selfcheck_of(page, "&theme=dark", {"--window-size=500,900"});
+
+  check_sound(found);
+  REQUIRE(found["classes"].size() == 1);
+  CHECK(found["classes"][0]["inside"] == true);
+  CHECK(found["classes"][0]["confusion"].size() == 60);
+  CHECK(found["classes"][0]["figures"].empty());
+  CHECK(found["classes"][0]["title"] == "Last evaluation, of the test set: step 7");
+  REQUIRE(found["clipped"].size() == 1);
+  CHECK_THAT(found["clipped"][0].get<std::string>(), ContainsSubstring("a class of some name 59"));
+}
+
+TEST_CASE("a run that tells nothing of classes has no section of them") {
+  CHECK(finished_check()["classes"] == json::array());
+  CHECK_THAT(dom_of(finished_run().page(), ""), !ContainsSubstring("id=\"classes\""));
+}
+
 TEST_CASE("the address of a report may ask for one section, and its height is told") {
   const std::string dom = dom_of(finished_run().page(), "#only=learning");
 

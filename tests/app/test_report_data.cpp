@@ -212,6 +212,42 @@ TEST_CASE("long metrics are thinned to a limit, with their last line and every o
   CHECK_FALSE(metrics.back().contains("path"));
 }
 
+TEST_CASE(
+    "figures of classes are kept of the last evaluation and the best one, of this run alone") {
+  const Scratch scratch;
+  std::string lines;
+  for (const int step : {1, 2, 3, 4}) {
+    lines += json{{"kind", "test"},
+                  {"step", step},
+                  {"test_loss", 0.5},
+                  {"best", step <= 2},
+                  {"test_per_class", json::array({{{"name", "cat"}}})},
+                  {"test_confusion", {{"counts", {{1}}}}}}
+                 .dump() +
+             "\n";
+  }
+  write_text(scratch.path() / "metrics.jsonl", lines);
+  write_text(scratch.path() / "summary.json", R"({"test_per_class": [{"name": "cat"}]})");
+
+  const json page = gather_report(scratch.path(), {scratch.path().string()}).page;
+
+  const json& own = page["metrics"];
+  REQUIRE(own.size() == 4);
+  for (const char* key : {"test_per_class", "test_confusion"}) {
+    CAPTURE(key);
+    CHECK_FALSE(own[0].contains(key));
+    CHECK(own[1].contains(key));  // the best one
+    CHECK_FALSE(own[2].contains(key));
+    CHECK(own[3].contains(key));
+    for (const json& line : page["others"][0]["metrics"]) {
+      CHECK_FALSE(line.contains(key));
+    }
+  }
+  CHECK(own[2]["test_loss"] == 0.5);
+  CHECK(page["summary"].contains("test_per_class"));
+  CHECK_FALSE(page["others"][0]["summary"].contains("test_per_class"));
+}
+
 TEST_CASE("a run is named by its deck, or by its folder, also where that ends in a slash") {
   const Scratch scratch;
   std::filesystem::create_directories(scratch.path() / "mine");

@@ -75,10 +75,45 @@ json thinned(const std::vector<json>& lines, std::size_t most) {
   return kept;
 }
 
+/// Figures of classes are many numbers.
+void leave_out_classes(json& object) {
+  if (object.is_object()) {
+    object.erase("test_per_class");
+    object.erase("test_confusion");
+  }
+}
+
+/// The evaluations whose figures of classes the page shows: the last one and the best one so far,
+/// as places in a list of lines.
+class ShownEvaluations {
+ public:
+  /// The line that was added last.
+  void note(std::vector<json>& lines) {
+    if (lines.back().value("kind", json()) != "test") {
+      return;
+    }
+    const std::array before{last_, best_};
+    last_ = lines.size() - 1;
+    if (lines.back().value("best", json()) == true) {
+      best_ = last_;
+    }
+    for (const auto& place : before) {
+      if (place && place != last_ && place != best_) {
+        leave_out_classes(lines[*place]);
+      }
+    }
+  }
+
+ private:
+  std::optional<std::size_t> last_;
+  std::optional<std::size_t> best_;
+};
+
 json metrics_of_file(const fs::path& file, const ReportLimits& limits,
                      std::vector<std::string>& problems) {
   const auto text = text_of_file(file, "there are no curves", problems);
   std::vector<json> lines;
+  ShownEvaluations shown;
   std::size_t damaged = 0;
   std::istringstream in(text.value_or(""));
   for (std::string line; std::getline(in, line);) {
@@ -86,8 +121,8 @@ json metrics_of_file(const fs::path& file, const ReportLimits& limits,
     if (object.is_object()) {
       // Where a checkpoint lies says more of the machine than of the run.
       object.erase("path");
-      object.erase("test_per_class");  // many numbers, of which the page shows none
       lines.push_back(std::move(object));
+      shown.note(lines);
     } else {
       ++damaged;
     }
@@ -147,6 +182,10 @@ json other_run(const std::string& folder, const ReportLimits& limits,
              {"metrics", metrics_of_file(fs::path(folder) / "metrics.jsonl", limits, own)},
              {"summary", object_of_file(fs::path(folder) / "summary.json",
                                         "its results are not in the table", own)}};
+  leave_out_classes(other["summary"]);
+  for (json& line : other["metrics"]) {
+    leave_out_classes(line);
+  }
   for (const std::string& problem : own) {
     problems.push_back(folder + ": " + problem);
   }

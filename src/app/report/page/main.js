@@ -16,6 +16,7 @@ function draw_page() {
   if (["dark", "light"].includes(asked.get("theme"))) document.documentElement.dataset.theme = asked.get("theme");
   const data = JSON.parse(by_id("data").textContent);
   draw_runs(data);
+  draw_classes(data);
   draw_head(data);
   draw_tiles(data);
   const curves = draw_curves(data);

@@ -28,6 +28,7 @@ function check_page(data, curves, timeline) {
   attempt("memory", () => ({ areas: document.querySelectorAll("#memory .area").length,
     predicted: document.querySelectorAll("#memory .predicted-memory").length,
     peaks: document.querySelectorAll("#memory .peak").length }));
+  attempt("classes", () => shown_classes());
   attempt("runs", () => document.querySelectorAll("#runs tbody tr").length);
   attempt("tables", () => open_tables());
   attempt("colours", () => ({ page: getComputedStyle(document.body).backgroundColor, text: getComputedStyle(document.body).color }));
@@ -52,6 +53,18 @@ function last_points() {
     points[dot.dataset.series] = { step: Number(dot.dataset.step), value: Number(dot.dataset.value) };
   }
   return points;
+}
+
+// Texts of the rows below a node's headings, and how many cells of counts are shaded.
+function shown_classes() {
+  const rows = (table) => [...table?.querySelectorAll("tbody tr") ?? []].map((row) => [...row.children].map((cell) => cell.textContent));
+  return [...document.querySelectorAll("#classes .evaluation")].map((part) => ({
+    title: part.querySelector("h3").textContent, figures: rows(part.querySelector(".figures")),
+    confusion: rows(part.querySelector(".confusion")),
+    shades: [...part.querySelectorAll(".confusion td")].map((cell) => getComputedStyle(cell).backgroundColor),
+    // What is wider or higher than its box scrolls within it.
+    inside: [...part.querySelectorAll(".scroll")].every((box) => box.getBoundingClientRect().right <= innerWidth && getComputedStyle(box).overflowX === "auto"),
+  }));
 }
 
 function timeline_counts(timeline) {
