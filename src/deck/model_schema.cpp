@@ -21,14 +21,17 @@ std::vector<Schema> with_layer_keys(std::vector<Schema> layers) {
         .optional()
         .length(1, 1024)
         .example("[fc1]");
-    if (layer.name() != repeat_type) {
-      layer
-          .boolean("frozen",
-                   "Training leaves the layer's parameters as they are; the layer runs as in "
-                   "evaluation. Only of a layer that has parameters.")
-          .optional()
-          .example("true");
-    }
+    const bool is_repeat = layer.name() == repeat_type;
+    layer
+        .boolean("frozen", is_repeat
+                               ? "Training leaves the parameters of every layer in every copy as "
+                                 "they are, but for layers that say `frozen: false`."
+                               : "Training leaves the layer's parameters as they are; the layer "
+                                 "runs as in evaluation. Only of a layer that has parameters; "
+                                 "false: not even where a repetition or `pretrained.freeze` says "
+                                 "so.")
+        .optional()
+        .example("true");
   }
   return layers;
 }
@@ -80,6 +83,17 @@ Schema pretrained_schema() {
                "Partial loading: whether layers that the file has nothing for begin from the seed, "
                "and tensors that are of no layer are left out; false: both are refused.")
       .fallback(false);
+  schema
+      .texts("freeze",
+             "Frozen layers: those whose parameters training leaves as the file has them. loaded: "
+             "all that get every parameter from it; or names, in which * stands for any characters "
+             "and ? for one, and the name of a repetition for all in it. A layer that says "
+             "`frozen: false` is trained. Default: none.")
+      .length(1)
+      .or_word("loaded")
+      .or_word("none")
+      .optional()
+      .example("loaded");
   return schema;
 }
 

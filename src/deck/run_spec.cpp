@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "deck/data_spec.hpp"
+#include "deck/frozen_layers.hpp"
 #include "deck/layer_specs.hpp"
 #include "deck/read/text.hpp"
 
@@ -21,7 +22,8 @@ DType precision_of(const std::string& name) {
   return name == "float64" ? DType::f64 : DType::f32;
 }
 
-PretrainedSpec pretrained_of(const Section& section, Findings& findings) {
+PretrainedSpec pretrained_of(const Section& section, const std::vector<LayerSpec>& layers,
+                             Findings& findings) {
   constexpr std::string_view arrow = "->";
   PretrainedSpec spec{.file = section.path("file"),
                       .in_order = section.text("match") == "order",
@@ -42,6 +44,7 @@ PretrainedSpec pretrained_of(const Section& section, Findings& findings) {
     }
     spec.renamings.push_back({from, to});
   }
+  read_freeze(section, layers, spec, findings);
   return spec;
 }
 
@@ -53,8 +56,9 @@ ModelSpec model_of(const Section& section, Findings& findings) {
     model.input = section.integers("input");
   }
   model.layers = layer_specs(section, findings);
+  model.frozen = frozen_repetitions(section, model.layers);
   if (section.has("pretrained")) {
-    model.pretrained = pretrained_of(section.section("pretrained"), findings);
+    model.pretrained = pretrained_of(section.section("pretrained"), model.layers, findings);
   }
   return model;
 }

@@ -51,13 +51,43 @@ void add_layers(graph::Graph& graph, const deck::RunSpec& spec, const SampleGrap
   }
 }
 
+/// What has parameters of each group; one of which nothing has any is a finding.
+void freeze_groups(graph::Graph& graph, const std::vector<deck::FrozenLayers>& groups,
+                   const char* advice, deck::Findings& findings) {
+  for (const deck::FrozenLayers& group : groups) {
+    bool some = false;
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+      const auto node = static_cast<graph::NodeId>(i);
+      if (std::ranges::find(group.layers, graph.nodes()[i].name) != group.layers.end() &&
+          !graph.parameters_of(node).empty()) {
+        graph.freeze(node);
+        some = true;
+      }
+    }
+    if (!some) {
+      findings.error(group.position,
+                     group.what + " has no layer with parameters that could be frozen", advice);
+    }
+  }
+  findings.throw_if_any();
+}
+
+/// Where a deck first says that something is frozen.
+deck::Position frozen_position(const deck::ModelSpec& model) {
+  const auto layer = std::ranges::find_if(model.layers, &deck::LayerSpec::frozen);
+  return layer != model.layers.end() ? layer->options.position("frozen")
+         : !model.frozen.empty()     ? model.frozen.front().position
+                                     : model.pretrained->freeze_position;
+}
+
 void refuse_all_frozen(const graph::Graph& graph, const deck::RunSpec& spec,
                        deck::Findings& findings) {
   try {
     graph.require_unfrozen();
   } catch (const UsageError& refusal) {
-    const auto frozen = std::ranges::find_if(spec.model.layers, &deck::LayerSpec::frozen);
-    findings.error(frozen->options.position("frozen"), refusal.what());
+    const bool by_name = spec.model.pretrained && !spec.model.pretrained->frozen.empty();
+    findings.error(frozen_position(spec.model), refusal.what(),
+                   by_name ? "or name fewer in pretrained.freeze" : "");
     findings.throw_if_any();
   }
 }
@@ -96,6 +126,10 @@ graph::Graph graph_for(const deck::RunSpec& spec, const Shape& sample, const std
   graph::Graph graph(input_shape_of(spec.model, sample, whose, findings),
                      loss_of(spec, labels, findings));
   add_layers(graph, spec, of_data, findings);
+  freeze_groups(graph, spec.model.frozen, "leave 'frozen' out", findings);
+  if (spec.model.pretrained) {
+    freeze_groups(graph, spec.model.pretrained->frozen, "leave it out", findings);
+  }
   refuse_all_frozen(graph, spec, findings);
   refuse_unfit_precision(graph, spec, findings);
   return graph;

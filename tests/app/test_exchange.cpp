@@ -205,6 +205,91 @@ TEST_CASE("Fine-tuning with frozen features changes only the head") {
   CHECK(facts["trained_parameters"] == 27);
 }
 
+TEST_CASE("What was loaded is frozen by one key, and a run that goes on freezes the same") {
+  const Scratch scratch;
+  make_base(scratch);
+  write_deck(scratch.path() / "tuned.yaml", "head",
+             "  pretrained: {file: base.safetensors, partial: true, freeze: loaded}\n");
+  const std::string decaying = "optimizer={type: adamw, learning_rate: 0.01, weight_decay: 0.1}";
+  const auto exported = [&](const std::string& run) {
+    json_of({"export", run, "--output", "now.safetensors", "--json"}, scratch.path());
+    return tensors_in(scratch.path() / "now.safetensors");
+  };
+  const auto base = tensors_in(scratch.path() / "base.safetensors");
+  const auto facts = json_of({"check", "tuned.yaml", "--json"}, scratch.path());
+  CHECK(facts["parameters"] == 83);
+  CHECK(facts["trained_parameters"] == 27);
+  const std::string whole =
+      hash_of(scratch, "tuned.yaml", {decaying, "train.steps=6", "--run-dir", "runs/whole"});
+  hash_of(scratch, "tuned.yaml", {decaying, "train.steps=3"});
+  const auto half = exported("runs/tuned");
+
+  fs::remove(scratch.path() / "base.safetensors");
+  const auto resumed = json_of({"resume", "runs/tuned", "train.steps=6", "--json"}, scratch.path());
+
+  CHECK(resumed["weights_xxh64"] == whole);
+  CHECK(resumed["trained_parameters"] == 27);
+  const auto now = exported("runs/tuned");
+  for (const std::string name : {"h.weight", "h.bias"}) {
+    CHECK(half.at(name) == base.at(name));
+    CHECK(now.at(name) == base.at(name));
+  }
+  CHECK(now.at("head.weight") != half.at("head.weight"));
+  CHECK(json_of({"eval", "runs/tuned", "--json"}, scratch.path())["step"] == 6);
+}
+
+TEST_CASE("What freeze says of layers that were not loaded, or of all, is refused at its line") {
+  const Scratch scratch;
+  make_base(scratch);
+  const auto refusal = [&](const std::string& last, const std::string& further) {
+    write_deck(scratch.path() / "tuned.yaml", last,
+               "  pretrained: {file: base.safetensors, " + further + "}\n");
+    const Outcome outcome = zygos_run({"check", "tuned.yaml"}, scratch.path());
+    CHECK(outcome.code == 2);
+    return outcome.err;
+  };
+  CHECK_THAT(refusal("head", "partial: true, freeze: [he*]"),
+             ContainsSubstring("tuned.yaml:12:") &&
+                 ContainsSubstring("'he*' freezes layer 'head', of which ") &&
+                 ContainsSubstring("has not every parameter; name only what the file has"));
+  CHECK_THAT(refusal("out", "freeze: loaded"),
+             ContainsSubstring("tuned.yaml:12:") &&
+                 ContainsSubstring("'freeze: loaded' leaves nothing to train") &&
+                 ContainsSubstring("write 'frozen: false' for the layers to train"));
+  CHECK_THAT(refusal("out", "freeze: ['*']"),
+             ContainsSubstring("nothing is left to train") &&
+                 ContainsSubstring("or name fewer in pretrained.freeze"));
+  const auto facts =
+      json_of({"check", "tuned.yaml", "model.pretrained.freeze=[h]", "--json"}, scratch.path());
+  CHECK(facts["trained_parameters"] == 27);
+}
+
+TEST_CASE("The layers of a frozen repetition keep their bits, and those behind it learn") {
+  const Scratch scratch;
+  write_text(scratch.path() / "tuned.yaml",
+             std::string(deck_head) +
+                 "model:\n  layers:\n"
+                 "    - {name: block, type: repeat, times: 2, frozen: true, layers: [{type: dense, "
+                 "units: 6, activation: tanh}, relu, {name: free, type: dense, units: 6, "
+                 "frozen: false}]}\n"
+                 "    - {name: head, type: dense, units: 3}\n"
+                 "  loss: mse\n");
+  const auto exported = [&](const std::string& steps) {
+    hash_of(scratch, "tuned.yaml",
+            {"optimizer={type: adamw, learning_rate: 0.01}", "train.steps=" + steps});
+    json_of({"export", "runs/tuned", "--output", "now.safetensors", "--json"}, scratch.path());
+    return tensors_in(scratch.path() / "now.safetensors");
+  };
+  const auto one = exported("1");
+  const auto many = exported("10");
+  for (const std::string copy : {"block.1.", "block.2."}) {
+    CHECK(many.at(copy + "dense1.weight") == one.at(copy + "dense1.weight"));
+    CHECK(many.at(copy + "dense1.bias") == one.at(copy + "dense1.bias"));
+    CHECK(many.at(copy + "free.weight") != one.at(copy + "free.weight"));
+  }
+  CHECK(many.at("head.weight") != one.at("head.weight"));
+}
+
 TEST_CASE("A run with frozen layers that goes on has the bits of one that was not stopped") {
   const Scratch scratch;
   write_text(scratch.path() / "tuned.yaml",

@@ -210,6 +210,64 @@ TEST_CASE("layers are frozen one by one, in repetitions in every copy", "[deck]"
   CHECK(frozen == std::vector<std::string>{"dense1", "repeat1.1.dense1", "repeat1.2.dense1"});
 }
 
+TEST_CASE("a frozen repetition freezes its layers in every copy, but those that are trained",
+          "[deck]") {
+  const RunSpec run = spec_of(
+      {"model.layers=[{type: repeat, times: 2, frozen: true, layers: [{type: dense, units: 4}, "
+       "relu, {name: apart, type: dense, units: 4, frozen: false}]}, {type: repeat, times: 2, "
+       "frozen: false, layers: [{type: dense, units: 4}]}, {type: dense, units: 2}]"});
+
+  REQUIRE(run.model.frozen.size() == 1);
+  CHECK(run.model.frozen[0].what == "repetition 'repeat1'");
+  CHECK(run.model.frozen[0].layers ==
+        std::vector<std::string>{"repeat1.1.dense1", "repeat1.1.relu1", "repeat1.2.dense1",
+                                 "repeat1.2.relu1"});
+}
+
+TEST_CASE("layers of pretrained weights are frozen by names, patterns and repetitions", "[deck]") {
+  const auto frozen = [](const std::string& freeze) {
+    const RunSpec run = spec_of(
+        {"model.layers=[{name: conv1, type: dense, units: 4}, {name: conv20, type: dense, units: "
+         "4}, {name: block, type: repeat, times: 2, layers: [{name: in, type: dense, units: 4}]}, "
+         "{name: head, type: dense, units: 2, frozen: false}]",
+         "model.pretrained={file: base.npz, freeze: " + freeze + "}"});
+    std::vector<std::string> names;
+    for (const deck::FrozenLayers& group : run.model.pretrained->frozen) {
+      names.insert(names.end(), group.layers.begin(), group.layers.end());
+    }
+    CHECK(run.model.pretrained->freeze_loaded == (freeze == "loaded"));
+    return names;
+  };
+  using Names = std::vector<std::string>;
+
+  CHECK(frozen("[conv1, block.2]") == Names{"conv1", "block.2.in"});
+  CHECK(frozen("['conv*']") == Names{"conv1", "conv20"});
+  CHECK(frozen("['conv?']") == Names{"conv1"});
+  CHECK(frozen("['*v*0', block]") == Names{"conv20", "block.1.in", "block.2.in"});
+  CHECK(frozen("['*']") ==
+        Names{"conv1", "conv20", "block.1.in", "block.2.in"});  // head is trained
+  CHECK(frozen("['*.in']") == Names{"block.1.in", "block.2.in"});
+  CHECK(frozen("loaded").empty());
+  CHECK(frozen("none").empty());
+}
+
+TEST_CASE("what freeze names and no layer is called is answered with a near name", "[deck]") {
+  const auto finding = [](const std::string& freeze) {
+    return first_finding(
+        {"model.layers=[{name: block, type: repeat, times: 2, layers: [{type: "
+         "dense, units: 4}]}, {name: head, type: dense, units: 2}]",
+         "model.pretrained={file: base.npz, freeze: " + freeze + "}"});
+  };
+
+  CHECK_THAT(finding("[haed]"), ContainsSubstring("'haed' in 'freeze' is the name of no layer; did "
+                                                  "you mean 'head'?"));
+  CHECK_THAT(finding("[blocks]"), ContainsSubstring("did you mean 'block'?"));
+  CHECK_THAT(finding("['conv*']"),
+             ContainsSubstring("allowed: block.1.dense1, block.1, block, block.2.dense1, block.2, "
+                               "head"));
+  CHECK_FALSE(finding("load").empty());
+}
+
 TEST_CASE("words of peers for what is trained are answered with the word for what is not",
           "[deck]") {
   for (const std::string word : {"trainable", "requires_grad"}) {

@@ -162,6 +162,13 @@ struct LayerSpec {
   bool frozen = false;  ///< training leaves its parameters as they are
 };
 
+/// Layers that are frozen together: those of a repetition, or those that pretrained.freeze names.
+struct FrozenLayers {
+  std::string what;                 ///< for messages: "repetition 'block'", or "'conv*'"
+  std::vector<std::string> layers;  ///< those that have parameters are frozen
+  Position position;
+};
+
 /// Weights to begin with.
 struct PretrainedSpec {
   struct Renaming {
@@ -173,13 +180,17 @@ struct PretrainedSpec {
   bool by_operators = false;   ///< a model of ONNX: names are those that zygos import gives layers
   std::vector<Renaming> renamings;
   bool partial = false;
+  bool freeze_loaded = false;          ///< all layers that get every parameter from the file
+  std::vector<FrozenLayers> frozen{};  ///< or these
+  Position freeze_position{};
   Position position;
 };
 
 struct ModelSpec {
-  std::vector<std::int64_t> input;  ///< shape of one sample; empty: that of the data
-  std::vector<LayerSpec> layers;    ///< what is repeated as often as it is
-  Section loss;                     ///< text("type") is the keyword in the loss table
+  std::vector<std::int64_t> input;     ///< shape of one sample; empty: that of the data
+  std::vector<LayerSpec> layers;       ///< what is repeated as often as it is
+  Section loss;                        ///< text("type") is the keyword in the loss table
+  std::vector<FrozenLayers> frozen{};  ///< repetitions
   std::optional<PretrainedSpec> pretrained{};
   Position position;
 };

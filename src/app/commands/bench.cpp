@@ -7,6 +7,7 @@
 #include "app/report/ops_report.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/text.hpp"
 #include "core/median.hpp"
 
@@ -164,7 +165,9 @@ std::vector<double> step_seconds(const RunSetup& setup, const schedule::Schedule
 ExitCode run_bench(const Invocation& invocation, Console& console) {
   BuildOptions build = build_options(invocation);
   build.max_batches = batches;
-  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides), build);
+  const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
+  RunSetup setup = build_run(deck, build);
+  freeze_as_loaded(deck, setup);
   say_setup(setup, console);
   if (setup.training.source != nullptr) {
     // Steps are timed, and no disk.

@@ -3,6 +3,7 @@
 #include "app/commands/commands.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/run/resume_rules.hpp"
 #include "app/text.hpp"
 #include "app/trained/metrics.hpp"
@@ -77,11 +78,11 @@ ExitCode run_eval(const Invocation& invocation, Console& console) {
     throw CheckpointError(fmt::format("{} holds no checkpoint; train first",
                                       (subject.folder / "checkpoints").string()));
   }
+  freeze_as_in(*checkpoint, setup);
   standardise_as(*checkpoint, *setup.test);
   const train::Evaluation result = evaluation_of(setup, *checkpoint, console);
-  std::string text =
-      fmt::format("{} at step {}: {} loss {:.5g}", subject.folder.string(),
-                  text_of_count(checkpoint->step), setup.held_out(), result.loss);
+  std::string text = fmt::format("{} at step {}: {} loss {:.5g}", subject.folder.string(),
+                                 text_of_count(checkpoint->step), setup.held_out(), result.loss);
   nlohmann::json object{{"checkpoint", checkpoint->path.string()},
                         {"step", checkpoint->step},
                         {"samples", result.samples},

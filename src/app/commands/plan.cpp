@@ -9,6 +9,7 @@
 #include "app/plan/profile_cache.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/text.hpp"
 
 #include "zygos/core/error.hpp"
@@ -83,8 +84,9 @@ void assume(const plan::Card& card, RunSetup& setup, plan::Profile& profile, Con
 }  // namespace
 
 ExitCode run_plan(const Invocation& invocation, Console& console) {
-  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
-                             build_options(invocation));
+  const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
+  RunSetup setup = build_run(deck, build_options(invocation));
+  freeze_as_loaded(deck, setup);
   say_setup(setup, console);
   console.note("");
   if (invocation.assume.empty()) {

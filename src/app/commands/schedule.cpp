@@ -8,6 +8,7 @@
 #include "app/plan/profile_cache.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/atomic_file.hpp"
@@ -98,8 +99,9 @@ std::string text_for(const BuiltStep& step, const std::string& output) {
 
 ExitCode run_schedule(const Invocation& invocation, Console& console) {
   require_known_ending(invocation.output);
-  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
-                             build_options(invocation));
+  const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
+  RunSetup setup = build_run(deck, build_options(invocation));
+  freeze_as_loaded(deck, setup);
   const BuiltStep step = step_of(setup, invocation, console);
   if (!invocation.output.empty()) {
     io::write_file_atomically(invocation.output, text_for(step, invocation.output));

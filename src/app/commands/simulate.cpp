@@ -8,6 +8,7 @@
 #include "app/plan/profile_cache.hpp"
 #include "app/report/run_report.hpp"
 #include "app/run/build_run.hpp"
+#include "app/run/pretrained.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 
@@ -218,8 +219,9 @@ schedule::Place fastest_place(const plan::Profile& profile, std::int64_t batch) 
 
 ExitCode run_simulate(const Invocation& invocation, Console& console) {
   const std::optional<lane::Link> link = link_from(invocation.link);
-  RunSetup setup = build_run(load::load_deck(invocation.target, invocation.overrides),
-                             build_options(invocation));
+  const load::CheckedDeck deck = load::load_deck(invocation.target, invocation.overrides);
+  RunSetup setup = build_run(deck, build_options(invocation));
+  freeze_as_loaded(deck, setup);
   say_setup(setup, console);
   console.note("");
   const plan::Profile profile = profile_of(setup, invocation.fresh_profile, console);

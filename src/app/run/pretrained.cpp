@@ -9,7 +9,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <sstream>
+#include <string>
+
 namespace zygos::app {
+
+namespace {
+
+constexpr const char* frozen_fact = "frozen_as_loaded";  // names, a line each
+
+}  // namespace
 
 void load_pretrained_weights(const load::CheckedDeck& checked, RunSetup& setup, Console& console) {
   const auto& spec = checked.spec.model.pretrained;
@@ -18,6 +27,8 @@ void load_pretrained_weights(const load::CheckedDeck& checked, RunSetup& setup, 
   }
   load::MatchedWeights matched =
       load::load_pretrained(*spec, *setup.graph, checked.deck.findings());
+  setup.frozen_as_loaded =
+      load::freeze_loaded(checked.spec.model, matched, *setup.graph, checked.deck.findings());
   setup.pretrained = std::move(matched.weights);
   console.note(fmt::format("beginning with {} of {} parameter tensors from {}",
                            text_of_count(std::ssize(setup.pretrained)),
@@ -29,6 +40,37 @@ void load_pretrained_weights(const load::CheckedDeck& checked, RunSetup& setup, 
   if (!matched.unused.empty()) {
     console.note(fmt::format("left out, of no layer: {}", fmt::join(matched.unused, ", ")));
   }
+  if (!setup.frozen_as_loaded.empty()) {
+    console.note(fmt::format("frozen, as loaded: {}", fmt::join(setup.frozen_as_loaded, ", ")));
+  }
+}
+
+void freeze_as_loaded(const load::CheckedDeck& checked, RunSetup& setup) {
+  const auto& spec = checked.spec.model.pretrained;
+  if (spec && spec->freeze_loaded) {
+    setup.frozen_as_loaded = load::freeze_loaded(
+        checked.spec.model, load::load_pretrained(*spec, *setup.graph, checked.deck.findings()),
+        *setup.graph, checked.deck.findings());
+  }
+}
+
+void add_frozen_layers(const RunSetup& setup, io::Facts& facts) {
+  if (!setup.frozen_as_loaded.empty()) {
+    facts[frozen_fact] = fmt::format("{}", fmt::join(setup.frozen_as_loaded, "\n"));
+  }
+}
+
+void freeze_as_in(const io::Checkpoint& checkpoint, RunSetup& setup) {
+  const auto found = checkpoint.facts.find(frozen_fact);
+  if (found == checkpoint.facts.end()) {
+    return;
+  }
+  std::istringstream lines(found->second);
+  setup.frozen_as_loaded.clear();
+  for (std::string name; std::getline(lines, name);) {
+    setup.frozen_as_loaded.push_back(name);
+  }
+  load::freeze_layers(setup.frozen_as_loaded, *setup.graph);
 }
 
 }  // namespace zygos::app

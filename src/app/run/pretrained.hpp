@@ -10,7 +10,16 @@
 namespace zygos::app {
 
 /// Reads the weights that a new run of the deck begins with, where it names a file, into
-/// setup.pretrained. Throws as load::load_pretrained() does.
+/// setup.pretrained, and freezes what `freeze: loaded` says. Throws as load::load_pretrained()
+/// does.
 void load_pretrained_weights(const load::CheckedDeck& checked, RunSetup& setup, Console& console);
+
+/// Freezes the same for what needs no weights, such as a plan.
+void freeze_as_loaded(const load::CheckedDeck& checked, RunSetup& setup);
+
+/// Into the facts of checkpoints: a run that goes on does not read the file.
+void add_frozen_layers(const RunSetup& setup, io::Facts& facts);
+/// Freezes what the run of the checkpoint has frozen as loaded.
+void freeze_as_in(const io::Checkpoint& checkpoint, RunSetup& setup);
 
 }  // namespace zygos::app

@@ -43,7 +43,8 @@ struct RunSetup {
   std::unique_ptr<KokkosSession> kokkos;
   std::unique_ptr<lane::LaneSet> lanes;
   std::unique_ptr<graph::Graph> graph;
-  std::vector<io::StoredTensor> pretrained{};  ///< weights to begin with, by parameters' names
+  std::vector<io::StoredTensor> pretrained{};   ///< weights to begin with, by parameters' names
+  std::vector<std::string> frozen_as_loaded{};  ///< layers, by `pretrained.freeze: loaded`
   nn::OptimizerPtr optimizer;
   nn::RateSchedulePtr rates;  ///< null: the learning rate stays
   train::PolicyPtr policy;

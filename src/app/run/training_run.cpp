@@ -117,6 +117,7 @@ class TrainingRun {
         load::text_of_sample_shape(setup_.training.sample_shape());
     load::add_data_facts(setup_.training, options.facts);
     add_data_identity(setup_.training, options.facts);
+    add_frozen_layers(setup_, options.facts);
     if (!setup_.metrics.empty()) {
       options.figures = [this](train::Evaluation& evaluation) { add_figures(evaluation); };
       if (!setup_.on_several_ranks()) {
@@ -431,7 +432,9 @@ ExitCode train_deck(const load::CheckedDeck& deck, const Invocation& invocation,
     return say_nothing_left(why, folder, console);
   }
   share_checkpoint(checkpoint, ranks);
-  if (!checkpoint) {
+  if (checkpoint) {
+    freeze_as_in(*checkpoint, setup);
+  } else {
     ranks.together([&] { load_pretrained_weights(deck, setup, console); });
     if (!ranks.alone()) {
       ranks.require_same("the pretrained weights", hash_of(setup.pretrained));
