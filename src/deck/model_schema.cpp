@@ -93,7 +93,7 @@ Schema pretrained_schema() {
       .or_word("loaded")
       .or_word("none")
       .optional()
-      .example("loaded");
+      .example("[conv*, block.2]");
   return schema;
 }
 
