@@ -50,6 +50,7 @@ struct Invocation {
   std::string dataset;                   ///< predict: in an HDF5 file; empty: as the deck
   std::optional<std::int64_t> batch{};   ///< predict
   bool classes = false;                  ///< predict
+  bool probabilities = false;            ///< predict
   ConsoleOptions console;
   std::vector<std::string> kokkos_arguments;  ///< "--kokkos-...", for Kokkos itself
 };

@@ -107,6 +107,49 @@ TEST_CASE("predict names the classes that eval counts, in every format") {
   CHECK_THAT(narrow.err, ContainsSubstring("out.h5: found 10 values per sample"));
 }
 
+TEST_CASE(
+    "predict writes probabilities that are the softmax of the logits, with the same classes") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  train_to_the_end(scratch.path(), {"train.epochs=2"});
+  json_of({"predict", "runs/tiny", "--output", "logits.csv", "--json"}, scratch.path());
+
+  json_of({"predict", "runs/tiny", "--output", "shares.csv", "--probabilities", "--json"},
+          scratch.path());
+
+  const auto numbers = [](const std::string& line) {
+    std::vector<double> all;
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) {
+      all.push_back(std::stod(cell));
+    }
+    return all;
+  };
+  const auto logits = lines_of(scratch.path() / "logits.csv");
+  const auto shares = lines_of(scratch.path() / "shares.csv");
+  REQUIRE(shares.size() == 161);
+  CHECK(shares[0].starts_with("probability0,probability1,"));
+  CHECK(shares[0].ends_with("probability9,class"));
+  for (std::size_t i = 1; i < shares.size(); ++i) {
+    const auto from = numbers(logits[i]);
+    const auto to = numbers(shares[i]);
+    REQUIRE(to.size() == 11);
+    double sum = 0.0;
+    for (std::size_t k = 0; k < 10; ++k) {
+      sum += std::exp(from[k]);
+    }
+    for (std::size_t k = 0; k < 10; ++k) {
+      CHECK(std::abs(to[k] - std::exp(from[k]) / sum) < 1e-6);
+    }
+    CHECK(to[10] == from[10]);
+  }
+  const Outcome both =
+      zygos_run({"predict", "runs/tiny", "--output", "both.csv", "--classes", "--probabilities"},
+                scratch.path());
+  CHECK(both.code == 2);
+  CHECK_FALSE(fs::exists(scratch.path() / "both.csv"));
+}
+
 TEST_CASE("predict has the accuracy of eval on MNIST") {
   const Scratch scratch;
   const std::string deck = (source_folder() / "inputs/mnist_mlp.yaml").string();
@@ -183,6 +226,10 @@ TEST_CASE("predict says what is wrong with its input and writes nothing") {
   const Outcome classes = refused(folder, "good.csv", {"--classes"});
   CHECK(classes.code == 2);
   CHECK_THAT(classes.err, ContainsSubstring("loss 'mse' tells no classes from each other"));
+
+  const Outcome shares = refused(folder, "good.csv", {"--probabilities"});
+  CHECK(shares.code == 2);
+  CHECK_THAT(shares.err, ContainsSubstring("but the loss is 'mse'"));
 
   CHECK(zygos_run({"predict", "runs/surrogate", "--input", "good.csv"}, folder).code == 2);
   CHECK(zygos_run({"predict", "runs/surrogate", "--input", "good.csv", "--output", "no/out.csv"},

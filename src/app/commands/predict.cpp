@@ -6,6 +6,7 @@
 #include "app/text.hpp"
 #include "app/trained/predicted_classes.hpp"
 #include "app/trained/prediction_source.hpp"
+#include "app/trained/probabilities.hpp"
 #include "app/trained/saved_model.hpp"
 
 #include "zygos/core/error.hpp"
@@ -47,6 +48,7 @@ class Predictor {
         console_(console),
         model_(load::model_of(saved, {.block = batch_of(saved, invocation)})),
         classes_(PredictedClasses::of(saved.graph.loss(), saved.graph.output_shape())),
+        probabilities_(probabilities_of(saved, invocation)),
         names_(load::data_facts_in(saved.checkpoint.facts).class_names),
         exec_(invocation.threads.value_or(this_machine().cores)) {
     if (invocation.classes && !classes_) {
@@ -85,11 +87,27 @@ class Predictor {
     return invocation.batch.value_or(saved.deck.spec.train.batch);
   }
 
+  static std::optional<Probabilities> probabilities_of(const load::SavedModel& saved,
+                                                       const Invocation& invocation) {
+    if (!invocation.probabilities) {
+      return std::nullopt;
+    }
+    auto found = Probabilities::of(saved.graph.loss(), saved.graph.output_shape());
+    if (!found) {
+      throw UsageError(fmt::format(
+          "--probabilities makes probabilities of the logits in front of cross_entropy and bce, "
+          "but the loss is '{}'; leave it out",
+          saved.graph.loss().type()));
+    }
+    return found;
+  }
+
   std::vector<io::OutputArray> arrays() const {
     std::vector<io::OutputArray> arrays;
     const bool one = fs::path(invocation_.output).extension() == ".npy";
     if (!invocation_.classes) {
-      arrays.push_back({"prediction", dtype_of<T>, model_.graph().output_shape()});
+      arrays.push_back({probabilities_ ? "probability" : "prediction", dtype_of<T>,
+                        model_.graph().output_shape()});
     }
     if (classes_ && (invocation_.classes || !one)) {
       arrays.push_back({"class", DType::i32, classes_->shape(), names_});
@@ -132,6 +150,9 @@ class Predictor {
       count_hits(part);
       columns.push_back(named_.data());
     }
+    if (probabilities_) {  // behind the classes: rounded, two of them may be equal
+      probabilities_->replace(outputs_.data(), count);
+    }
     writer_->write(count, std::span(columns).first(arrays_));
   }
 
@@ -167,7 +188,8 @@ class Predictor {
   Console& console_;
   infer::Model model_;
   std::optional<PredictedClasses> classes_;
-  std::vector<std::string> names_;  ///< of classes, if they have any
+  std::optional<Probabilities> probabilities_;  ///< what is written in place of outputs
+  std::vector<std::string> names_;              ///< of classes, if they have any
   Kokkos::OpenMP exec_;
   std::unique_ptr<io::ArrayWriter> writer_;
   std::size_t arrays_ = 0;  ///< that are written

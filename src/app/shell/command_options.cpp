@@ -120,6 +120,11 @@ void add_predict(CLI::App& command, Invocation& to) {
       ->type_name("N");
   command.add_flag("--classes", to.classes,
                    "Write the predicted class of every sample, and nothing else");
+  command
+      .add_flag("--probabilities", to.probabilities,
+                "Write probabilities in place of logits: the softmax of the classes in front of "
+                "cross_entropy, the logistic function in front of bce")
+      ->excludes("--classes");
 }
 
 void add_compare(CLI::App& command, Invocation& to) {
