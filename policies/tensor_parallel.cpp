@@ -171,7 +171,7 @@ class TensorParallel final : public train::Policy {
     if (found.blocks.empty()) {
       refuse(
           "no two layers can be cut together; a block is a dense layer or convolution, layers such "
-          "as gelu, causal_attention of two or more heads or poolings if any, and another dense "
+          "as gelu, attention of two or more heads or poolings if any, and another dense "
           "layer or convolution, each read by the next alone" +
           (found.reasons.empty() ? ". No layer of the model has parameters" : ":" + found.reasons));
     }

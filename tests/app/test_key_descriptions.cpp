@@ -87,6 +87,7 @@ const std::vector<std::pair<std::string, std::string>>& usual_names() {
       {"model.layers.batch_norm", "batch normalisation"},
       {"model.layers.dropout.rate", "dropout rate"},
       {"model.layers.embedding.units", "embedding dimension"},
+      {"model.layers.attention.heads", "number of attention heads"},
       {"model.layers.causal_attention.heads", "number of attention heads"},
       {"optimizer", "optimizer"},
       {"optimizer.sgd.learning_rate", "learning rate"},

@@ -156,13 +156,18 @@ LayerPtr embedding(EmbeddingOptions options);
 LayerPtr positions();
 
 /// Multi-head self-attention of a sequence (Vaswani et al., "Attention is all you need", 2017),
-/// each position seeing itself and those before it: (T, 3 D) to (T, D). A vector holds queries of
-/// all heads, then keys, then values: what a dense layer without flattening makes of (T, D). No
-/// matrix of all pairs is stored (Dao et al., "FlashAttention", 2022).
-struct CausalAttentionOptions {
+/// each position seeing all positions, as in encoders: (T, 3 D) to (T, D). A vector holds queries
+/// of all heads, then keys, then values: what a dense layer without flattening makes of (T, D). No
+/// matrix of all pairs is stored (Dao et al., "FlashAttention", 2022). Throws UsageError for less
+/// than one head or a rate of dropout outside of [0, 1).
+struct AttentionOptions {
   std::int64_t heads = 1;  ///< divides D
   double dropout = 0.0;    ///< of the weights, after the softmax, while training
 };
+LayerPtr attention(AttentionOptions options);
+
+/// The same, each position seeing itself and those before it, as in decoders.
+using CausalAttentionOptions = AttentionOptions;
 LayerPtr causal_attention(CausalAttentionOptions options);
 
 /// What a node of a graph hears.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace zygos::nn {
@@ -49,8 +50,26 @@ bool hides_what_is_behind(const Shape& shape, const std::vector<bool>& hides) {
 
 bool is_hidden(double added) { return added <= -1e4; }
 
-/// The scores before their mask; nothing if that is no causal one.
-std::optional<std::string> unmasked(OnnxSource& source, const std::string& scores) {
+bool hides_nothing(const std::vector<bool>& hides) {
+  return std::ranges::none_of(hides, [](bool hidden) { return hidden; });
+}
+
+/// Scores before their mask, or without one.
+struct Scores {
+  std::string tensor;
+  bool causal = false;
+};
+
+/// What is under a constant mask; nothing unless that is causal or hides nothing.
+std::optional<Scores> under_mask(std::string tensor, const Shape& shape,
+                                 const std::vector<bool>& hides) {
+  const bool causal = hides_what_is_behind(shape, hides);
+  return causal || hides_nothing(hides) ? std::optional(Scores{std::move(tensor), causal})
+                                        : std::nullopt;
+}
+
+/// Nothing if the mask is neither causal nor none.
+std::optional<Scores> unmasked(OnnxSource& source, const std::string& scores) {
   const OnnxOperator* op = source.maker(scores);
   if (op == nullptr) {
     return std::nullopt;
@@ -67,11 +86,12 @@ std::optional<std::string> unmasked(OnnxSource& source, const std::string& score
       }
       hides.push_back(is_hidden(added));
     }
-    return hides_what_is_behind(operands->constant->shape, hides)
-               ? std::optional(operands->computed)
-               : std::nullopt;
+    return under_mask(operands->computed, operands->constant->shape, hides);
   }
-  const OnnxConstant* condition = op->type == "Where" ? source.constant(op->input(0)) : nullptr;
+  if (op->type != "Where") {
+    return Scores{scores, false};
+  }
+  const OnnxConstant* condition = source.constant(op->input(0));
   if (condition == nullptr) {
     return std::nullopt;
   }
@@ -84,8 +104,7 @@ std::optional<std::string> unmasked(OnnxSource& source, const std::string& score
   for (const double holds : condition->numbers()) {
     hides.push_back((holds != 0.0) == if_true.has_value());
   }
-  return hides_what_is_behind(condition->shape, hides) ? std::optional(op->input(if_true ? 2 : 1))
-                                                       : std::nullopt;
+  return under_mask(op->input(if_true ? 2 : 1), condition->shape, hides);
 }
 
 /// (heads, length, width), whatever other dimensions of 1 there are.
@@ -129,16 +148,17 @@ std::optional<std::vector<std::int64_t>> columns_of(const OnnxValue& value, cons
   return columns;
 }
 
-/// softmax(mask(q k^T / sqrt(width))) v.
+/// softmax(q k^T / sqrt(width)) v, with a mask before the softmax or without.
 struct Attention {
   const OnnxOperator* product = nullptr;  ///< of queries and keys
   double scale = 1.0;
   double dropout = 0.0;
   std::int64_t axis = -1;  ///< of the softmax
+  bool causal = false;
 };
 
 /// The softmax that computes a tensor, also where zeros replace NaN of queries that see nothing:
-/// under a causal mask there are none.
+/// under a causal mask, and without one, there are none.
 const OnnxOperator* softmax_of(OnnxSource& source, const std::string& tensor) {
   const OnnxOperator* chosen = source.inner(tensor, "Where");
   if (chosen == nullptr) {
@@ -165,12 +185,14 @@ std::optional<Attention> attention_at(OnnxSource& source, const OnnxOperator& op
   }
   found.axis = softmax->integer("axis", -1);
   const auto scores = unmasked(source, unscaled(source, softmax->input(0), found.scale));
-  found.product = scores ? source.inner(unscaled(source, *scores, found.scale), "MatMul") : nullptr;
+  found.product =
+      scores ? source.inner(unscaled(source, scores->tensor, found.scale), "MatMul") : nullptr;
   if (found.product == nullptr) {
     throw UsageError(
-        "it is attention, but without a constant causal mask between scores and softmax; "
-        "causal_attention is the only layer of attention");
+        "it is attention whose softmax is not of products of queries and keys without a mask, "
+        "which is the layer attention, or with a constant causal mask, which is causal_attention");
   }
+  found.causal = scores->causal;
   return found;
 }
 
@@ -225,7 +247,7 @@ OnnxInput input_with(OnnxSource& source, const std::string& query, const Columns
   }
   if (whole) {
     throw UsageError("it is attention whose scores are multiplied by " + onnx_text(scale) +
-                     "; causal_attention has one over the square root of the width, " +
+                     "; Zygos' layers have one over the square root of the width, " +
                      onnx_text(usual) +
                      ", and no dense layer is before it that could have the rest in its weights");
   }
@@ -235,11 +257,10 @@ OnnxInput input_with(OnnxSource& source, const std::string& query, const Columns
       "one input");
 }
 
-}  // namespace
-
-std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOperator& op) {
+std::optional<OnnxLayer> read_self_attention(OnnxSource& source, const OnnxOperator& op,
+                                             bool causal) {
   const auto found = attention_at(source, op);
-  if (!found) {
+  if (!found || found->causal != causal) {
     return std::nullopt;
   }
   double scale = found->scale;
@@ -268,6 +289,16 @@ std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOpe
     layer.options.emplace_back("dropout", onnx_text(found->dropout));
   }
   return layer;
+}
+
+}  // namespace
+
+std::optional<OnnxLayer> read_attention(OnnxSource& source, const OnnxOperator& op) {
+  return read_self_attention(source, op, false);
+}
+
+std::optional<OnnxLayer> read_causal_attention(OnnxSource& source, const OnnxOperator& op) {
+  return read_self_attention(source, op, true);
 }
 
 }  // namespace zygos::nn

@@ -174,27 +174,27 @@ void for_each_block(const char* label, const Exec& exec, const Problem<T>& probl
 }  // namespace
 
 template <class Exec, class T>
-void causal_attention(const Exec& exec, const AttentionShape& shape,
-                      const AttentionDropout<Exec>& dropout, MatrixView<Exec, const T> qkv,
-                      MatrixView<Exec, T> y, VectorView<Exec, Wide<T>> log_sums) {
+void self_attention(const Exec& exec, const AttentionShape& shape,
+                    const AttentionDropout<Exec>& dropout, MatrixView<Exec, const T> qkv,
+                    MatrixView<Exec, T> y, VectorView<Exec, Wide<T>> log_sums) {
   ZYGOS_REQUIRE(qkv.extent(0) == shape.rows() && qkv.extent(1) == 3 * shape.columns() &&
                     y.extent(0) == shape.rows() && y.extent(1) == shape.columns() &&
                     log_sums.size() == shape.rows() * shape.heads,
-                "ops::causal_attention: dimensions do not fit");
+                "ops::self_attention: dimensions do not fit");
   const Problem<T> problem = attention::problem_of(shape, dropout, qkv);
-  for_each_block("zygos::ops::causal_attention", exec, problem,
+  for_each_block("zygos::ops::self_attention", exec, problem,
                  attention::Forward<T>{problem, y.data(), log_sums.data()});
 }
 
 template <class Exec, class T>
-void causal_attention_backward(const Exec& exec, const AttentionShape& shape,
-                               const AttentionDropout<Exec>& dropout,
-                               const AttentionKept<Exec, T>& kept, MatrixView<Exec, const T> d_y,
-                               VectorView<Exec, Wide<T>> dots, MatrixView<Exec, T> d_qkv) {
+void self_attention_backward(const Exec& exec, const AttentionShape& shape,
+                             const AttentionDropout<Exec>& dropout,
+                             const AttentionKept<Exec, T>& kept, MatrixView<Exec, const T> d_y,
+                             VectorView<Exec, Wide<T>> dots, MatrixView<Exec, T> d_qkv) {
   ZYGOS_REQUIRE(kept.qkv.size() == d_qkv.size() && kept.y.size() == d_y.size() &&
                     kept.qkv.size() == 3 * shape.rows() * shape.columns() &&
                     dots.size() == kept.log_sums.size(),
-                "ops::causal_attention_backward: dimensions do not fit");
+                "ops::self_attention_backward: dimensions do not fit");
   const Problem<T> problem = attention::problem_of(shape, dropout, kept.qkv);
   const attention::Backward<T> both{problem,    kept.y.data(), kept.log_sums.data(),
                                     d_y.data(), dots.data(),   d_qkv.data()};
@@ -204,10 +204,10 @@ void causal_attention_backward(const Exec& exec, const AttentionShape& shape,
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
-  template void causal_attention<SPACE, T>(                                                   \
+  template void self_attention<SPACE, T>(                                                     \
       const SPACE&, const AttentionShape&, const AttentionDropout<SPACE>&,                    \
       MatrixView<SPACE, const T>, MatrixView<SPACE, T>, VectorView<SPACE, Wide<T>>);          \
-  template void causal_attention_backward<SPACE, T>(                                          \
+  template void self_attention_backward<SPACE, T>(                                            \
       const SPACE&, const AttentionShape&, const AttentionDropout<SPACE>&,                    \
       const AttentionKept<SPACE, T>&, MatrixView<SPACE, const T>, VectorView<SPACE, Wide<T>>, \
       MatrixView<SPACE, T>);

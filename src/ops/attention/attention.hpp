@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Causal self-attention without a matrix of all pairs of positions: blocks of scores are computed
-// where they are needed, and again in the backward pass (Dao, "FlashAttention-2", 2023, with the
-// gradients of queries and keys in a pass each, so that every sum has one order).
+// Self-attention, causal or not, without a matrix of all pairs of positions: blocks of scores are
+// computed where they are needed, and again in the backward pass (Dao, "FlashAttention-2", 2023,
+// with the gradients of queries and keys in a pass each, so that every sum has one order).
 #pragma once
 
 #include "ops/elementwise/dropout.hpp"
@@ -21,6 +21,7 @@ struct AttentionShape {
   std::size_t heads;
   std::size_t width;           ///< of a head
   std::size_t first_head = 0;  ///< of a slice: its first head, for random numbers
+  bool causal = true;          ///< a query sees no keys behind its own position; false: it sees all
 
   std::size_t rows() const { return samples * positions; }
   std::size_t columns() const { return heads * width; }
@@ -34,14 +35,14 @@ struct AttentionDropout {
   VectorView<Exec, const std::uint32_t> sample_ids;  ///< (samples)
 };
 
-/// y_i = sum over j <= i of w_ij v_j, where w_i is the softmax of q_i k_j / sqrt(width), some of it
-/// dropped. A row of `qkv` has the queries of all heads, then keys, then values; a row of y all
-/// heads. `log_sums` (samples, heads, positions) gets the logarithms of the softmax's denominators.
-/// Products of bf16 are those of floats.
+/// y_i = sum over the j that i sees (j <= i if causal, otherwise all) of w_ij v_j, where w_i is the
+/// softmax of q_i k_j / sqrt(width), some of it dropped. A row of `qkv` has the queries of all
+/// heads, then keys, then values; a row of y all heads. `log_sums` (samples, heads, positions) gets
+/// the logarithms of the softmax's denominators. Products of bf16 are those of floats.
 template <class Exec, class T>
-void causal_attention(const Exec& exec, const AttentionShape& shape,
-                      const AttentionDropout<Exec>& dropout, MatrixView<Exec, const T> qkv,
-                      MatrixView<Exec, T> y, VectorView<Exec, Wide<T>> log_sums);
+void self_attention(const Exec& exec, const AttentionShape& shape,
+                    const AttentionDropout<Exec>& dropout, MatrixView<Exec, const T> qkv,
+                    MatrixView<Exec, T> y, VectorView<Exec, Wide<T>> log_sums);
 
 /// What the backward pass reads.
 template <class Exec, class T>
@@ -53,9 +54,9 @@ struct AttentionKept {
 
 /// d_qkv from d_y. `dots`, as large as `log_sums`, is scratch.
 template <class Exec, class T>
-void causal_attention_backward(const Exec& exec, const AttentionShape& shape,
-                               const AttentionDropout<Exec>& dropout,
-                               const AttentionKept<Exec, T>& kept, MatrixView<Exec, const T> d_y,
-                               VectorView<Exec, Wide<T>> dots, MatrixView<Exec, T> d_qkv);
+void self_attention_backward(const Exec& exec, const AttentionShape& shape,
+                             const AttentionDropout<Exec>& dropout,
+                             const AttentionKept<Exec, T>& kept, MatrixView<Exec, const T> d_y,
+                             VectorView<Exec, Wide<T>> dots, MatrixView<Exec, T> d_qkv);
 
 }  // namespace zygos::ops

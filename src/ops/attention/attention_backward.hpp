@@ -41,7 +41,7 @@ struct Backward {
     constexpr std::size_t block = Team::block;
     auto& scratch = team.scratch;
     const Operand cut = kept == Operand::first ? Operand::second : Operand::first;
-    for_each_seen_part<Team>(cut, query == key, rows, keys, [&](const Part& part) {
+    for_each_seen_part<Team>(cut, problem.triangle(query, key), rows, keys, [&](const Part& part) {
       const std::size_t begin = kept == Operand::first ? part.row : part.key;
       team.multiply_kept(
           0, kept, begin,
@@ -71,7 +71,7 @@ struct Backward {
         kept[c] = Wide<T>(1);
       }
     }
-    const std::size_t seen = query + 1 - key;
+    const std::size_t seen = problem.seen(query, key);
     const Wide<T> log_sum = log_sums[head.numbers + query];
     const Wide<T> dot = dots[head.numbers + query];
     const Wide<T> scale = problem.scale;
@@ -124,10 +124,12 @@ struct BackwardQueries : Backward<T> {
       const std::size_t some = width - column < step ? width - column : step;
       T* const stored = this->d_q(head, first) + column;
       const Sums<T> d_q = sums_of(team, 0, stored, head.stride);
-      for (std::size_t key = 0; key <= first; key += block) {
+      const std::size_t end = whole.keys_end(first);
+      for (std::size_t key = 0; key < end; key += block) {
         const std::size_t keys = whole.count(key, block);
+        const bool triangle = whole.triangle(first, key);
         this->weigh(team, Operand::first, head, first, count, key, keys);
-        for_each_seen_part<Team>(Operand::first, key == first, count, keys, [&](const Part& part) {
+        for_each_seen_part<Team>(Operand::first, triangle, count, keys, [&](const Part& part) {
           team.multiply(StridedGemm<Wide<T>, Wide<T>, T>{
               GemmForm::nn, part.rows, some, part.keys, team.scratch.d_scores + part.row * block,
               block, head.k + key * head.stride + column, head.stride,
@@ -161,7 +163,8 @@ struct BackwardKeys : Backward<T> {
       T* const d_v = d_k + this->columns();
       const Sums<T> k_sums = sums_of(team, 0, d_k, head.stride);
       const Sums<T> v_sums = sums_of(team, 1, d_v, head.stride);
-      for (std::size_t query = first; query < whole.shape.positions; query += block) {
+      const std::size_t begin = whole.queries_begin(first);
+      for (std::size_t query = begin; query < whole.shape.positions; query += block) {
         const std::size_t rows = whole.count(query, block);
         this->weigh(team, Operand::second, head, query, rows, first, count);
         const auto add = [&](const Part& part, const Wide<T>* scores, const T* of_query,
@@ -169,10 +172,10 @@ struct BackwardKeys : Backward<T> {
           team.multiply(StridedGemm<Wide<T>, Wide<T>, T>{
               GemmForm::tn, part.keys, some, part.rows, scores + part.row * block + part.key, block,
               of_query + part.row * stride + column, stride, sums.at + part.key * sums.stride,
-              sums.stride, query > first});
+              sums.stride, query > begin});
         };
         for_each_seen_part<Team>(
-            Operand::second, query == first, rows, count, [&](const Part& part) {
+            Operand::second, whole.triangle(query, first), rows, count, [&](const Part& part) {
               add(part, team.scratch.d_scores, head.q + query * head.stride, head.stride, k_sums);
               add(part, team.scratch.scores, this->d_y + this->at(head, query), this->columns(),
                   v_sums);

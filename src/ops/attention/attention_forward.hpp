@@ -28,7 +28,7 @@ struct Forward {
   T* y;
   Wide<T>* log_sums;
 
-  /// The last blocks of queries, which see the most keys, first.
+  /// The last blocks of queries first: of causal attention they see the most keys.
   template <class Team>
   KOKKOS_FUNCTION void operator()(const Team& team, std::size_t item) const {
     const std::size_t blocks = problem.blocks(Team::block);
@@ -52,9 +52,11 @@ struct Forward {
     T* const stored = y + (head.sample_row + first) * columns + head.column + column;
     const Sums<T> out = sums_of(team, 0, stored, columns);
     auto& scratch = team.scratch;
-    for (std::size_t key = 0; key <= first; key += block) {
+    const std::size_t end = problem.keys_end(first);
+    for (std::size_t key = 0; key < end; key += block) {
       const std::size_t keys = problem.count(key, block);
-      for_each_seen_part<Team>(Operand::second, key == first, count, keys, [&](const Part& part) {
+      const bool triangle = problem.triangle(first, key);
+      for_each_seen_part<Team>(Operand::second, triangle, count, keys, [&](const Part& part) {
         team.multiply_kept(
             0, Operand::first, part.row,
             problem.scores_of(part, head.q + first * head.stride, head.stride,
@@ -66,7 +68,7 @@ struct Forward {
                        scratch.sums[row], out.at + row * out.stride, width);
       });
       team.barrier();
-      for_each_seen_part<Team>(Operand::first, key == first, count, keys, [&](const Part& part) {
+      for_each_seen_part<Team>(Operand::first, triangle, count, keys, [&](const Part& part) {
         team.multiply(StridedGemm<Wide<T>, Wide<T>, T>{
             GemmForm::nn, part.rows, width, part.keys, scratch.scores + part.row * block, block,
             head.v + key * head.stride + column, head.stride, out.at + part.row * out.stride,
@@ -128,7 +130,7 @@ struct Forward {
                                Wide<T>* scores, Wide<T>& running_max, double& running_sum,
                                Wide<T>* out, std::size_t width) const {
     const bool begins = key == 0;
-    const std::size_t seen = query + 1 - key;  // all, or a part of the last block
+    const std::size_t seen = problem.seen(query, key);  // all, or a part of the last block
     const Wide<T> before = begins ? -Kokkos::Experimental::infinity_v<Wide<T>> : running_max;
     const Wide<T> row_max = scale_row<block>(scores, seen, before);
     const double sum = raise_row<block>(scores, row_max);

@@ -61,6 +61,24 @@ struct Problem {
     return shape.positions - first < block ? shape.positions - first : block;
   }
 
+  /// Of the keys that a block of queries sees, where they end: a causal one sees those up to its
+  /// own block.
+  KOKKOS_FUNCTION std::size_t keys_end(std::size_t first_query) const {
+    return shape.causal ? first_query + 1 : shape.positions;
+  }
+  /// Of the queries that see a block of keys, where they begin.
+  KOKKOS_FUNCTION std::size_t queries_begin(std::size_t first_key) const {
+    return shape.causal ? first_key : 0;
+  }
+  /// Whether queries of a block see a triangle of a block of keys.
+  KOKKOS_FUNCTION bool triangle(std::size_t first_query, std::size_t first_key) const {
+    return shape.causal && first_query == first_key;
+  }
+  /// How many of the keys from `key` on a query sees: those of a block, or more.
+  KOKKOS_FUNCTION std::size_t seen(std::size_t query, std::size_t key) const {
+    return (shape.causal ? query + 1 : shape.positions) - key;
+  }
+
   /// a b^T of a head's queries and keys, or what has the place of those, from a block's first on.
   KOKKOS_FUNCTION StridedGemm<Wide<T>, T, T> scores_of(const Part& part, const T* a,
                                                        std::size_t a_stride, const T* b,

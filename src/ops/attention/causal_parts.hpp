@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is multiplied of the scores of a block of queries and one of keys. Where both are of the
-// same positions, on the diagonal, a query sees a part of the keys only.
+// same positions, on the diagonal, a query of causal attention sees a part of the keys only.
 #pragma once
 
 #include "ops/gemm/host/prepacked_rows.hpp"
@@ -21,12 +21,12 @@ struct Part {
   std::size_t keys;
 };
 
-/// f(part) for parts that cover what queries see: all, or on the diagonal Team::diagonal of the
-/// queries (`cut` is first) or keys (second) at a time.
+/// f(part) for parts that cover what queries see: all, or where that is a triangle Team::diagonal
+/// of the queries (`cut` is first) or keys (second) at a time.
 template <class Team, class F>
-KOKKOS_FUNCTION void for_each_seen_part(Operand cut, bool on_diagonal, std::size_t rows,
+KOKKOS_FUNCTION void for_each_seen_part(Operand cut, bool triangle, std::size_t rows,
                                         std::size_t keys, const F& f) {
-  if (!on_diagonal) {
+  if (!triangle) {
     f(Part{0, rows, 0, keys});
     return;
   }

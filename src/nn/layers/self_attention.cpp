@@ -13,6 +13,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 namespace zygos::nn {
 namespace {
@@ -27,33 +29,38 @@ std::vector<double> mask_of(std::int64_t length) {
   return mask;
 }
 
-class CausalAttention final : public Layer {
+/// What a position sees.
+enum class Sees { all, before };
+
+class SelfAttention final : public Layer {
  public:
   /// `first_head`: of a slice, the number of its first head in the whole layer.
-  explicit CausalAttention(const CausalAttentionOptions& options, std::int64_t first_head = 0)
-      : options_(options), first_head_(first_head) {
+  SelfAttention(Sees sees, const AttentionOptions& options, std::int64_t first_head = 0)
+      : sees_(sees), options_(options), first_head_(first_head) {
     if (options.heads < 1) {
-      throw UsageError("causal_attention: heads is " + std::to_string(options.heads) +
+      throw UsageError(named() + ": heads is " + std::to_string(options.heads) +
                        "; it must be at least 1");
     }
-    require_fraction("causal_attention", "dropout", options.dropout);
+    require_fraction(named(), "dropout", options.dropout);
   }
 
-  std::string_view type() const override { return "causal_attention"; }
+  std::string_view type() const override {
+    return sees_ == Sees::before ? "causal_attention" : "attention";
+  }
   void require_bf16(std::span<const Shape>) const override {}
 
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& shape = only_input(type(), inputs);
     if (shape.rank() != 2 || shape.size() == 0 || shape[1] % (3 * options_.heads) != 0) {
-      throw UsageError("causal_attention: the input of shape " + shape.text() +
-                       " is not [length, 3 x " + std::to_string(options_.heads) +
+      throw UsageError(named() + ": the input of shape " + shape.text() + " is not [length, 3 x " +
+                       std::to_string(options_.heads) +
                        " heads x width]: queries, keys and values side by side");
     }
     // A weight's place in a sample's stream of random numbers has 32 bits.
     const double words = static_cast<double>(options_.heads) * static_cast<double>(shape[0]) *
                          static_cast<double>((shape[0] + 3) / 4);
     if (options_.dropout > 0.0 && words > 4294967296.0) {
-      throw UsageError("causal_attention: " + std::to_string(options_.heads) +
+      throw UsageError(named() + ": " + std::to_string(options_.heads) +
                        " heads over sequences of " + std::to_string(shape[0]) +
                        " have more than 2^34 weights to drop; use less of either, or no dropout");
     }
@@ -80,13 +87,13 @@ class CausalAttention final : public Layer {
     }
     const std::int64_t width = infer(inputs)[1] / options_.heads;
     if (range.parts != 1 || range.begin % width != 0 || range.end % width != 0) {
-      throw UsageError("causal_attention: columns " + std::to_string(range.begin) + "-" +
+      throw UsageError(named() + ": columns " + std::to_string(range.begin) + "-" +
                        std::to_string(range.end) + " are not whole heads of " +
                        std::to_string(width));
     }
-    CausalAttentionOptions options = options_;
+    AttentionOptions options = options_;
     options.heads = (range.end - range.begin) / width;
-    return {std::make_shared<CausalAttention>(options, range.begin / width), {}};
+    return {std::make_shared<SelfAttention>(sees_, options, range.begin / width), {}};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
@@ -116,9 +123,10 @@ class CausalAttention final : public Layer {
     const std::string products =
         graph.add("MatMul", {part(0, {0, 2, 1, 3}), part(1, {0, 2, 3, 1})});
     const double scale = 1.0 / std::sqrt(static_cast<double>(by_head[2]));
-    const std::string scores =
-        graph.add("Add", {graph.add("Mul", {products, graph.numbers(std::array{scale}, Shape{})}),
-                          graph.numbers(mask_of(length), Shape{length, length})});
+    std::string scores = graph.add("Mul", {products, graph.numbers(std::array{scale}, Shape{})});
+    if (sees_ == Sees::before) {
+      scores = graph.add("Add", {scores, graph.numbers(mask_of(length), Shape{length, length})});
+    }
     const std::string weights = graph.add("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
     const std::string heads =
         graph.add("Transpose", {graph.add("MatMul", {weights, part(2, {0, 2, 1, 3})})},
@@ -131,7 +139,7 @@ class CausalAttention final : public Layer {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const ops::AttentionShape shape = shape_of(args.output);
-      ops::causal_attention<Exec, T>(
+      ops::self_attention<Exec, T>(
           exec, shape, dropout_of<Exec>(context), rows_view<Exec, const T>(args.inputs[0]),
           rows_view<Exec, T>(args.output), numbers<Exec, Wide<T>>(shape, args.workspace[0]));
     });
@@ -145,7 +153,7 @@ class CausalAttention final : public Layer {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const ops::AttentionShape shape = shape_of(args.output);
-      ops::causal_attention_backward<Exec, T>(
+      ops::self_attention_backward<Exec, T>(
           exec, shape, dropout_of<Exec>(context),
           {rows_view<Exec, const T>(args.inputs[0]), rows_view<Exec, const T>(args.output),
            numbers<Exec, const Wide<T>>(shape, args.workspace[0])},
@@ -155,13 +163,17 @@ class CausalAttention final : public Layer {
   }
 
  private:
+  std::string named() const { return std::string(type()); }
+
   /// Of an output (samples, length, heads x width).
   ops::AttentionShape shape_of(const Tensor& output) const {
     const Shape& shape = output.shape();
-    return {static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]),
+    return {static_cast<std::size_t>(shape[0]),
+            static_cast<std::size_t>(shape[1]),
             static_cast<std::size_t>(options_.heads),
             static_cast<std::size_t>(shape[2] / options_.heads),
-            static_cast<std::size_t>(first_head_)};
+            static_cast<std::size_t>(first_head_),
+            sees_ == Sees::before};
   }
 
   template <class Exec>
@@ -179,33 +191,28 @@ class CausalAttention final : public Layer {
     return {workspace.data<T>(), shape.rows() * shape.heads};
   }
 
-  /// `products` of all queries and the keys before them, and `passes` over the input.
+  /// `products` of all queries and the keys that they see, and `passes` over the input.
   Cost pass_cost(double products, double passes, std::int64_t batch, std::span<const Shape> inputs,
                  DType dtype) const {
     const Shape& shape = only_input(type(), inputs);
     const double length = static_cast<double>(shape[0]);
     const double columns = static_cast<double>(shape[1] / 3);
-    const double pairs = static_cast<double>(batch) * length * (length + 1.0) / 2.0;
+    const double seen = sees_ == Sees::before ? (length + 1.0) / 2.0 : length;
+    const double pairs = static_cast<double>(batch) * length * seen;
     return {products * 2.0 * pairs * columns,
             passes * static_cast<double>(batch * shape.size() *
                                          static_cast<std::int64_t>(size_of(dtype)))};
   }
 
-  CausalAttentionOptions options_;
+  Sees sees_;
+  AttentionOptions options_;
   std::int64_t first_head_;
 };
 
-}  // namespace
-
-LayerPtr causal_attention(CausalAttentionOptions options) {
-  return std::make_shared<CausalAttention>(options);
-}
-
-Entry<LayerPtr> causal_attention_entry() {
-  deck::Schema schema("causal_attention",
-                      "Causal self-attention: every position's mean over the values up to it, "
-                      "weighed by the softmax of queries and keys, (length, 3 units) to (length, "
-                      "units). Queries, keys and values come side by side from one dense layer.");
+/// `make`: of the options.
+Entry<LayerPtr> entry_of(const std::string& name, const std::string& documentation,
+                         LayerPtr (*make)(AttentionOptions), OnnxReading reading) {
+  deck::Schema schema(name, documentation);
   schema
       .integer(
           "heads",
@@ -217,11 +224,38 @@ Entry<LayerPtr> causal_attention_entry() {
       .below(1.0)
       .fallback(0.0);
   return {schema,
-          [](const deck::Section& options) {
-            return causal_attention(
-                {.heads = options.integer("heads"), .dropout = options.real("dropout")});
+          [make](const deck::Section& options) {
+            return make({.heads = options.integer("heads"), .dropout = options.real("dropout")});
           },
-          {{"MatMul"}, read_causal_attention}};
+          std::move(reading)};
+}
+
+}  // namespace
+
+LayerPtr attention(AttentionOptions options) {
+  return std::make_shared<SelfAttention>(Sees::all, options);
+}
+
+LayerPtr causal_attention(CausalAttentionOptions options) {
+  return std::make_shared<SelfAttention>(Sees::before, options);
+}
+
+Entry<LayerPtr> attention_entry() {
+  return entry_of(
+      "attention",
+      "Self-attention without a mask, of encoders: every position's mean over all values of its "
+      "sequence, weighed by the softmax of queries and keys, (length, 3 units) to (length, units). "
+      "Queries, keys and values come side by side from one dense layer.",
+      attention, {{"MatMul"}, read_attention});
+}
+
+Entry<LayerPtr> causal_attention_entry() {
+  return entry_of(
+      "causal_attention",
+      "Causal self-attention: every position's mean over the values up to it, weighed by the "
+      "softmax of queries and keys, (length, 3 units) to (length, units). Queries, keys and values "
+      "come side by side from one dense layer.",
+      causal_attention, {{"MatMul"}, read_causal_attention});
 }
 
 }  // namespace zygos::nn
