@@ -149,7 +149,9 @@ std::vector<Case> large_layers() {
       random_case("{type: batch_norm, group: 8}", {Shape{33, 300}}),
       random_case("{type: lrn, size: 3}", {Shape{5, 11, 6, 7}}),
       random_case("{type: causal_attention, heads: 2}", {Shape{3, 130, 120}}),
-      random_case("{type: causal_attention, heads: 1, dropout: 0.2}", {Shape{2, 70, 3 * 300}})};
+      random_case("{type: causal_attention, heads: 1, dropout: 0.2}", {Shape{2, 70, 3 * 300}}),
+      random_case("{type: attention, heads: 2}", {Shape{3, 130, 120}}),
+      random_case("{type: attention, heads: 1, dropout: 0.2}", {Shape{2, 70, 3 * 300}})};
 }
 
 struct Results {

@@ -72,7 +72,8 @@ struct Reference {
     std::vector<double> weights;
     std::vector<double> slopes;
     double sum = 0.0, along = 0.0;
-    for (std::size_t j = 0; j <= i; ++j) {
+    const std::size_t seen = shape.causal ? i + 1 : shape.positions;
+    for (std::size_t j = 0; j < seen; ++j) {
       double score = 0.0;
       for (std::size_t c = 0; c < shape.width; ++c) {
         score += qkv[q + c] * qkv[at(sample, j, 1, head) + c] * scale;
@@ -81,7 +82,7 @@ struct Reference {
       sum += weights.back();
     }
     log_sums[(sample * shape.heads + head) * shape.positions + i] = std::log(sum);
-    for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t j = 0; j < seen; ++j) {
       weights[j] /= sum;
       const double kept =
           kept_weight(mask, shape, static_cast<std::uint32_t>(sample + 7), head, i, j);
@@ -94,7 +95,7 @@ struct Reference {
       slopes.push_back(slope);
       along += weights[j] * slope;
     }
-    for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t j = 0; j < seen; ++j) {
       const double d_score = weights[j] * (slopes[j] - along) * scale;
       for (std::size_t c = 0; c < shape.width; ++c) {
         d_qkv[q + c] += d_score * qkv[at(sample, j, 1, head) + c];
@@ -131,12 +132,12 @@ struct Passes {
   auto all_y() const { return y.const_matrix(shape.rows(), shape.columns()); }
 
   void run(const Exec& exec) {
-    causal_attention<Exec, T>(exec, shape, dropout, all_qkv(),
-                              y.matrix(shape.rows(), shape.columns()), log_sums.vector());
-    causal_attention_backward<Exec, T>(
-        exec, shape, dropout, {all_qkv(), all_y(), log_sums.const_vector()},
-        d_y.const_matrix(shape.rows(), shape.columns()), dots.vector(),
-        d_qkv.matrix(shape.rows(), 3 * shape.columns()));
+    self_attention<Exec, T>(exec, shape, dropout, all_qkv(),
+                            y.matrix(shape.rows(), shape.columns()), log_sums.vector());
+    self_attention_backward<Exec, T>(exec, shape, dropout,
+                                     {all_qkv(), all_y(), log_sums.const_vector()},
+                                     d_y.const_matrix(shape.rows(), shape.columns()), dots.vector(),
+                                     d_qkv.matrix(shape.rows(), 3 * shape.columns()));
     exec.fence("zygos::test");
   }
 
@@ -175,11 +176,12 @@ template <class T>
 constexpr double gradient_tolerance = std::is_same_v<T, bf16> ? 8.0 : 512.0;
 
 template <class Exec, class T>
-void check_all(void (Passes<Exec, T>::*run)(const Exec&)) {
+void check_all(bool causal, void (Passes<Exec, T>::*run)(const Exec&)) {
   const Exec exec = make_exec<Exec>();
-  for (const AttentionShape& shape : shapes) {
+  for (AttentionShape shape : shapes) {
+    shape.causal = causal;
     for (const double rate : {0.0, 0.25}) {
-      CAPTURE(shape.samples, shape.positions, shape.heads, shape.width, rate);
+      CAPTURE(shape.samples, shape.positions, shape.heads, shape.width, causal, rate);
       const DropoutMask mask = rate == 0.0 ? DropoutMask{{}, 0, 1.0} : dropout_mask(3, 5, 1, rate);
       auto qkv = random_values(3 * shape.rows() * shape.columns(), 1);
       for (double& value : qkv) {
@@ -202,7 +204,7 @@ void check_all(void (Passes<Exec, T>::*run)(const Exec&)) {
 
 }  // namespace
 
-TEMPLATE_LIST_TEST_CASE("The attention of two positions is what a pencil says", "",
+TEMPLATE_LIST_TEST_CASE("The causal attention of two positions is what a pencil says", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
@@ -213,9 +215,9 @@ TEMPLATE_LIST_TEST_CASE("The attention of two positions is what a pencil says", 
   const Buffer<Exec, T> d_y(std::vector<double>{10, 1});
   const AttentionShape shape{1, 2, 1, 1};
 
-  causal_attention<Exec, T>(exec, shape, {}, qkv.const_matrix(2, 3), y.matrix(2, 1),
-                            log_sums.vector());
-  causal_attention_backward<Exec, T>(
+  self_attention<Exec, T>(exec, shape, {}, qkv.const_matrix(2, 3), y.matrix(2, 1),
+                          log_sums.vector());
+  self_attention_backward<Exec, T>(
       exec, shape, {}, {qkv.const_matrix(2, 3), y.const_matrix(2, 1), log_sums.const_vector()},
       d_y.const_matrix(2, 1), dots.vector(), d_qkv.matrix(2, 3));
   exec.fence("zygos::test");
@@ -226,35 +228,72 @@ TEMPLATE_LIST_TEST_CASE("The attention of two positions is what a pencil says", 
   CHECK(difference(d_qkv.values(), {0, -1.5, 10.25, 1.5 * std::log(3.0), 1.5, 0.75}, 16.0) == "");
 }
 
-TEMPLATE_LIST_TEST_CASE("Attention and its gradients equal their definition", "",
+TEMPLATE_LIST_TEST_CASE("The attention of two positions without a mask is what a pencil says", "",
                         testing::KernelCases) {
-  check_all(&Passes<typename TestType::Exec, typename TestType::T>::run);
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  // Width 1: the queries 0 and 1 times the keys 0 and log 3 give the weights 1/2, 1/2 and 1/4, 3/4.
+  const Buffer<Exec, T> qkv(std::vector<double>{0, 0, 8, 1, std::log(3.0), 16});
+  const Buffer<Exec, T> y(2), log_sums(2), dots(2), d_qkv(6);
+  const Buffer<Exec, T> d_y(std::vector<double>{10, 1});
+  const AttentionShape shape{1, 2, 1, 1, 0, false};
+
+  self_attention<Exec, T>(exec, shape, {}, qkv.const_matrix(2, 3), y.matrix(2, 1),
+                          log_sums.vector());
+  self_attention_backward<Exec, T>(
+      exec, shape, {}, {qkv.const_matrix(2, 3), y.const_matrix(2, 1), log_sums.const_vector()},
+      d_y.const_matrix(2, 1), dots.vector(), d_qkv.matrix(2, 3));
+  exec.fence("zygos::test");
+
+  CHECK(difference(y.values(), {12, 14}, 4.0) == "");
+  CHECK(difference(log_sums.values(), {std::log(2.0), std::log(4.0)}, 4.0) == "");
+  // d_score of the first query: 1/2 (80 - 120) and 1/2 (160 - 120); of the second 1/4 (8 - 14) and
+  // 3/4 (16 - 14).
+  CHECK(difference(d_qkv.values(), {20 * std::log(3.0), -1.5, 5.25, 1.5 * std::log(3.0), 1.5, 5.75},
+                   32.0) == "");
+}
+
+TEMPLATE_LIST_TEST_CASE("Causal attention and its gradients equal their definition", "",
+                        testing::KernelCases) {
+  check_all(true, &Passes<typename TestType::Exec, typename TestType::T>::run);
+}
+
+TEMPLATE_LIST_TEST_CASE("Attention without a mask and its gradients equal their definition", "",
+                        testing::KernelCases) {
+  check_all(false, &Passes<typename TestType::Exec, typename TestType::T>::run);
 }
 
 TEMPLATE_LIST_TEST_CASE("What a device's teams compute equals the definition", "",
                         testing::KernelCases) {
-  check_all(&Passes<typename TestType::Exec, typename TestType::T>::run_teams);
+  check_all(true, &Passes<typename TestType::Exec, typename TestType::T>::run_teams);
+  check_all(false, &Passes<typename TestType::Exec, typename TestType::T>::run_teams);
 }
 
 TEMPLATE_LIST_TEST_CASE("Attention stays finite for any finite scores", "", testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;
   const Exec exec = make_exec<Exec>();
-  // Scores of 1e8, -1e8 and 0 for the last query.
+  // Scores of 1e8, -1e8 and 0 for the last query, 0 for the others.
   const Buffer<Exec, T> qkv(std::vector<double>{0, 1e4, 1, 0, -1e4, 2, 1e4, 0, 3});
   const Buffer<Exec, T> y(3), log_sums(3);
+  const auto results = [&](bool causal) {
+    self_attention<Exec, T>(exec, {1, 3, 1, 1, 0, causal}, {}, qkv.const_matrix(3, 3),
+                            y.matrix(3, 1), log_sums.vector());
+    exec.fence("zygos::test");
+    return y.values();
+  };
 
-  causal_attention<Exec, T>(exec, {1, 3, 1, 1}, {}, qkv.const_matrix(3, 3), y.matrix(3, 1),
-                            log_sums.vector());
-  exec.fence("zygos::test");
-
-  CHECK(difference(y.values(), {1, 1.5, 1}, 2.0) == "");
+  CHECK(difference(results(true), {1, 1.5, 1}, 2.0) == "");
+  CHECK(difference(results(false), {2, 2, 1}, 2.0) == "");
 }
 
 TEMPLATE_LIST_TEST_CASE("Attention of bf16 equals the reference, by lanes and by a device's teams",
                         "", testing::AllSpaces) {
-  check_all<TestType, bf16>(&Passes<TestType, bf16>::run);
-  check_all<TestType, bf16>(&Passes<TestType, bf16>::run_teams);
+  for (const bool causal : {true, false}) {
+    check_all<TestType, bf16>(causal, &Passes<TestType, bf16>::run);
+    check_all<TestType, bf16>(causal, &Passes<TestType, bf16>::run_teams);
+  }
 }
 
 }  // namespace zygos::ops::test_attention
