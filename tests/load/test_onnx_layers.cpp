@@ -236,11 +236,49 @@ TEST_CASE("What changes only a shape becomes a layer where the shape matters") {
   back.add("Transpose", {"t"}, {"u"}, {{"perm", Integers{0, 2, 1}}}).add("Relu", {"u"}, {"y"});
   CHECK(back.text() == "relu");
 
-  OnnxModel moved(Shape{2, 3});
-  moved.add("Transpose", {"x"}, {"t"}, {{"perm", Integers{0, 2, 1}}}).add("Relu", {"t"}, {"y"});
+  OnnxModel moved(Shape{2, 3, 2});
+  moved.add("Transpose", {"x"}, {"t"}, {{"perm", Integers{0, 1, 3, 2}}}).add("Relu", {"t"}, {"y"});
   CHECK_REFUSED(
       moved,
       "operator Relu 'y_node': Transpose 't_node' before it moves elements of layer 'input'");
+}
+
+TEST_CASE("A transposed matrix becomes a layer before what reads it") {
+  OnnxModel moved(Shape{2, 3});
+  moved.add("Transpose", {"x"}, {"t"}, {{"perm", Integers{0, 2, 1}}}).add("Relu", {"t"}, {"y"});
+  CHECK(moved.text() == "transpose; relu");
+  CHECK(moved.read().layers.back().output == Shape{3, 2});
+
+  OnnxModel last(Shape{2, 3});
+  last.add("Relu", {"x"}, {"r"}).add("Transpose", {"r"}, {"y"}, {{"perm", Integers{0, 2, 1}}});
+  CHECK(last.text() == "relu; transpose");
+}
+
+TEST_CASE("Patches of an image become positions of a sequence") {
+  OnnxModel model(Shape{1, 4, 4});
+  model.counted("k", Shape{3, 1, 2, 2}).counted("p", Shape{1, 4, 3}).integers("to", {0, 3, -1});
+  model.add("Conv", {"x", "k"}, {"c"}, {{"strides", Integers{2, 2}}});
+  model.add("Reshape", {"c", "to"}, {"f"});
+  model.add("Transpose", {"f"}, {"t"}, {{"perm", Integers{0, 2, 1}}});
+  model.add("Add", {"t", "p"}, {"y"});
+  CHECK(model.text() == "conv2d filters=3 kernel=2 stride=2 bias=false; transpose; positions");
+  CHECK(model.read().layers.back().output == Shape{4, 3});
+
+  // Two operators that read what was moved have one layer for it.
+  model.counted("w", Shape{3, 3}).add("MatMul", {"t", "w"}, {"m"}).add("Add", {"m", "t"}, {"z"});
+  CHECK(model.text() ==
+        "conv2d filters=3 kernel=2 stride=2 bias=false; transpose; dense units=3 bias=false "
+        "flatten=false; add");
+}
+
+TEST_CASE("Channels-last images of several channels are transposed before a convolution") {
+  OnnxModel model(Shape{4, 5, 3});
+  model.counted("k", Shape{2, 3, 1, 1});
+  model.add("Transpose", {"x"}, {"t"}, {{"perm", Integers{0, 3, 1, 2}}});
+  model.add("Conv", {"t", "k"}, {"y"});
+  CHECK(model.text() ==
+        "reshape shape=[20, 3]; transpose; reshape shape=[3, 4, 5]; conv2d filters=2 kernel=1 "
+        "bias=false");
 }
 
 TEST_CASE("A shape that the file computes of the input's is known") {

@@ -128,6 +128,7 @@ std::vector<Case> large_layers() {
       random_case("{type: add, dropout: 0.3}", {Shape{65, 203}, Shape{65, 203}}),
       random_case("concat", {Shape{65, 7}, Shape{65, 203}}),
       random_case("positions", {Shape{9, 33, 70}}),
+      random_case("transpose", {Shape{9, 33, 7, 10}}),
       random_case("{type: embedding, vocabulary: 700, units: 33}", {Shape{19, 65}}),
       random_case("{type: conv2d, filters: 13, kernel: 3, padding: 1, activation: tanh}",
                   {Shape{5, 7, 19, 23}}),

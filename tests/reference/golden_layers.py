@@ -144,6 +144,11 @@ def flatten(_options, _, x):
     return x.flatten(1)
 
 
+@layer(Case((2, 3, 2, 2)), Case((2, 4, 3)), Case((1, 1, 5)))
+def transpose(_options, _, x):
+    return x.flatten(2).transpose(1, 2)
+
+
 @layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 8), drawn=equal_ones))
 def relu(_options, _, x):
     return F.relu(x)
@@ -281,12 +286,22 @@ def positions(_options, parameter, x):
     return x + parameter("table", x.shape[1:])
 
 
-@layer(Case((2, 5, 6)), Case((2, 4, 12), heads=2), Case((1, 3, 9), heads=3),
-       Case((2, 1, 6), heads=1), Case((1, 37, 3), heads=1, dropout=0.5, trains=False))
-def causal_attention(options, _, x):
+def self_attention(options, x, is_causal):
     # Queries, keys and values of all heads lie side by side.
     samples, length, width = x.shape
     heads = options.get("heads", 1)
     q, k, v = x.reshape(samples, length, 3, heads, width // 3 // heads).permute(2, 0, 3, 1, 4)
-    y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    y = F.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
     return y.transpose(1, 2).reshape(samples, length, width // 3)
+
+
+@layer(Case((2, 5, 6)), Case((2, 4, 12), heads=2), Case((1, 3, 9), heads=3),
+       Case((2, 1, 6), heads=1), Case((1, 37, 3), heads=1, dropout=0.5, trains=False))
+def attention(options, _, x):
+    return self_attention(options, x, is_causal=False)
+
+
+@layer(Case((2, 5, 6)), Case((2, 4, 12), heads=2), Case((1, 3, 9), heads=3),
+       Case((2, 1, 6), heads=1), Case((1, 37, 3), heads=1, dropout=0.5, trains=False))
+def causal_attention(options, _, x):
+    return self_attention(options, x, is_causal=True)

@@ -151,6 +151,11 @@ struct EmbeddingOptions {
 };
 LayerPtr embedding(EmbeddingOptions options);
 
+/// (A, ...) to (..., A): the first extent becomes the last one, and the others one before it, (C,
+/// H, W) to (H W, C). So the places of an image become a sequence of vectors. Throws UsageError,
+/// when shapes are inferred, for samples of one extent.
+LayerPtr transpose();
+
 /// x + table, a learned vector for each position of a sequence (T, D), initially normal with
 /// deviation 0.02.
 LayerPtr positions();

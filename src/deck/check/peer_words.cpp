@@ -115,6 +115,7 @@ constexpr std::array choices_of_peers{
     Word{"cat", "concat"},
     Word{"view", "reshape"},
     Word{"unflatten", "reshape"},
+    Word{"permute", "transpose"},
     Word{"reducelronplateau", "plateau"},
     Word{"crossentropy", "cross_entropy"},
     Word{"categoricalcrossentropy", "cross_entropy"},

@@ -199,7 +199,11 @@ OnnxValue ModelReading::layer_value(const OnnxOperator& op) {
     for (const auto which : {&nn::OnnxReading::operators, &nn::OnnxReading::otherwise}) {
       for (const LayerEntry& entry : entries_) {
         if (contains(entry.onnx.*which, op.type)) {
-          if (auto found = entry.onnx.read(*this, op)) {
+          auto found = entry.onnx.read(*this, op);
+          if (found && transpose_inputs(*found)) {
+            found = entry.onnx.read(*this, op);  // options may depend on the shape of a sample
+          }
+          if (found) {
             return add(entry, op, *std::move(found));
           }
         }
@@ -248,6 +252,38 @@ std::string ModelReading::reshaped(const OnnxValue& value, const Shape& sample) 
   layers_.push_back(layer);
   reshapes_.emplace(key, layer.name);
   return layer.name;
+}
+
+bool ModelReading::transpose(const std::string& tensor) {
+  const OnnxValue value = this->value(tensor);
+  const auto matrix = transposed_from(value.order);
+  if (!matrix || matrix->size() != value.sample.size()) {
+    return false;
+  }
+  const Shape output{(*matrix)[1], (*matrix)[0]};
+  std::string& name = transposes_[{value.layer, matrix->text()}];
+  if (name.empty()) {
+    const bool begins = value.sample[0] == output[1];  // the first axis has the rows
+    ReadLayer layer{.name = {},
+                    .type = "transpose",
+                    .options = {},
+                    .inputs = {begins ? value.layer : reshaped(value, *matrix)},
+                    .output = output,
+                    .parameters = {}};
+    layer.name = name_for(layer.type, {});
+    name = layer.name;
+    layers_.push_back(std::move(layer));
+  }
+  values_.insert_or_assign(tensor, OnnxValue{name, output, value.shape, {}, {}});
+  return true;
+}
+
+bool ModelReading::transpose_inputs(const OnnxLayer& found) {
+  bool any = false;
+  for (const OnnxInput& input : found.inputs) {
+    any = (!input.any_order && transpose(input.tensor)) || any;
+  }
+  return any;
 }
 
 std::string ModelReading::input_of(const OnnxOperator& op, const OnnxInput& input, Shape& sample) {
@@ -379,6 +415,7 @@ ReadModel ModelReading::read() {
   model.notes = file_.notes;
   read_ahead();
   const std::string output = without_loss(file_.output, model);
+  transpose(output);
   const OnnxValue value = this->value(output);
   if (value.layer == input_word) {
     throw UsageError("the model computes nothing from its input that is a layer");

@@ -64,6 +64,11 @@ class ModelReading final : public nn::OnnxSource {
   /// The layer whose output is the tensor in this shape: one that reshapes, if need be.
   std::string input_of(const nn::OnnxOperator& op, const nn::OnnxInput& input, Shape& sample);
   std::string reshaped(const nn::OnnxValue& value, const Shape& sample);
+  /// Makes a tensor whose elements are those of a transposed matrix the output of a layer that
+  /// transposes; false: it is not such a tensor.
+  bool transpose(const std::string& tensor);
+  /// The same of what a layer would read; true if there was any, so that it must be read again.
+  bool transpose_inputs(const nn::OnnxLayer& found);
   nn::LayerPtr made(const ReadLayer& layer) const;
   std::string unnamed() const;
   std::string name_for(const std::string& type, const std::vector<nn::OnnxConstant>& parameters);
@@ -78,6 +83,7 @@ class ModelReading final : public nn::OnnxSource {
   std::map<std::string, std::optional<nn::OnnxConstant>> constants_;
   std::map<std::string, nn::OnnxValue> values_;
   std::map<std::pair<std::string, std::string>, std::string> reshapes_;
+  std::map<std::pair<std::string, std::string>, std::string> transposes_;  ///< by layer and rows
   std::vector<ReadLayer> layers_;
   std::set<std::string> names_;
   int depth_ = 0;  ///< of operators that wait for those before them

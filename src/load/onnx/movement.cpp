@@ -227,6 +227,21 @@ Movement expanded(const Shape& input, const Integers& target) {
 
 }  // namespace
 
+std::optional<Shape> transposed_from(const std::vector<std::int64_t>& order) {
+  const std::int64_t size = std::ssize(order);
+  const std::int64_t columns = size > 1 ? order[1] : 0;
+  if (columns < 2 || size % columns != 0) {
+    return std::nullopt;
+  }
+  const std::int64_t rows = size / columns;
+  for (std::int64_t i = 0; i < size; ++i) {
+    if (order[static_cast<std::size_t>(i)] != i % rows * columns + i / rows) {
+      return std::nullopt;
+    }
+  }
+  return Shape{rows, columns};
+}
+
 bool is_movement(std::string_view type) {
   constexpr std::array movements{"Identity",  "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze",
                                  "Transpose", "Slice", "Split",   "Gather",  "Expand"};

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ struct Movement {
 
   bool keeps_order() const { return from.empty() && shape.size() > 0; }
 };
+
+/// (A, B) if element (b, a) of the order, as (B, A), is element (a, b): that of a transposed matrix
+/// of `order.size()` elements with two rows or more, and as many columns. Nothing otherwise.
+std::optional<Shape> transposed_from(const std::vector<std::int64_t>& order);
 
 /// Whether an operator moves elements of its first input, as its other inputs say.
 bool is_movement(std::string_view type);

@@ -122,6 +122,9 @@ std::optional<OnnxLayer> read_add(OnnxSource& source, const OnnxOperator& op) {
       })) {
     return std::nullopt;
   }
+  for (const std::string& input : op.inputs) {
+    source.value(input);  // may change how another one's elements are arranged
+  }
   const OnnxValue first = source.value(op.input(0));
   OnnxLayer layer{.inputs = {{op.input(0)}}, .shape = first.shape};
   for (std::size_t i = 1; i < op.inputs.size(); ++i) {
