@@ -146,7 +146,9 @@ class DeckModel(nn.Module):
         elif kind == "lrn":
             x = functional.local_response_norm(x, options["size"], options["alpha"], options["beta"],
                                                options["k"])
-        elif kind == "causal_attention":
+        elif kind == "transpose":
+            x = x.flatten(2).transpose(1, 2)
+        elif kind in ("attention", "causal_attention"):
             x = self.attention(options, x)
         elif kind == "add":
             x = sum(operands)
@@ -171,5 +173,5 @@ class DeckModel(nn.Module):
         samples, length, width = x.shape
         heads = options["heads"]
         q, k, v = (part.reshape(samples, length, heads, -1).transpose(1, 2) for part in x.chunk(3, dim=2))
-        out = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        out = functional.scaled_dot_product_attention(q, k, v, is_causal=options["type"] == "causal_attention")
         return out.transpose(1, 2).reshape(samples, length, width // 3)

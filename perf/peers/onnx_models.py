@@ -123,7 +123,9 @@ class Attention(nn.Module):
     def forward(self, x):
         batch, length, units = x.shape
         q, k, v = self.parts(x)
-        if self.kind == "masked":
+        if self.kind == "full":
+            y = functional.scaled_dot_product_attention(q, k, v)
+        elif self.kind == "masked":
             y = functional.scaled_dot_product_attention(q, k, v, attn_mask=self.mask)
         elif self.kind == "filled":
             scores = (q @ k.transpose(-2, -1) / math.sqrt(units // self.heads)).masked_fill(~self.mask, -1e4)
@@ -162,6 +164,22 @@ class Sentence(nn.Module):
 
     def forward(self, ids):
         return self.head((self.scale * self.norm(self.tokens(ids))).mean(1))
+
+
+class VisionTransformer(nn.Module):
+    """Patches of an image as positions, PyTorch's own encoder without a mask, and the mean of its positions."""
+
+    def __init__(self, units=16):
+        super().__init__()
+        self.patches = nn.Conv2d(1, units, 7, stride=7)
+        self.positions = nn.Parameter(torch.randn(1, 16, units))
+        layer = nn.TransformerEncoderLayer(units, 4, 32, activation="gelu", batch_first=True, norm_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.norm, self.classes = nn.LayerNorm(units), nn.Linear(units, 10)
+
+    def forward(self, x):
+        x = self.patches(x).flatten(2).transpose(1, 2) + self.positions
+        return self.classes(self.norm(self.encoder(x)).mean(1))
 
 
 class EncoderLayer(nn.Module):
@@ -235,13 +253,14 @@ def torch_models():
     yield "unet", UNet(), torch.randn(2, 1, 16, 16)
     yield "block", Block(), torch.randn(2, 8, 16)
     yield "block_in_steps", BlockInSteps(), torch.randn(2, 8, 16)
-    for kind in ("separate", "by_head", "grouped", "masked", "filled", "unscaled"):
+    for kind in ("separate", "by_head", "grouped", "masked", "filled", "unscaled", "full"):
         yield "attention_" + kind, Attention(kind), torch.randn(2, 8, 16)
     yield "scaled", Scaled(), torch.randn(2, 3, 12, 12)
     yield "sentence", Sentence(), torch.randint(0, 20, (2, 8))
     yield "larger_lines", nn.Sequential(
         nn.Conv1d(3, 4, 3), nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1)), torch.randn(2, 3, 12)
     yield "encoder_layer", EncoderLayer(), torch.randn(2, 8, 16)
+    yield "vit", VisionTransformer(), image
     yield "decoder", Decoder(), torch.randint(0, 20, (2, 8))
     yield "larger", Larger(), image
     yield "depthwise", Depthwise(), torch.randn(2, 6, 13, 8)

@@ -22,15 +22,24 @@ using Numbers = std::vector<double>;
 
 namespace {
 
+/// What is done to the scores and the weights beside the softmax.
+struct Steps {
+  bool masks = true;
+  bool replaces_nan = false;
+};
+
 /// softmax(mask(q k^T scale)) v of "qh", "kh" and "vh", (1, heads, 2, width), the keys transposed.
-OnnxModel& add_attention(OnnxModel& model, double scale, bool replaces_nan = false) {
+OnnxModel& add_attention(OnnxModel& model, double scale, const Steps& steps = {}) {
   model.constant("mask", Shape{2, 2}, {0, -1e4, 0, 0}).scalar("scale", scale).scalar("zero", 0);
   model.add("MatMul", {"qh", "kh"}, {"s"}).add("Mul", {"s", "scale"}, {"m"});
-  model.add("Add", {"m", "mask"}, {"a"}).add("Softmax", {"a"}, {"p"}, {{"axis", std::int64_t{3}}});
-  if (replaces_nan) {
+  if (steps.masks) {
+    model.add("Add", {"m", "mask"}, {"a"});
+  }
+  model.add("Softmax", {steps.masks ? "a" : "m"}, {"p"}, {{"axis", std::int64_t{3}}});
+  if (steps.replaces_nan) {
     model.add("IsNaN", {"p"}, {"n"}).add("Where", {"n", "zero", "p"}, {"w"});
   }
-  model.add("MatMul", {replaces_nan ? "w" : "p", "vh"}, {"h"});
+  model.add("MatMul", {steps.replaces_nan ? "w" : "p", "vh"}, {"h"});
   model.add("Transpose", {"h"}, {"b"}, {{"perm", Integers{0, 2, 1, 3}}});
   return model.integers("flat", {0, 2, -1}).add("Reshape", {"b", "flat"}, {"y"});
 }
@@ -44,7 +53,7 @@ void add_heads(OnnxModel& model, const std::string& from, const std::string& to,
 
 /// Two heads of width 2 over two positions of vectors of 3, each part of a product of its own; the
 /// keys have no bias.
-OnnxModel separate(double scale, bool replaces_nan = false) {
+OnnxModel separate(double scale, const Steps& steps = {}) {
   OnnxModel model(Shape{2, 3});
   model.integers("heads", {0, 2, 2, 2});
   for (const std::string part : {"q", "k", "v"}) {
@@ -56,7 +65,7 @@ OnnxModel separate(double scale, bool replaces_nan = false) {
     }
     add_heads(model, part == "k" ? "km" : part, part + "h", part == "k");
   }
-  return add_attention(model, scale, replaces_nan);
+  return add_attention(model, scale, steps);
 }
 
 const double usual = 1.0 / std::sqrt(2.0);
@@ -81,8 +90,39 @@ TEST_CASE("Products of queries, keys and values of their own become one dense la
                                "side by side: 'attn_q', 'attn_k', 'attn_v'"));
 }
 
-TEST_CASE("Zeros in place of NaN behind the softmax of a causal mask change nothing") {
-  CHECK(separate(usual, true).text() == "dense units=12 flatten=false; causal_attention heads=2");
+TEST_CASE("Attention without a mask is read from the same operators, with the same weights") {
+  const OnnxModel model = separate(2.0 * usual, {.masks = false});
+
+  const load::ReadModel read = model.read();
+
+  CHECK(model.text() == "dense units=12 flatten=false; attention heads=2");
+  CHECK(read.layers[1].output == Shape{2, 4});
+  const load::ReadModel causal = separate(2.0 * usual).read();
+  CHECK(elements_of(read, 0, 0) == elements_of(causal, 0, 0));
+  CHECK(elements_of(read, 0, 1) == elements_of(causal, 0, 1));
+}
+
+TEST_CASE("Zeros in place of NaN behind the softmax change nothing") {
+  CHECK(separate(usual, {.replaces_nan = true}).text() ==
+        "dense units=12 flatten=false; causal_attention heads=2");
+  CHECK(separate(usual, {.masks = false, .replaces_nan = true}).text() ==
+        "dense units=12 flatten=false; attention heads=2");
+}
+
+TEST_CASE("Attention with a mask that the model computes of its input is refused") {
+  OnnxModel model(Shape{2, 3});
+  model.integers("heads", {0, 2, 2, 2}).integers("square", {0, 1, 2, 2});
+  for (const std::string part : {"q", "k", "v", "hidden"}) {
+    model.counted(part + ".weight", Shape{3, part == "hidden" ? 2 : 4});
+    model.add("MatMul", {"x", part + ".weight"}, {part});
+    if (part != "hidden") {
+      add_heads(model, part, part + "h", part == "k");
+    }
+  }
+  model.add("Reshape", {"hidden", "square"}, {"m"}).add("MatMul", {"qh", "kh"}, {"s"});
+  model.add("Add", {"s", "m"}, {"a"}).add("Softmax", {"a"}, {"p"});
+  model.add("MatMul", {"p", "vh"}, {"y"});
+  CHECK_REFUSED(model, "or with a constant causal mask, which is causal_attention");
 }
 
 TEST_CASE("Another scale of the scores goes into the weights of the queries") {

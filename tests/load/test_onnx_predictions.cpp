@@ -6,6 +6,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
 #include <algorithm>
@@ -62,16 +63,17 @@ Numbers product(const Numbers& a, const Numbers& b, std::size_t inner, const Num
 }
 
 /// Of (length, units), head by head.
-Numbers causal_attention(const Numbers& q, const Numbers& k, const Numbers& v, std::size_t units,
-                         std::size_t heads, double scale) {
+Numbers attention(const Numbers& q, const Numbers& k, const Numbers& v, std::size_t units,
+                  std::size_t heads, double scale, bool causal) {
   const std::size_t length = q.size() / units;
   const std::size_t width = units / heads;
   Numbers out(q.size(), 0.0);
   for (std::size_t head = 0; head < heads; ++head) {
     for (std::size_t query = 0; query < length; ++query) {
-      Numbers weights(query + 1);
+      const std::size_t seen = causal ? query + 1 : length;
+      Numbers weights(seen);
       double sum = 0.0;
-      for (std::size_t key = 0; key <= query; ++key) {
+      for (std::size_t key = 0; key < seen; ++key) {
         double score = 0.0;
         for (std::size_t i = head * width; i < (head + 1) * width; ++i) {
           score += q[query * units + i] * k[key * units + i];
@@ -80,7 +82,7 @@ Numbers causal_attention(const Numbers& q, const Numbers& k, const Numbers& v, s
         sum += weights[key];
       }
       for (std::size_t i = head * width; i < (head + 1) * width; ++i) {
-        for (std::size_t key = 0; key <= query; ++key) {
+        for (std::size_t key = 0; key < seen; ++key) {
           out[query * units + i] += weights[key] / sum * v[key * units + i];
         }
       }
@@ -92,6 +94,7 @@ Numbers causal_attention(const Numbers& q, const Numbers& k, const Numbers& v, s
 }  // namespace
 
 TEST_CASE("Attention of products of its own for queries, keys and values, with another scale") {
+  const bool causal = GENERATE(true, false);
   constexpr std::size_t length = 3;
   constexpr std::size_t inputs = 5;
   constexpr std::size_t units = 4;
@@ -114,12 +117,13 @@ TEST_CASE("Attention of products of its own for queries, keys and values, with a
   }
   model.constant("mask", Shape{1, 1, 3, 3}, {0, -1e9, -1e9, 0, 0, -1e9, 0, 0, 0});
   model.add("Mul", {"qh", "scale"}, {"qs"}).add("MatMul", {"qs", "kh"}, {"s"});
-  model.add("Add", {"s", "mask"}, {"a"}).add("Softmax", {"a"}, {"p"}, {{"axis", std::int64_t{-1}}});
+  model.add("Add", {"s", "mask"}, {"a"});
+  model.add("Softmax", {causal ? "a" : "s"}, {"p"}, {{"axis", std::int64_t{-1}}});
   model.add("MatMul", {"p", "vh"}, {"h"});
   model.add("Transpose", {"h"}, {"b"}, {{"perm", Integers{0, 2, 1, 3}}});
   model.add("Reshape", {"b", "flat"}, {"y"});
 
-  check_predicts(model, x, causal_attention(parts[0], parts[1], parts[2], units, 2, scale));
+  check_predicts(model, x, attention(parts[0], parts[1], parts[2], units, 2, scale, causal));
 }
 
 TEST_CASE("A layer normalisation in steps without a shift, times a factor for each feature") {

@@ -102,7 +102,7 @@ TEST_CASE("Tokens are looked up in a table, and get learned positions") {
   CHECK_REFUSED(inside, "its indices are computed by layer");
 }
 
-TEST_CASE("Attention is read where it is causal, and refused otherwise") {
+TEST_CASE("Attention is read with a causal mask or none, and refused otherwise") {
   const auto attention = [](const Numbers& mask, double scale, std::int64_t axis = 3) {
     OnnxModel model(Shape{2, 12});
     model.constant("mask", Shape{2, 2}, mask).scalar("scale", scale).integers("to", {0, 2, 2, 2});
@@ -123,8 +123,12 @@ TEST_CASE("Attention is read where it is causal, and refused otherwise") {
   };
   const double usual = 1.0 / std::numbers::sqrt2;
   CHECK(attention({0, -1e9, 0, 0}, usual).text() == "causal_attention heads=2 dropout=0.25");
-  CHECK_REFUSED(attention({0, 0, 0, 0}, usual),
-                "it is attention, but without a constant causal mask");
+  CHECK(attention({0, 0, 0, 0}, usual).text() == "attention heads=2 dropout=0.25");
+  for (const Numbers& mask : {Numbers{0, -1e9, -1e9, 0}, Numbers{0, 0, -1e9, 0}}) {
+    CHECK_REFUSED(attention(mask, usual),
+                  "it is attention whose softmax is not of products of queries and keys without a "
+                  "mask, which is the layer attention, or with a constant causal mask");
+  }
   CHECK_REFUSED(attention({0, -1e9, 0, 0}, usual, 2), "softmax is along axis 2");
   CHECK_REFUSED(attention({0, -1e9, 0, 0}, 1.0), "attention whose scores are multiplied by 1");
 }

@@ -184,6 +184,17 @@ TEST_CASE("Attention is cut by heads: queries, keys and values of a head are on 
   CHECK(schedule.traffic_messages() == 8);
 }
 
+TEST_CASE("Attention without a mask is cut as causal attention is") {
+  Layers layers = gpt_block();
+  layers[4].second = nn::attention({.heads = 4, .dropout = 0.1});
+  const auto causal = made(problem_of(gpt_block(), 3), {.shares = {2.0, 1.0, 1.0}, .lanes = {}});
+
+  const auto schedule = made(problem_of(layers, 3), {.shares = {2.0, 1.0, 1.0}, .lanes = {}});
+
+  CHECK(schedule.slices == causal.slices);
+  CHECK(schedule.traffic_bytes() == causal.traffic_bytes());
+}
+
 TEST_CASE("Every block gets the shares of the finest one, and every lane a head") {
   const auto schedule = made(problem_of(gpt_block(), 3), {.shares = {18.0, 1.0, 1.0}, .lanes = {}});
 

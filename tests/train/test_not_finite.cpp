@@ -127,7 +127,9 @@ std::vector<LayerCase> kinds_of_layers() {
       {image, nn::batch_norm({.group = 5})},
       {image, nn::lrn({})},
       {Shape{4, 12}, nn::positions()},
-      {Shape{4, 12}, nn::causal_attention({.heads = 2})}};
+      {Shape{4, 12}, nn::attention({.heads = 2})},
+      {Shape{4, 12}, nn::causal_attention({.heads = 2})},
+      {image, nn::transpose()}};
   for (const Activation which :
        {Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {
     all.push_back({Shape{12}, nn::activation(which)});

@@ -61,7 +61,8 @@ graph::Graph two_blocks() {
 }
 
 /// A GPT's block with dropout wherever there can be any. Four heads of two columns.
-graph::Graph gpt_block() {
+graph::Graph gpt_block(const nn::LayerPtr& attention = nn::causal_attention({.heads = 4,
+                                                                             .dropout = 0.25})) {
   const auto dense = [](std::int64_t units) {
     return nn::dense({.units = units, .flatten = false});
   };
@@ -70,7 +71,7 @@ graph::Graph gpt_block() {
   graph.add("tokens", nn::reshape(std::vector<std::int64_t>{5, 8}));
   graph.add("normal1", nn::layer_norm());
   graph.add("qkv", dense(24));
-  graph.add("attention", nn::causal_attention({.heads = 4, .dropout = 0.25}));
+  graph.add("attention", attention);
   graph.add("projection", dense(8));
   graph.add("drop1", nn::dropout(0.25));
   graph.add("attended", nn::add(), std::vector<std::string>{"drop1", "tokens"});
@@ -83,6 +84,9 @@ graph::Graph gpt_block() {
   graph.add("out", nn::dense({.units = 3}));
   return graph;
 }
+
+/// The same of an encoder.
+graph::Graph encoder_block() { return gpt_block(nn::attention({.heads = 4, .dropout = 0.25})); }
 
 /// A pair of convolutions, and one whose channels are rows of a dense layer.
 graph::Graph convolutions() {
@@ -211,7 +215,8 @@ TEST_CASE("A pair cut between lanes trains as the whole layers do", "[train][sha
 TEST_CASE("Every block of a model cut between lanes trains as the whole layers do",
           "[train][shards]") {
   const auto sgd = nn::sgd({.learning_rate = 0.1, .momentum = 0.9});
-  for (const graph::Graph& model : {two_blocks(), gpt_block(), convolutions(), dropped_slices()}) {
+  for (const graph::Graph& model :
+       {two_blocks(), gpt_block(), encoder_block(), convolutions(), dropped_slices()}) {
     for (const auto& optimizer : {sgd, nn::clipped(sgd, 0.01)}) {
       const Result whole = three_steps(policies::single({}), 1, DType::f64, model, optimizer);
       for (const auto& [count, shares] : std::vector<std::pair<int, std::vector<double>>>{
