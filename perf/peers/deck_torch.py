@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional
 
 ACTIVATIONS = {"none": nn.Identity, "relu": nn.ReLU, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid,
-               "gelu": nn.GELU}
+               "silu": nn.SiLU}
 
 
 def pair(value):
@@ -141,6 +141,8 @@ class DeckModel(nn.Module):
             x = x.reshape(len(x), *options["shape"])
         elif kind == "flatten":
             x = x.flatten(1)
+        elif kind == "gelu":
+            x = functional.gelu(x, approximate=options["approximate"])
         elif kind == "leaky_relu":
             x = functional.leaky_relu(x, options["slope"])
         elif kind == "lrn":

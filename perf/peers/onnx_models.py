@@ -249,6 +249,8 @@ def torch_models():
     yield "lenet5", nn.Sequential(
         nn.Conv2d(1, 6, 5, padding=2), nn.Tanh(), nn.AvgPool2d(2), nn.Conv2d(6, 16, 5), nn.Tanh(), nn.AvgPool2d(2),
         nn.Flatten(), nn.Linear(400, 120), nn.GELU(), nn.Linear(120, 10), nn.Softmax(1)), image
+    yield "smooth", nn.Sequential(nn.Linear(12, 16), nn.SiLU(), nn.Linear(16, 16), nn.GELU(approximate="tanh"),
+                                  nn.Linear(16, 3)), torch.randn(2, 12)
     yield "residual", Residual(), torch.randn(2, 3, 16, 16)
     yield "unet", UNet(), torch.randn(2, 1, 16, 16)
     yield "block", Block(), torch.randn(2, 8, 16)

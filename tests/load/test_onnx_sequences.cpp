@@ -9,13 +9,17 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cmath>
 #include <numbers>
+#include <string>
+#include <vector>
 
 namespace zygos::test_onnx_sequences {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using Numbers = std::vector<double>;
+using Inputs = std::vector<std::string>;
 
 #define CHECK_REFUSED(model, part) \
   CHECK_THROWS_MATCHES((model).read(), UsageError, MessageMatches(ContainsSubstring(part)))
@@ -85,9 +89,70 @@ TEST_CASE("A gelu, as one operator and by the error function in any order") {
   steps.add("Mul", {"half", "p"}, {"h"}).add("Mul", {"x", "h"}, {"y"});
   CHECK(steps.text() == "gelu");
 
-  OnnxModel approximate(Shape{3});
-  approximate.add("Gelu", {"x"}, {"y"}, {{"approximate", std::string("tanh")}});
-  CHECK_REFUSED(approximate, "its attribute approximate is tanh; only the exact gelu");
+  OnnxModel other(Shape{3});
+  other.add("Gelu", {"x"}, {"y"}, {{"approximate", std::string("quick")}});
+  CHECK_REFUSED(other, "its attribute approximate is quick; gelu has none and tanh");
+}
+
+TEST_CASE("A gelu of the tanh form, as one operator and as exporters write its steps") {
+  OnnxModel one(Shape{3});
+  one.add("Gelu", {"x"}, {"y"}, {{"approximate", std::string("tanh")}});
+  CHECK(one.text() == "gelu approximate=tanh");
+
+  const auto model = [](double cubic) {
+    OnnxModel constants(Shape{3});
+    constants.scalar("cubic", cubic).scalar("root", std::sqrt(2.0 / std::numbers::pi));
+    return constants.scalar("one", 1).scalar("half", 0.5).scalar("three", 3);
+  };
+  // x (0.5 (1 + tanh(root (x + 0.044715 x^3)))): PyTorch's exporter of dynamo=True.
+  const auto by_power = [&](double cubic) {
+    OnnxModel steps = model(cubic);
+    steps.add("Pow", {"x", "three"}, {"p"}).add("Mul", {"cubic", "p"}, {"c"});
+    steps.add("Add", {"x", "c"}, {"s"}).add("Mul", {"root", "s"}, {"i"}).add("Tanh", {"i"}, {"t"});
+    steps.add("Add", {"t", "one"}, {"f"}).add("Mul", {"half", "f"}, {"h"});
+    return steps.add("Mul", {"x", "h"}, {"y"});
+  };
+  CHECK(by_power(0.044715).text() == "gelu approximate=tanh");
+  CHECK_REFUSED(by_power(0.05), "operator Mul 'y_node': with these inputs it is part of no layer");
+
+  // 0.5 (x (1 + tanh(root (x + 0.044715 (x (x x)))))): the exporter before.
+  OnnxModel by_products = model(0.044715);
+  by_products.add("Mul", {"x", "x"}, {"xx"}).add("Mul", {"x", "xx"}, {"xxx"});
+  by_products.add("Mul", {"cubic", "xxx"}, {"c"}).add("Add", {"x", "c"}, {"s"});
+  by_products.add("Mul", {"root", "s"}, {"i"}).add("Tanh", {"i"}, {"t"});
+  by_products.add("Add", {"one", "t"}, {"f"}).add("Mul", {"x", "f"}, {"g"});
+  by_products.add("Mul", {"half", "g"}, {"y"});
+  CHECK(by_products.text() == "gelu approximate=tanh");
+
+  // 0.5 x (1 + tanh(root x (1 + 0.044715 x x))): Hugging Face's gelu_fast.
+  OnnxModel fast = model(0.044715);
+  fast.add("Mul", {"x", "half"}, {"h"}).add("Mul", {"x", "root"}, {"r"});
+  fast.add("Mul", {"x", "cubic"}, {"c"}).add("Mul", {"c", "x"}, {"cx"});
+  fast.add("Add", {"cx", "one"}, {"s"}).add("Mul", {"r", "s"}, {"i"}).add("Tanh", {"i"}, {"t"});
+  fast.add("Add", {"t", "one"}, {"f"}).add("Mul", {"h", "f"}, {"y"});
+  CHECK(fast.text() == "gelu approximate=tanh");
+}
+
+TEST_CASE("A silu, as one operator and as x times its sigmoid") {
+  OnnxModel one(Shape{3});
+  one.add("Swish", {"x"}, {"y"});
+  CHECK(one.text() == "silu");
+
+  OnnxModel steeper(Shape{3});
+  steeper.add("Swish", {"x"}, {"y"}, {{"alpha", 1.702}});
+  CHECK_REFUSED(steeper, "its attribute alpha is 1.702; silu has 1");
+
+  for (const bool swapped : {false, true}) {
+    OnnxModel steps(Shape{3});
+    steps.counted("w", Shape{3, 2}).add("MatMul", {"x", "w"}, {"h"}).add("Sigmoid", {"h"}, {"s"});
+    steps.add("Mul", swapped ? Inputs{"s", "h"} : Inputs{"h", "s"}, {"y"});
+    CHECK(steps.text() == "dense units=2 bias=false; silu");
+  }
+
+  // The sigmoid of something else is a gate, which no layer is.
+  OnnxModel gate(Shape{3});
+  gate.add("Relu", {"x"}, {"r"}).add("Sigmoid", {"r"}, {"s"}).add("Mul", {"x", "s"}, {"y"});
+  CHECK_REFUSED(gate, "operator Mul 'y_node': with these inputs it is part of no layer");
 }
 
 TEST_CASE("Tokens are looked up in a table, and get learned positions") {

@@ -117,8 +117,16 @@ TEST_CASE("words of PyTorch and Keras as people type them have their remedies") 
   CHECK(advice_for_peer_choice("ReLU", activations) == meant("relu"));
   CHECK(advice_for_peer_choice("softmax", activations) ==
         "leave it out: the loss cross_entropy applies the softmax itself");
-  CHECK(advice_for_peer_choice("SiLU", activations) ==
-        "the closest is a layer {type: gelu} behind this one");
+  CHECK(advice_for_peer_choice("SiLU", activations) == "put a layer {type: silu} behind this one");
+  CHECK(advice_for_peer_choice("swish", activations) == "put a layer {type: silu} behind this one");
+  CHECK(advice_for_peer_choice("GELU", activations) == "put a layer {type: gelu} behind this one");
+  CHECK(advice_for_peer_choice("LeakyReLU", activations) ==
+        "put a layer {type: leaky_relu} behind this one");
+  CHECK_FALSE(advice_for_peer_choice("SiLU", {"none", "relu", "gelu"}).has_value());
+  CHECK(advice_for_peer_choice("Swish", {"dense", "relu", "silu"}) == meant("silu"));
+  CHECK(advice_for_peer_choice("SiLU", {"dense", "relu", "silu"}) == meant("silu"));
+  CHECK(advice_for_peer_choice("Mish", {"dense", "relu", "silu"}) ==
+        "the closest is a layer {type: silu}");
   CHECK_FALSE(advice_for_peer_choice("snake", activations).has_value());
 }
 

@@ -120,6 +120,8 @@ std::vector<Case> large_layers() {
       random_case("{type: dense, units: 9, flatten: false, bias: false}", {Shape{5, 7, 130}}),
       random_case("{type: dense, units: 300, activation: relu}", {Shape{600, 65}}),
       random_case("gelu", {Shape{37, 129}}),
+      random_case("{type: gelu, approximate: tanh}", {Shape{37, 129}}),
+      random_case("silu", {Shape{37, 129}}),
       random_case("tanh", {Shape{300, 70}}),
       random_case("{type: leaky_relu, slope: 0.25}", {Shape{300, 70}}),
       random_case("{type: dropout, rate: 0.3}", {Shape{65, 203}}),

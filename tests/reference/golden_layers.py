@@ -164,9 +164,15 @@ def sigmoid(_options, _, x):
     return torch.sigmoid(x)
 
 
+@layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 5), drawn=equal_ones),
+       Case((3, 11), approximate="tanh"), Case((2, 3, 3), approximate="tanh", drawn=wide))
+def gelu(options, _, x):
+    return F.gelu(x, approximate=options.get("approximate", "none"))
+
+
 @layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 5), drawn=equal_ones))
-def gelu(_options, _, x):
-    return F.gelu(x, approximate="none")
+def silu(_options, _, x):
+    return F.silu(x)
 
 
 @layer(Case((3, 11)), Case((2, 3, 3), slope=0.25, drawn=wide), Case((2, 5), slope=0))

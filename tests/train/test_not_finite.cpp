@@ -122,6 +122,8 @@ std::vector<LayerCase> kinds_of_layers() {
       {image, nn::upsample({})},
       {image, nn::flatten()},
       {Shape{12}, nn::leaky_relu()},
+      {Shape{12}, nn::silu()},
+      {Shape{12}, nn::gelu_tanh()},
       {Shape{12}, nn::dropout(0.2)},
       {Shape{12}, nn::layer_norm()},
       {image, nn::batch_norm({.group = 5})},

@@ -100,6 +100,14 @@ LayerPtr flatten();
 /// Elementwise activation; gelu is the exact form x Phi(x) (Hendrycks and Gimpel, 2016).
 LayerPtr activation(Activation which);
 
+/// Sigmoid-weighted linear unit x / (1 + exp(-x)), also called swish (Elfwing, Uchibe and Doya,
+/// 2018).
+LayerPtr silu();
+
+/// The tanh approximation of gelu, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 (Hendrycks and
+/// Gimpel, 2016), which GPT-2 has; within 0.0005 of the exact form.
+LayerPtr gelu_tanh();
+
 /// x where x >= 0, slope * x elsewhere (Maas, Hannun and Ng, 2013); slope in [0, 1).
 LayerPtr leaky_relu(double slope = 0.01);
 

@@ -111,6 +111,7 @@ constexpr std::array choices_of_peers{
     Word{"gcn", "graph_conv"},
     Word{"gcnconv", "graph_conv"},
     Word{"sageconv", "graph_conv"},
+    Word{"swish", "silu"},
     Word{"concatenate", "concat"},
     Word{"cat", "concat"},
     Word{"view", "reshape"},
@@ -138,12 +139,20 @@ constexpr std::array choices_of_peers{
     Word{"cuda", "device"},
 };
 
+/// Functions that are layers of their own and no option `activation`.
+constexpr std::array functions_of_layers{
+    Word{"swish", "silu"},
+    Word{"silu", "silu"},
+    Word{"gelu", "gelu"},
+    Word{"leakyrelu", "leaky_relu"},
+};
+
 /// Functions that are no part of Zygos, with the layer whose curve is the closest.
 constexpr std::array close_layers{
-    Word{"swish", "gelu"},      Word{"silu", "gelu"},        Word{"mish", "gelu"},
-    Word{"hardswish", "gelu"},  Word{"elu", "leaky_relu"},   Word{"selu", "leaky_relu"},
-    Word{"celu", "leaky_relu"}, Word{"prelu", "leaky_relu"}, Word{"rrelu", "leaky_relu"},
-    Word{"relu6", "relu"},      Word{"softplus", "relu"},    Word{"softsign", "tanh"},
+    Word{"mish", "silu"},        Word{"hardswish", "silu"},  Word{"elu", "leaky_relu"},
+    Word{"selu", "leaky_relu"},  Word{"celu", "leaky_relu"}, Word{"prelu", "leaky_relu"},
+    Word{"rrelu", "leaky_relu"}, Word{"relu6", "relu"},      Word{"softplus", "relu"},
+    Word{"softsign", "tanh"},
 };
 
 std::string normalised(std::string_view word) {
@@ -221,6 +230,11 @@ std::optional<std::string> advice_for_peer_choice(std::string_view word,
   }
   if (peer == "softmax" || peer == "logsoftmax") {
     return "leave it out: the loss cross_entropy applies the softmax itself";
+  }
+  const auto own = std::ranges::find(functions_of_layers, peer, &Word::peer);
+  // A choice with gelu is for all hidden layers of a network, with nothing behind a single one.
+  if (function && !contains(choices, "gelu") && own != functions_of_layers.end()) {
+    return "put a layer {type: " + std::string(own->ours) + "} behind this one";
   }
   for (const Word& close : close_layers) {
     if (close.peer == peer) {

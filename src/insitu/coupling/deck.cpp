@@ -75,7 +75,8 @@ void add_network_keys(Schema& schema) {
   schema
       .choice("activation", {"none", "relu", "tanh", "sigmoid", "gelu"},
               "Activation function of hidden layers.")
-      .fallback("tanh");
+      .fallback("tanh")
+      .advice("other functions are layers: list 'layers' in place of 'hidden' and 'outputs'");
   std::vector<Schema> layers = schemas_of(nn::layer_registry());
   for (Schema& layer : layers) {
     layer.text("name", "Layer name in messages and states; default: type and number.").optional();

@@ -5,6 +5,7 @@
 #include "nn/activation_op.hpp"
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
+#include "nn/reading/sigmoid_weighted.hpp"
 #include "nn/shard_forms.hpp"
 
 #include "zygos/lane/dispatch.hpp"
@@ -12,9 +13,8 @@
 #include "zygos/nn/onnx.hpp"
 #include "zygos/tensor/views.hpp"
 
-#include <cmath>
-#include <numbers>
 #include <optional>
+#include <utility>
 
 namespace zygos::nn {
 namespace {
@@ -25,11 +25,8 @@ std::string_view formula_of(Activation which) {
       return "Rectified linear unit: max(x, 0), elementwise.";
     case Activation::tanh:
       return "Hyperbolic tangent: tanh(x), elementwise.";
-    case Activation::sigmoid:
-      return "Logistic sigmoid: 1 / (1 + exp(-x)), elementwise.";
     default:
-      return "Gaussian error linear unit: x Phi(x), the exact form (Hendrycks and Gimpel, 2016), "
-             "elementwise.";
+      return "Logistic sigmoid: 1 / (1 + exp(-x)), elementwise.";
   }
 }
 
@@ -109,24 +106,6 @@ class ActivationLayer final : public Layer {
   Activation which_;
 };
 
-/// Factors of a product of products, the constant ones as one.
-struct Factors {
-  double scale = 1.0;
-  std::vector<std::string> tensors{};
-};
-
-void add_factors(OnnxSource& source, const OnnxOperator& product, Factors& to) {
-  for (const std::string& input : product.inputs) {
-    if (const auto scalar = onnx_scalar(source, input)) {
-      to.scale *= *scalar;
-    } else if (const OnnxOperator* inner = source.inner(input, "Mul")) {
-      add_factors(source, *inner, to);
-    } else {
-      to.tensors.push_back(input);
-    }
-  }
-}
-
 /// A bound of a Clip: an attribute before version 11 of the operators, and an input since.
 std::optional<double> bound_of(OnnxSource& source, const OnnxOperator& op, std::size_t input,
                                const char* attribute) {
@@ -157,54 +136,6 @@ std::optional<OnnxLayer> read_relu(OnnxSource& source, const OnnxOperator& op) {
   return OnnxLayer{.inputs = {{x}}, .shape = source.value(x).shape};
 }
 
-bool is_about(std::optional<double> value, double expected) {
-  return value && std::abs(*value - expected) < 1e-6;
-}
-
-/// Whether the tensor is 1 + erf(x / sqrt(2)).
-bool is_twice_normal(OnnxSource& source, const std::string& tensor, const std::string& x) {
-  const OnnxOperator* sum = source.inner(tensor, "Add");
-  const auto operands = sum != nullptr ? onnx_with_constant(source, *sum) : std::nullopt;
-  const OnnxOperator* erf = operands ? source.inner(operands->computed, "Erf") : nullptr;
-  if (erf == nullptr || operands->constant->shape.size() != 1 ||
-      operands->constant->numbers().front() != 1.0) {
-    return false;
-  }
-  if (const OnnxOperator* quotient = source.inner(erf->input(0), "Div")) {
-    return quotient->input(0) == x &&
-           is_about(onnx_scalar(source, quotient->input(1)), std::numbers::sqrt2);
-  }
-  const OnnxOperator* product = source.inner(erf->input(0), "Mul");
-  const auto scaled = product != nullptr ? onnx_with_constant(source, *product) : std::nullopt;
-  return scaled && scaled->computed == x && scaled->constant->shape.size() == 1 &&
-         is_about(scaled->constant->numbers().front(), 1.0 / std::numbers::sqrt2);
-}
-
-/// One operator since version 20; before that x (1 + erf(x / sqrt(2))) / 2 in any order.
-std::optional<OnnxLayer> read_gelu(OnnxSource& source, const OnnxOperator& op) {
-  std::string x = op.input(0);
-  if (op.type == "Gelu") {
-    if (const std::string kind = op.text("approximate", "none"); kind != "none") {
-      throw UsageError("its attribute approximate is " + kind +
-                       "; only the exact gelu, none, is a "
-                       "layer");
-    }
-  } else {
-    Factors factors;
-    add_factors(source, op, factors);
-    if (factors.tensors.size() != 2 || !is_about(factors.scale, 0.5)) {
-      return std::nullopt;
-    }
-    const auto& [one, other] = std::pair(factors.tensors[0], factors.tensors[1]);
-    const bool first = is_twice_normal(source, other, one);
-    if (!first && !is_twice_normal(source, one, other)) {
-      return std::nullopt;
-    }
-    x = first ? one : other;
-  }
-  return OnnxLayer{.inputs = {{x}}, .shape = source.value(x).shape};
-}
-
 Entry<LayerPtr> entry_of(Activation which, OnnxReading reading) {
   return {deck::Schema(std::string(name_of(which)), std::string(formula_of(which))),
           [which](const deck::Section&) { return activation(which); }, std::move(reading)};
@@ -221,6 +152,22 @@ Entry<LayerPtr> tanh_entry() { return entry_of(Activation::tanh, onnx_elementwis
 Entry<LayerPtr> sigmoid_entry() {
   return entry_of(Activation::sigmoid, onnx_elementwise("Sigmoid"));
 }
-Entry<LayerPtr> gelu_entry() { return entry_of(Activation::gelu, {{"Gelu", "Mul"}, read_gelu}); }
+
+Entry<LayerPtr> gelu_entry() {
+  deck::Schema schema("gelu",
+                      "Gaussian error linear unit: x Phi(x) (Hendrycks and Gimpel, 2016), "
+                      "elementwise.");
+  schema
+      .choice("approximate", {"none", "tanh"},
+              "none: the exact form. tanh: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, "
+              "which GPT-2 has.")
+      .fallback("none");
+  return {schema,
+          [](const deck::Section& options) {
+            return options.text("approximate") == "tanh" ? gelu_tanh()
+                                                         : activation(Activation::gelu);
+          },
+          {{"Gelu", "Mul"}, read_gelu}};
+}
 
 }  // namespace zygos::nn
