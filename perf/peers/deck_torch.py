@@ -112,6 +112,8 @@ class DeckModel(nn.Module):
         if kind == "batch_norm":
             make = {1: nn.BatchNorm1d, 2: nn.BatchNorm1d, 3: nn.BatchNorm2d}[len(shape)]
             return make(shape[0], eps=options["epsilon"])
+        if kind == "group_norm":
+            return nn.GroupNorm(options["groups"], shape[0], eps=options["epsilon"])
         if kind == "layer_norm":
             return nn.LayerNorm(shape[-1], eps=options["epsilon"])
         if kind == "embedding":
@@ -127,7 +129,7 @@ class DeckModel(nn.Module):
             x = self.get_submodule(name)(as_images(x, 4))
         elif kind == "conv1d":
             x = self.get_submodule(name)(as_images(x, 3))
-        elif kind in ("batch_norm", "layer_norm", "positions"):
+        elif kind in ("batch_norm", "group_norm", "layer_norm", "positions"):
             x = self.get_submodule(name).eval()(x)
         elif kind == "embedding":
             x = self.get_submodule(name)(x.long())

@@ -251,6 +251,8 @@ def torch_models():
         nn.Flatten(), nn.Linear(400, 120), nn.GELU(), nn.Linear(120, 10), nn.Softmax(1)), image
     yield "smooth", nn.Sequential(nn.Linear(12, 16), nn.SiLU(), nn.Linear(16, 16), nn.GELU(approximate="tanh"),
                                   nn.Linear(16, 3)), torch.randn(2, 12)
+    yield "groups", nn.Sequential(nn.Conv2d(3, 6, 3), nn.GroupNorm(2, 6), nn.SiLU(), nn.Conv2d(6, 4, 3),
+                                  nn.InstanceNorm2d(4, affine=True)), torch.randn(2, 3, 10, 10)
     yield "residual", Residual(), torch.randn(2, 3, 16, 16)
     yield "unet", UNet(), torch.randn(2, 1, 16, 16)
     yield "block", Block(), torch.randn(2, 8, 16)

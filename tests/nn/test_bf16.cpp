@@ -126,6 +126,7 @@ std::vector<Case> large_layers() {
       random_case("{type: leaky_relu, slope: 0.25}", {Shape{300, 70}}),
       random_case("{type: dropout, rate: 0.3}", {Shape{65, 203}}),
       random_case("layer_norm", {Shape{65, 203}}),
+      random_case("{type: group_norm, groups: 3}", {Shape{33, 6, 5, 9}}),
       random_case("add", {Shape{129, 203}, Shape{129, 203}}),
       random_case("{type: add, dropout: 0.3}", {Shape{65, 203}, Shape{65, 203}}),
       random_case("concat", {Shape{65, 7}, Shape{65, 203}}),

@@ -29,19 +29,33 @@ deck::Section section_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("The registries name every layer, loss, optimizer and schedule once") {
-  CHECK(keywords(layer_registry()) == std::vector<std::string>{"dense",      "conv1d",
-                                                               "conv2d",     "conv_transpose2d",
-                                                               "max_pool2d", "average_pool2d",
-                                                               "upsample",   "reshape",
-                                                               "flatten",    "transpose",
-                                                               "relu",       "tanh",
-                                                               "sigmoid",    "gelu",
-                                                               "silu",       "leaky_relu",
-                                                               "dropout",    "batch_norm",
-                                                               "layer_norm", "lrn",
-                                                               "embedding",  "positions",
-                                                               "attention",  "causal_attention",
-                                                               "graph_conv", "add",
+  CHECK(keywords(layer_registry()) == std::vector<std::string>{"dense",
+                                                               "conv1d",
+                                                               "conv2d",
+                                                               "conv_transpose2d",
+                                                               "max_pool2d",
+                                                               "average_pool2d",
+                                                               "upsample",
+                                                               "reshape",
+                                                               "flatten",
+                                                               "transpose",
+                                                               "relu",
+                                                               "tanh",
+                                                               "sigmoid",
+                                                               "gelu",
+                                                               "silu",
+                                                               "leaky_relu",
+                                                               "dropout",
+                                                               "batch_norm",
+                                                               "layer_norm",
+                                                               "group_norm",
+                                                               "lrn",
+                                                               "embedding",
+                                                               "positions",
+                                                               "attention",
+                                                               "causal_attention",
+                                                               "graph_conv",
+                                                               "add",
                                                                "concat"});
   CHECK(keywords(loss_registry()) ==
         std::vector<std::string>{"cross_entropy", "mse", "mae", "bce", "dice"});
@@ -138,7 +152,8 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
       "filters: 1, kernel: 1}, {type: "
       "conv_transpose2d, filters: 1, kernel: 1}, {type: max_pool2d, kernel: 1}, {type: "
       "average_pool2d, kernel: 1}, {type: upsample, factor: 1}, {type: reshape, shape: [-1]}, "
-      "flatten, relu, tanh, sigmoid, gelu, silu, leaky_relu, batch_norm, layer_norm, lrn, {type: "
+      "flatten, relu, tanh, sigmoid, gelu, silu, leaky_relu, batch_norm, layer_norm, {type: "
+      "group_norm, groups: 1}, lrn, {type: "
       "dropout, "
       "rate: 0}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");

@@ -219,6 +219,14 @@ def layer_norm(options, parameter, x):
                         options.get("epsilon", 1e-5))
 
 
+@layer(Case((2, 4, 3), groups=2), Case((3, 6, 2, 3), groups=3, epsilon=0.1),
+       Case((2, 4, 2), groups=4, drawn=wide), Case((4, 6), groups=2), Case((1, 5, 3, 3), groups=1))
+def group_norm(options, parameter, x):
+    channels = x.shape[1:2]
+    return F.group_norm(x, options["groups"], parameter("gain", channels),
+                        parameter("shift", channels), options.get("epsilon", 1e-5))
+
+
 def adjacency(options, nodes):
     """Dense: who hears of whom. In a tree only nodes that are no leaves hear of anybody."""
     edges = options.get("edges")

@@ -126,6 +126,7 @@ std::vector<LayerCase> kinds_of_layers() {
       {Shape{12}, nn::gelu_tanh()},
       {Shape{12}, nn::dropout(0.2)},
       {Shape{12}, nn::layer_norm()},
+      {image, nn::group_norm(2)},
       {image, nn::batch_norm({.group = 5})},
       {image, nn::lrn({})},
       {Shape{4, 12}, nn::positions()},

@@ -120,6 +120,13 @@ LayerPtr dropout(double rate);
 /// summed in double; `epsilon` is added to the variance.
 LayerPtr layer_norm(double epsilon = 1e-5);
 
+/// The channels of each of `groups` equal groups of a sample (channels, ...) less their mean and
+/// over their standard deviation, over all positions, times a gain (1 at first), plus a shift (0)
+/// for each channel (Wu and He, "Group normalization", 2018). Samples do not see each other. Mean
+/// and variance are summed in double; `epsilon` is added to the variance. `groups` divides the
+/// channels.
+LayerPtr group_norm(std::int64_t groups, double epsilon = 1e-5);
+
 struct BatchNormOptions {
   std::int64_t group = 0;  ///< samples with statistics of their own; 0: those of the whole batch
   bool deferred = false;   ///< of whatever part of a batch a policy gives the layer in one call
