@@ -23,6 +23,7 @@ using attention::BlockScratch;
 using attention::Problem;
 
 using attention::large_block;
+using attention::short_block;
 using attention::small_block;
 using attention::small_part;
 
@@ -78,9 +79,8 @@ template <class T, std::size_t block>
 struct Kept {
   static constexpr bool any = false;
 };
-template <class T>
-requires std::is_floating_point_v<T>
-struct Kept<T, small_block> {
+template <class T, std::size_t block>
+requires std::is_floating_point_v<T> &&(block <= small_block) struct Kept<T, block> {
   static_assert(small_block <= PrepackedRows<T>::max_rows);
   static constexpr bool any = true;
   PrepackedRows<T> rows[2];
@@ -104,7 +104,7 @@ struct Kept<T, small_block> {
 template <class T, std::size_t positions>
 struct HostTeam {
   static constexpr std::size_t block = positions;
-  static constexpr std::size_t diagonal = block == small_block ? small_part : block;
+  static constexpr std::size_t diagonal = block <= small_block ? small_part : block;
   static constexpr std::size_t columns = 256;
   using Room = BlockScratch<T, block, columns>;
 
@@ -156,10 +156,13 @@ void for_each_block_of(const char* label, const Exec& exec, const Problem<T>& pr
 template <class T, HostSpace Exec, class Body>
 void for_each_block(const char* label, const Exec& exec, const Problem<T>& problem,
                     const Body& body) {
-  if (attention::host_block<T>(problem.shape.positions) == large_block) {
-    for_each_block_of<large_block>(label, exec, problem, body);
-  } else {
-    for_each_block_of<small_block>(label, exec, problem, body);
+  switch (attention::host_block<T>(problem.shape.positions)) {
+    case large_block:
+      return for_each_block_of<large_block>(label, exec, problem, body);
+    case small_block:
+      return for_each_block_of<small_block>(label, exec, problem, body);
+    default:
+      return for_each_block_of<short_block>(label, exec, problem, body);
   }
 }
 

@@ -15,7 +15,8 @@ namespace zygos::ops::attention {
 
 /// Positions of a block, and of a part on the diagonal, where a query is multiplied by no more keys
 /// than it sees: a small block's part is a few vectors, a large one is for AMX, whose tiles should
-/// be full.
+/// be full. Exponentials are of whole blocks, so a short sequence has a short one.
+inline constexpr std::size_t short_block = 32;
 inline constexpr std::size_t small_block = 64;
 inline constexpr std::size_t large_block = 128;
 inline constexpr std::size_t small_part = 16;
@@ -31,8 +32,10 @@ struct BlockRule {
 inline bool fills_amx(bool is_float, std::size_t positions) {
   return is_float && positions >= min_of_large && has_bf16x3_gemm();
 }
+inline bool fits_short(bool, std::size_t positions) { return positions <= short_block; }
 inline bool always(bool, std::size_t) { return true; }
-inline constexpr std::array<BlockRule, 2> block_rules{{
+inline constexpr std::array<BlockRule, 3> block_rules{{
+    {short_block, "short", "32 positions or fewer", fits_short},
     {large_block, "large", "float, bf16x3 GEMM, 512 positions or more", fills_amx},
     {small_block, "small", "always", always},
 }};

@@ -11,6 +11,13 @@
 
 namespace zygos::ops::attention::test_attention_blocks {
 
+TEST_CASE("Attention has short blocks for sequences that fit into one") {
+  CHECK(host_block<float>(1) == short_block);
+  CHECK(host_block<double>(32) == short_block);
+  CHECK(host_block<bf16>(32) == short_block);
+  CHECK(host_block<float>(33) == small_block);
+}
+
 TEST_CASE("Attention has large blocks for long sequences of floats where there is AMX") {
   CHECK(host_block<float>(511) == small_block);
   CHECK(host_block<float>(512) == (has_bf16x3_gemm() ? large_block : small_block));
