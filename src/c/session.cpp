@@ -72,7 +72,10 @@ void finalise(zygos_session* session) {
 using namespace zygos::c;
 
 int zygos_initialize(int32_t threads, zygos_session** session, zygos_error* error) {
-  return guarded(error, [&] { required(session, "session") = session_of(threads).release(); });
+  return guarded(error, [&] {
+    zygos_session*& made = required(session, "session");  // before anything is initialised
+    made = session_of(threads).release();
+  });
 }
 
 int zygos_finalize(zygos_session* session, zygos_error* error) {

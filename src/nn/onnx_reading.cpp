@@ -91,11 +91,12 @@ std::vector<std::int64_t> OnnxConstant::integers() const {
   std::vector<std::int64_t> values(static_cast<std::size_t>(shape.size()));
   ZYGOS_REQUIRE(bytes->size() == values.size() * size_of(dtype),
                 "a constant of ONNX has other elements than its shape says");
+  // Unlike memcpy, copy_n() may get a null pointer, that of no elements.
   if (dtype == DType::i64) {
-    std::memcpy(values.data(), bytes->data(), bytes->size());
+    std::copy_n(bytes->data(), bytes->size(), reinterpret_cast<std::byte*>(values.data()));
   } else if (dtype == DType::i32) {
     std::vector<std::int32_t> narrow(values.size());
-    std::memcpy(narrow.data(), bytes->data(), bytes->size());
+    std::copy_n(bytes->data(), bytes->size(), reinterpret_cast<std::byte*>(narrow.data()));
     std::ranges::copy(narrow, values.begin());
   } else {
     throw UsageError("the tensor '" + name + "' should hold whole numbers, but has elements of " +
