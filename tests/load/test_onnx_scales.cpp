@@ -94,7 +94,7 @@ TEST_CASE("A constant that makes a sample larger, or that is divided, is refused
   CHECK_REFUSED(zero, "it divides by a constant 'a' that has zeros");
 
   OnnxModel gated(Shape{2});
-  gated.add("Sigmoid", {"x"}, {"s"}).add("Mul", {"x", "s"}, {"y"});
+  gated.add("Tanh", {"x"}, {"t"}).add("Sigmoid", {"t"}, {"s"}).add("Mul", {"x", "s"}, {"y"});
   CHECK_REFUSED(gated, "operator Mul 'y_node': with these inputs it is part of no layer");
 }
 

@@ -32,7 +32,9 @@ class UnityNames(unittest.TestCase):
 
     def test_modules_and_sources_compiled_separately_are_left_out(self):
         text = "constexpr int most = 4;"
-        self.assertEqual(self.faults(text, text, "src/ops"), [])
+        self.assertEqual(self.faults(text, text, "src/ops/gemm/host"), [])
+        self.assertEqual(self.faults(text, text, "src/ops/gemm/device"), ["most"])
+        self.assertEqual(self.faults(text, text, "tests/docs"), [])
 
     def test_tests_of_a_module_clash_unless_each_has_a_namespace(self):
         text = "constexpr int most = 4;"

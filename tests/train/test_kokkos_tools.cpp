@@ -55,6 +55,15 @@ graph::Graph sequence_model() {
   return graph;
 }
 
+/// Six features of eight positions, which all see all.
+graph::Graph encoder_model() {
+  graph::Graph graph(Shape{6, 8}, nn::cross_entropy());
+  graph.add("positions_last", nn::transpose());
+  graph.add("attention", nn::attention({.heads = 2, .dropout = 0.1}));
+  graph.add("out", nn::dense({.units = 3}));
+  return graph;
+}
+
 /// What the other models lack.
 graph::Graph mixed_model() {
   using nn::Activation;
@@ -62,9 +71,11 @@ graph::Graph mixed_model() {
   graph::Graph graph(Shape{2, 24}, nn::cross_entropy());
   graph.add("conv", nn::conv1d({.filters = 2, .kernel = 3, .padding = 1}));
   graph.add("image", nn::reshape(image));
+  graph.add("groups", nn::group_norm(2));
   graph.add("lrn", nn::lrn({.size = 3}));
   graph.add("larger", nn::upsample({.factor = {2, 2}}));
   graph.add("relu", nn::activation(Activation::relu));
+  graph.add("silu", nn::silu());
   graph.add("tanh", nn::activation(Activation::tanh));
   graph.add("sigmoid", nn::activation(Activation::sigmoid));
   graph.add("leaky", nn::leaky_relu());
@@ -74,8 +85,13 @@ graph::Graph mixed_model() {
 }
 
 std::vector<graph::Graph> models_of_every_layer() {
-  return {test::wide_model(),       test::dense_model().graph, test::image_model().graph,
-          test::tree_model().graph, sequence_model(),          mixed_model()};
+  return {test::wide_model(),
+          test::dense_model().graph,
+          test::image_model().graph,
+          test::tree_model().graph,
+          sequence_model(),
+          encoder_model(),
+          mixed_model()};
 }
 
 /// Inputs become 0, 1 or 2, which are tokens and features alike.
