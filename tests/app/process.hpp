@@ -41,7 +41,7 @@ class Process {
   /// Waits until standard output or error has `text`, at most half a minute; false if the process
   /// ends without it.
   bool says(const std::string& text);
-  /// Waits for the end; kills and fails after `limit`.
+  /// Waits for the end; kills and fails after `limit`, five times that under AddressSanitizer.
   Outcome wait(std::chrono::seconds limit = std::chrono::seconds(120));
 
  private:
