@@ -63,6 +63,14 @@ TEST_CASE("noise moves the suggestion by less than half a decade") {
   CHECK(std::abs(std::log10(points[*suggestion.steepest].rate) + 2.0) < 0.5);
 }
 
+TEST_CASE("the loss with which a run diverges is no noise") {
+  auto points = test_of(usual);
+  add_noise(points, 0.05, 1);
+  points.back().loss = 100.0;
+
+  CHECK(suggested_rate(points, smoothing_width(71)).steepest.has_value());
+}
+
 TEST_CASE("a loss that does not fall suggests nothing") {
   for (const auto loss : {flat, rising}) {
     CHECK_FALSE(suggested_rate(test_of(loss), 2).steepest.has_value());

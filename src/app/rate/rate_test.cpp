@@ -41,14 +41,15 @@ Values slopes_of(const std::vector<RatePoint>& points, const Values& smoothed, s
   return slopes;
 }
 
-/// Standard error of a smoothed loss: of what smoothing has removed.
-double noise_of(const std::vector<RatePoint>& points, const Values& smoothed, std::size_t width) {
+/// Standard error of a smoothed loss among the first `count`: of what smoothing has removed. Losses
+/// of rates that are too large are no noise.
+double noise_of(const std::vector<RatePoint>& points, const Values& smoothed, std::size_t count,
+                std::size_t width) {
   double squares = 0.0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     squares += (points[i].loss - smoothed[i]) * (points[i].loss - smoothed[i]);
   }
-  return std::sqrt(squares / static_cast<double>(points.size()) /
-                   static_cast<double>(2 * width + 1));
+  return std::sqrt(squares / static_cast<double>(count) / static_cast<double>(2 * width + 1));
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ RateSuggestion suggested_rate(const std::vector<RatePoint>& points, std::size_t 
   }
   const double start =
       *std::max_element(whole, result.smoothed.begin() + static_cast<std::ptrdiff_t>(first) + 1);
-  if (start - *lowest <= min_fall * noise_of(points, result.smoothed, width)) {
+  if (start - *lowest <= min_fall * noise_of(points, result.smoothed, result.lowest + 1, width)) {
     return result;
   }
   const auto begin = result.slopes.begin();
