@@ -13,4 +13,14 @@ inline Cost element_cost(double flops, double passes, std::int64_t batch, const 
   return {flops * elements, passes * elements * static_cast<double>(size_of(dtype))};
 }
 
+/// Of a normalisation over positions of channels, with a gain and a shift for each channel.
+inline Cost channel_norm_forward_cost(std::int64_t batch, const Shape& sample, DType dtype) {
+  return element_cost(7.0, 2.0, batch, sample, dtype);
+}
+inline Cost channel_norm_backward_cost(std::int64_t batch, const Shape& sample, DType dtype,
+                                       bool wants_d_input) {
+  return wants_d_input ? element_cost(12.0, 3.0, batch, sample, dtype)
+                       : element_cost(5.0, 2.0, batch, sample, dtype);
+}
+
 }  // namespace zygos::nn

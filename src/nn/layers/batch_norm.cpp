@@ -97,13 +97,12 @@ class BatchNorm final : public Layer {
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {
-    return element_cost(7.0, 2.0, batch, only_input(type(), inputs), dtype);
+    return channel_norm_forward_cost(batch, only_input(type(), inputs), dtype);
   }
 
   Cost backward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype,
                      bool wants_d_input) const override {
-    return wants_d_input ? element_cost(12.0, 3.0, batch, only_input(type(), inputs), dtype)
-                         : element_cost(5.0, 2.0, batch, only_input(type(), inputs), dtype);
+    return channel_norm_backward_cost(batch, only_input(type(), inputs), dtype, wants_d_input);
   }
 
   std::string onnx(OnnxGraph& graph, std::span<const std::string> inputs,
