@@ -16,9 +16,9 @@
 namespace zygos::app {
 
 /// The figures among `train.metrics` of a run's test or validation set, by name, from what its
-/// evaluations predict, those of every class if `per_class` is among them, and the
-/// matrix if `confusion` is. One that cannot be
-/// told, such as the R2 of targets that do not vary, is left out.
+/// evaluations predict, those of every class if `per_class` is among them, and the matrix if
+/// `confusion` is. One that cannot be told, such as the R2 of targets that do not vary, is left
+/// out.
 class EvaluationFigures {
  public:
   /// `setup` must outlive this.
