@@ -10,8 +10,6 @@
 namespace zygos::deck {
 namespace {
 
-bool says_trained(const LayerSpec& layer) { return layer.options.has("frozen") && !layer.frozen; }
-
 /// A layer's name, and those of the copy and the repetition it is in: "block.2.fc1", "block.2",
 /// "block".
 std::vector<std::string> names_of(const LayerSpec& layer) {
@@ -74,7 +72,7 @@ std::vector<FrozenLayers> frozen_repetitions(const Section& model,
     const std::string& name = section.text("name");
     FrozenLayers frozen{"repetition " + in_quotes(name), {}, section.position("frozen")};
     for (const LayerSpec& layer : layers) {
-      if (layer.name.starts_with(name + ".") && !says_trained(layer)) {
+      if (layer.name.starts_with(name + ".") && !layer.says_trained()) {
         frozen.layers.push_back(layer.name);
       }
     }
@@ -99,7 +97,7 @@ void read_freeze(const Section& pretrained, const std::vector<LayerSpec>& layers
     for (const LayerSpec& layer : layers) {
       const bool meant = is_meant(pattern, layer);
       found = found || meant;
-      if (meant && !says_trained(layer)) {
+      if (meant && !layer.says_trained()) {
         frozen.layers.push_back(layer.name);
       }
     }

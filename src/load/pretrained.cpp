@@ -91,9 +91,8 @@ std::vector<std::string> freeze_loaded(const deck::ModelSpec& model, const Match
   }
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const deck::LayerSpec& layer = model.layers[i];
-    const bool stays_trained = layer.options.has("frozen") && !layer.frozen;
     const bool has_parameters = !graph.parameters_of(static_cast<graph::NodeId>(i)).empty();
-    if (has_parameters && !stays_trained && !begins_from_seed(layer.name, matched)) {
+    if (has_parameters && !layer.says_trained() && !begins_from_seed(layer.name, matched)) {
       frozen.push_back(layer.name);
     }
   }

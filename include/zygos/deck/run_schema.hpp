@@ -160,6 +160,9 @@ struct LayerSpec {
   Section options;                  ///< the layer's own keys, for its factory
   Position position;
   bool frozen = false;  ///< training leaves its parameters as they are
+
+  /// The deck says `frozen: false` of it: what freezes layers together leaves it out.
+  bool says_trained() const { return options.has("frozen") && !frozen; }
 };
 
 /// Layers that are frozen together: those of a repetition, or those that pretrained.freeze names.
