@@ -17,6 +17,7 @@
 #include "pipeline.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/saturated.hpp"
 #include "zygos/plan/recommendation.hpp"
 
 #include <algorithm>
@@ -194,7 +195,8 @@ class Hippie final : public train::Policy {
   std::vector<schedule::SampleRange> micro_batches_of(const plan::Problem& problem,
                                                       std::int64_t own) const {
     if (options_.shares.empty()) {
-      return divide(keyword_text, problem, {0, problem.batch}, options_.replicas * own,
+      return divide(keyword_text, problem, {0, problem.batch},
+                    saturated_product(options_.replicas, own),
                     problem.accumulate > 0 ? "replicas times train.accumulate"
                                            : "replicas times micro_batches");
     }
@@ -249,8 +251,9 @@ class Hippie final : public train::Policy {
       return;
     }
     const std::int64_t samples = std::max<std::int64_t>(
-        1, problem.batch /
-               (options_.replicas * std::max<std::int64_t>(1, own_micro_batches(problem))));
+        1,
+        problem.batch / saturated_product(options_.replicas,
+                                          std::max<std::int64_t>(1, own_micro_batches(problem))));
     for (std::int32_t node = 0; node < problem.model.node_count(); ++node) {
       double seconds = 0.0;
       for (const Place lane : lanes) {

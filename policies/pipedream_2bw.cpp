@@ -13,6 +13,7 @@
 #include "pipeline.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/saturated.hpp"
 
 #include <numeric>
 
@@ -48,14 +49,16 @@ class PipeDream2bw final : public train::Policy {
           "strict mode sums the gradient of a whole batch in one tree, and this policy "
           "updates several times; choose a synchronous policy or leave strict mode");
     }
-    const PipelineLayout layout = layout_for(
-        keyword_text, problem, profile, options_.stages,
-        {.micro_batches = options_.updates * std::max<std::int64_t>(1, options_.accumulate),
-         .in_flight = two_versions});
+    const PipelineLayout layout =
+        layout_for(keyword_text, problem, profile, options_.stages,
+                   {.micro_batches = saturated_product(
+                        options_.updates, std::max<std::int64_t>(1, options_.accumulate)),
+                    .in_flight = two_versions});
     const std::size_t group = group_for(layout);
     const auto pieces =
         divide(keyword_text, problem, {0, problem.batch},
-               options_.updates * static_cast<std::int64_t>(group), "updates times accumulate");
+               saturated_product(options_.updates, static_cast<std::int64_t>(group)),
+               "updates times accumulate");
     std::vector<schedule::SampleRange> groups;
     for (std::size_t first = 0; first < pieces.size(); first += group) {
       groups.push_back({pieces[first].begin, pieces[first + group - 1].end});

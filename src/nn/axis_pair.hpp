@@ -34,12 +34,18 @@ inline ImageExtents image_extents(std::string_view layer, const Shape& shape) {
   return {shape[0], shape[1], shape[2]};
 }
 
+/// Largest kernel, stride, padding, dilation or factor: what is computed of several of them stays
+/// far below what 64 bits hold.
+inline constexpr std::int64_t max_axis_option = std::int64_t{1} << 20;
+
 inline void require_pair(std::string_view layer, std::string_view option, const AxisPair& pair,
                          std::int64_t least) {
   for (const std::int64_t value : {pair.y, pair.x}) {
-    if (value < least) {
+    if (value < least || value > max_axis_option) {
       throw UsageError(std::string(layer) + ": " + std::string(option) + " is " +
-                       std::to_string(value) + "; it must be at least " + std::to_string(least));
+                       std::to_string(value) + "; it must be at " +
+                       (value < least ? "least " + std::to_string(least)
+                                      : "most " + std::to_string(max_axis_option)));
     }
   }
 }
@@ -49,6 +55,7 @@ inline deck::Key& pair_key(deck::Schema& schema, std::string name, const std::st
                            int least) {
   return schema.integers(std::move(name), doc + " One number, or [vertical, horizontal].")
       .at_least(least)
+      .at_most(static_cast<double>(max_axis_option))
       .length(1, 2)
       .or_single();
 }

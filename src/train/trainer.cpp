@@ -7,6 +7,7 @@
 #include "train/checkpoint_saver.hpp"
 #include "train/evaluation.hpp"
 
+#include "zygos/core/saturated.hpp"
 #include "zygos/io/batching.hpp"
 
 #include <algorithm>
@@ -28,13 +29,6 @@ std::int64_t whole_number(const io::Checkpoint& checkpoint, const std::string& f
                           std::to_string(value) + ", below zero");
   }
   return value;
-}
-
-/// Of numbers from 0 on: the largest there is where they would be beyond it.
-std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
-                                                : product;
 }
 
 }  // namespace

@@ -143,6 +143,9 @@ TEST_CASE("Attention without a mask names itself in what it refuses") {
   CHECK_THROWS_WITH(attention({.heads = 1, .dropout = 1.0}), ContainsSubstring("dropout is 1"));
   CHECK_THROWS_WITH(attention({.heads = 4})->infer(std::array{Shape{10, 18}}),
                     ContainsSubstring("attention: the input of shape [10, 18]"));
+  // Three times this is 2 in 64 bits.
+  CHECK_THROWS_WITH(attention({.heads = 0x5555555555555556})->infer(std::array{Shape{10, 18}}),
+                    ContainsSubstring("attention: the input of shape [10, 18]"));
 }
 
 }  // namespace zygos::nn::test_attention

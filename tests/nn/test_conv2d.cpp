@@ -168,6 +168,14 @@ TEST_CASE("Convolutions refuse what they can't do") {
   CHECK_THROWS_WITH(
       conv2d({.filters = 3, .kernel = {200, 200}, .padding = {150, 150}})->infer(image),
       ContainsSubstring("about 16,000 pixels"));
+  constexpr std::int64_t most = 1 << 20;
+  CHECK_THROWS_WITH(
+      conv2d({.filters = 3, .kernel = {most, most}, .dilation = {most, most}})->infer(image),
+      ContainsSubstring("about 16,000 pixels"));
+  CHECK_THROWS_WITH(conv2d({.filters = 3, .kernel = {1, most + 1}}),
+                    "conv2d: kernel is 1048577; it must be at most 1048576");
+  CHECK_THROWS_WITH(conv1d({.filters = 3, .stride = most + 1}),
+                    ContainsSubstring("conv1d: stride is 1048577"));
   CHECK_THROWS_WITH(conv_transpose2d({{.filters = 3}, {1, 0}}),
                     ContainsSubstring("output_padding is not less than the stride"));
   CHECK_THROWS_WITH(conv_transpose2d({{.filters = 3, .padding = {4, 4}}})->infer(image),

@@ -76,6 +76,8 @@ TEST_CASE("No samples are enlarged to none") {
 TEST_CASE("Enlarging refuses what it can't do") {
   CHECK_THROWS_WITH(upsample({.factor = {2, 0}}),
                     ContainsSubstring("factor is 0; it must be at least 1"));
+  CHECK_THROWS_WITH(upsample({.factor = {2, (1 << 20) + 1}}),
+                    ContainsSubstring("factor is 1048577; it must be at most 1048576"));
   CHECK_THROWS_WITH(upsample({.factor = {2, 2}})->infer(std::array{Shape{3}}),
                     ContainsSubstring("it must be an image"));
 }

@@ -251,6 +251,9 @@ TEST_CASE("Hippie refuses what can't be divided, with what to change") {
   CHECK_THROWS_MATCHES(replicated(test::host_and_device(), 2, 51), UsageError,
                        MessageMatches(ContainsSubstring("replicas times micro_batches is 102") &&
                                       ContainsSubstring("1 to 100")));
+  CHECK_THROWS_MATCHES(
+      replicated(test::host_and_device(), 2, std::int64_t{1} << 62), UsageError,
+      MessageMatches(ContainsSubstring("replicas times micro_batches is 92233720")));
   CHECK_THROWS_AS(replicated(test::lanes_problem(2, 8, test::chain_of(1)), 2, 2), UsageError);
   CHECK_THROWS_AS(replicated(test::lanes_problem(1, 8, test::chain_of(3)), 1, 2), UsageError);
 }

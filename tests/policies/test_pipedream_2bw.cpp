@@ -118,6 +118,9 @@ TEST_CASE("PipeDream-2BW refuses groups smaller than the pipeline and too many m
   CHECK_THROWS_MATCHES(piped(problem, 4, 6), UsageError,
                        MessageMatches(ContainsSubstring("updates times accumulate is 24") &&
                                       ContainsSubstring("1 to 20")));
+  // 4 times this is 4 in 64 bits.
+  CHECK_THROWS_MATCHES(piped(problem, 4, (std::int64_t{1} << 62) + 1), UsageError,
+                       MessageMatches(ContainsSubstring("updates times accumulate is 92233720")));
   CHECK_THROWS_AS(piped(problem, 0), UsageError);
   CHECK_THROWS_AS(piped(problem, 2, -1), UsageError);
   CHECK_THROWS_MATCHES(piped(strict, 1), UsageError,

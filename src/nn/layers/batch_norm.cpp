@@ -227,7 +227,7 @@ class BatchNorm final : public Layer {
   }
   std::int64_t groups_of(std::int64_t samples) const {
     const std::int64_t group = group_of(samples);
-    return (samples + group - 1) / group;
+    return samples == 0 ? 0 : (samples - 1) / group + 1;
   }
 
   /// Of a tensor with its samples.

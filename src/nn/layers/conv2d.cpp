@@ -176,10 +176,17 @@ Entry<LayerPtr> conv1d_entry() {
       .required()
       .at_least(1)
       .example("32");
-  schema.integer("kernel", "Kernel size.").required().at_least(1).example("3");
-  schema.integer("stride", "Stride: step of the kernel.").at_least(1).fallback(1);
-  schema.integer("padding", "Padding: zeros on each side of the input.").at_least(0).fallback(0);
-  schema.integer("dilation", "Dilation: step between the kernel's taps.").at_least(1).fallback(1);
+  constexpr auto most = static_cast<double>(max_axis_option);
+  schema.integer("kernel", "Kernel size.").required().at_least(1).at_most(most).example("3");
+  schema.integer("stride", "Stride: step of the kernel.").at_least(1).at_most(most).fallback(1);
+  schema.integer("padding", "Padding: zeros on each side of the input.")
+      .at_least(0)
+      .at_most(most)
+      .fallback(0);
+  schema.integer("dilation", "Dilation: step between the kernel's taps.")
+      .at_least(1)
+      .at_most(most)
+      .fallback(1);
   add_common_conv_keys(schema);
   return {schema,
           [](const deck::Section& options) {

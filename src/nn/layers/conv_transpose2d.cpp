@@ -9,9 +9,12 @@
 #include "nn/entries.hpp"
 #include "ops/conv/conv2d.hpp"
 
+#include "zygos/core/saturated.hpp"
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/tensor/views.hpp"
+
+#include <algorithm>
 
 namespace zygos::nn {
 namespace {
@@ -80,7 +83,11 @@ class TransposedConvolution final : public ConvLayer {
     const ImageExtents image = image_extents(type(), only_input(type(), inputs));
     const auto extent = [](std::int64_t input, std::int64_t kernel, std::int64_t stride,
                            std::int64_t padding, std::int64_t dilation, std::int64_t more) {
-      return (input - 1) * stride - 2 * padding + dilation * (kernel - 1) + more + 1;
+      // More pixels than a shape may have, but fewer than 64 bits hold.
+      const std::int64_t steps =
+          input < 1 ? -stride
+                    : std::min(saturated_product(input - 1, stride), std::int64_t{1} << 60);
+      return steps - 2 * padding + dilation * (kernel - 1) + more + 1;
     };
     const Conv2dOptions& o = options();
     return conv_of(

@@ -51,7 +51,8 @@ class SelfAttention final : public Layer {
 
   Shape infer(std::span<const Shape> inputs) const override {
     const Shape& shape = only_input(type(), inputs);
-    if (shape.rank() != 2 || shape.size() == 0 || shape[1] % (3 * options_.heads) != 0) {
+    if (shape.rank() != 2 || shape.size() == 0 || shape[1] % 3 != 0 ||
+        shape[1] / 3 % options_.heads != 0) {
       throw UsageError(named() + ": the input of shape " + shape.text() + " is not [length, 3 x " +
                        std::to_string(options_.heads) +
                        " heads x width]: queries, keys and values side by side");

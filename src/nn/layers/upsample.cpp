@@ -6,6 +6,7 @@
 #include "nn/checks.hpp"
 #include "nn/entries.hpp"
 
+#include "zygos/core/saturated.hpp"
 #include "zygos/lane/dispatch.hpp"
 #include "zygos/nn/layers.hpp"
 #include "zygos/nn/onnx.hpp"
@@ -32,7 +33,8 @@ class Upsample final : public Layer {
 
   Shape infer(std::span<const Shape> inputs) const override {
     const ImageExtents image = image_extents(type(), only_input(type(), inputs));
-    return Shape{image.channels, image.height * factor_.y, image.width * factor_.x};
+    return Shape{image.channels, saturated_product(image.height, factor_.y),
+                 saturated_product(image.width, factor_.x)};
   }
 
   Cost forward_cost(std::int64_t batch, std::span<const Shape> inputs, DType dtype) const override {

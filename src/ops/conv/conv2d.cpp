@@ -54,6 +54,10 @@ AxisPhase input_axis(const ConvAxis& axis, std::int64_t r) {
 }  // namespace
 
 bool fits(const Conv2d& conv) {
+  // Far more than fits, and what a plan makes of it has more than 64 bits.
+  if (static_cast<double>(conv.y.window()) * static_cast<double>(conv.x.window()) > 0x1p40) {
+    return false;
+  }
   const WindowAxis y = forward_axis(conv.y);
   const WindowAxis x = forward_axis(conv.x);
   return PanelPlan(y, x, {max_pixels, max_pixels}).channels() > 0;
