@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace zygos::load {
 namespace {
@@ -150,6 +152,19 @@ Tensors in_order(const Tensors& tensors, const std::vector<Wanted>& wanted) {
 
 bool counts_batches(const std::string& name) { return name.ends_with("num_batches_tracked"); }
 
+/// Whether elements of both shapes are the same ones in the same order: extents of 1 aside. A file
+/// may have a gain of each channel as [16, 1, 1].
+bool same_elements(const Shape& a, const Shape& b) {
+  const auto larger_extents = [](const Shape& shape) {
+    const auto extents = shape.dimensions();
+    std::vector<std::int64_t> larger;
+    std::ranges::copy_if(extents, std::back_inserter(larger),
+                         [](std::int64_t extent) { return extent != 1; });
+    return larger;
+  };
+  return larger_extents(a) == larger_extents(b);
+}
+
 /// What keeps tensors from being the model's weights, for one message.
 class Misfits {
  public:
@@ -222,7 +237,7 @@ class Matching {
       if (!partial_) {
         misfits.add(fmt::format("'{}' {} is missing", wanted.name, shape.text()));
       }
-    } else if (found->second->shape != shape) {
+    } else if (!same_elements(found->second->shape, shape)) {
       misfits.add(fmt::format("'{}' is {}, the model needs {}", found->second->name,
                               found->second->shape.text(), shape.text()));
     } else if (!is_floating_point(found->second->dtype)) {

@@ -232,6 +232,16 @@ TEST_CASE("What does not fit is refused in one message that names every tensor")
   CHECK_THROWS_AS(match_weights(graph, state, "test", {.partial = true}), UsageError);
 }
 
+TEST_CASE("Extents of 1 in a file make no other tensor") {
+  const graph::Graph graph = two_layers();
+  auto state = small_state();
+  const auto plain = match_weights(graph, state, "test");
+  state[1].shape = Shape{state[1].shape[0], 1, 1};
+  const auto matched = match_weights(graph, state, "test");
+  CHECK(named(matched.weights, "a/bias").bytes == named(plain.weights, "a/bias").bytes);
+  CHECK(named(matched.weights, "a/bias").shape == named(plain.weights, "a/bias").shape);
+}
+
 TEST_CASE("A part of a model is taken if asked for, and what is left is said") {
   const graph::Graph graph = two_layers();
   auto state = small_state();
