@@ -152,17 +152,16 @@ Tensors in_order(const Tensors& tensors, const std::vector<Wanted>& wanted) {
 
 bool counts_batches(const std::string& name) { return name.ends_with("num_batches_tracked"); }
 
-/// Whether elements of both shapes are the same ones in the same order: extents of 1 aside. A file
+/// Whether elements of both shapes are the same ones in the same order: dimensions of 1 aside. A file
 /// may have a gain of each channel as [16, 1, 1].
 bool same_elements(const Shape& a, const Shape& b) {
-  const auto larger_extents = [](const Shape& shape) {
-    const auto extents = shape.dimensions();
-    std::vector<std::int64_t> larger;
-    std::ranges::copy_if(extents, std::back_inserter(larger),
+  const auto but_ones = [](const Shape& shape) {
+    std::vector<std::int64_t> dimensions;
+    std::ranges::copy_if(shape.dimensions(), std::back_inserter(dimensions),
                          [](std::int64_t extent) { return extent != 1; });
-    return larger;
+    return dimensions;
   };
-  return larger_extents(a) == larger_extents(b);
+  return but_ones(a) == but_ones(b);
 }
 
 /// What keeps tensors from being the model's weights, for one message.
