@@ -4,7 +4,7 @@
 """Tries a build on a machine that has just got a card, and writes what was found as one table.
 
 Usage: perf/device_steps.py [--folder FOLDER] [--zygos PROGRAM] [--output FILE] [--quick]
-                            [--only STEP...] [--limit SECONDS]
+                            [--only STEP...] [--limit SECONDS] [--slower FACTOR]
 
 Each step has a time limit and a log (FOLDER/logs/STEP.log); one that fails does not stop the next.
 Steps: starts, the binary links and starts; tests, the device tests, whose failures are listed below the
@@ -62,7 +62,7 @@ class NotHere(Exception):
 
 
 class Steps:
-    def __init__(self, folder, zygos, quick, limit):
+    def __init__(self, folder, zygos, quick, limit, slower=1):
         self.limit = limit
         packed = folder / "bin/zygos"
         self.zygos = packed if packed.exists() else zygos
@@ -71,6 +71,7 @@ class Steps:
         self.logs.mkdir(parents=True, exist_ok=True)
         self.runs = folder / "runs"
         self.quick = quick
+        self.slower = slower
         self.environment = dict(os.environ)
         if packed.exists():
             toolkit = os.environ.get("CUDA_HOME", "/usr/local/cuda")
@@ -86,7 +87,7 @@ class Steps:
             file.write(f"$ {' '.join(map(str, words))}\n")
             file.flush()
             done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=file, text=True,
-                                  timeout=min(limit, self.limit), env=self.environment, cwd=ROOT)
+                                  timeout=min(limit * self.slower, self.limit), env=self.environment, cwd=ROOT)
             file.write(done.stdout)
         if done.returncode != 0:
             raise RuntimeError(f"ended with {done.returncode}, see {log}.log")
@@ -228,8 +229,10 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", nargs="+", choices=STEPS, help="these steps and `starts`, which comes always")
     parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="no call takes longer")
+    parser.add_argument("--slower", type=float, default=1, metavar="FACTOR",
+                        help="so many times as long for every call, below --limit: a sanitizer's build (1)")
     given = parser.parse_args()
-    steps = Steps(given.folder.resolve(), given.zygos.resolve(), given.quick, given.limit)
+    steps = Steps(given.folder.resolve(), given.zygos.resolve(), given.quick, given.limit, given.slower)
     steps.run(given.only)
     output = given.output or given.folder / "device.md"
     output.write_text(table(steps))
