@@ -6,7 +6,7 @@
 // and takes over as soon as its error on cells that it has not seen is small enough.
 //
 //   cmake -S . -B build -DCMAKE_PREFIX_PATH=<where Zygos and Kokkos are installed>
-//   cmake --build build && build/surrogate_in_situ
+//   cmake --build build && build/surrogate_in_situ [milliseconds for training a period]
 #include "flame.hpp"
 
 #include "zygos/insitu/surrogate.hpp"
@@ -15,10 +15,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <tuple>
 
 using namespace zygos;
-using namespace std::chrono_literals;
 
 static double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   // 1. The simulation owns Kokkos and its execution-space instance; Zygos borrows both.
   const Kokkos::ScopeGuard kokkos(argc, argv);
   const Kokkos::DefaultHostExecutionSpace exec;
+  const std::chrono::milliseconds budget(argc > 1 ? std::atoi(argv[1]) : 20);
   constexpr int cells = 1000, periods = 600;
   const flame::State state(cells), reference(cells);
 
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
       exec.fence("flame::solved");
       in_solver += seconds_since(start);
       samples.add(exec, inputs, outputs);
-      const auto report = net.train(samples, {.budget = 20ms, .max_steps = 40});
+      const auto report = net.train(samples, {.budget = budget, .max_steps = 40});
       error = net.validate(samples).relative_error;
       in_training += report.seconds;
     }

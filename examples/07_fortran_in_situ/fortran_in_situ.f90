@@ -14,8 +14,17 @@ program fortran_in_situ
   type(zygos_session) :: session
   type(zygos_surrogate) :: net
   type(flow) :: learned, reference
-  real(real64) :: x(2, cells), y(1, cells), start, in_solver, in_network, in_training, error, off
+  real(real64) :: x(2, cells), y(1, cells), start, in_solver, in_network, in_training, error, off, budget
   integer :: step, iteration, solved, predicted
+  character(16) :: milliseconds
+
+  ! For training in an iteration.
+  budget = 20e-3_real64
+  call get_command_argument(1, milliseconds)
+  if (milliseconds /= '') then
+    read (milliseconds, *) budget
+    budget = 1e-3_real64*budget
+  end if
 
   ! 1. One thread, as the solver has; Kokkos is initialised unless the program has done so.
   call session%initialize(threads=1)
@@ -47,7 +56,7 @@ program fortran_in_situ
         solved = solved + cells
         start = seconds()
         call net%add(x, y)
-        call net%train(budget=20e-3_real64, max_steps=40)
+        call net%train(budget=budget, max_steps=40)
         call net%validate(error)
         in_training = in_training + seconds() - start
       end if
