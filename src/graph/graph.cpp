@@ -3,9 +3,9 @@
 #include "zygos/graph/graph.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/saturated.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace zygos::graph {
@@ -249,7 +249,7 @@ std::int64_t Graph::trained_count() const {
 std::int64_t Graph::samples_together() const {
   std::int64_t together = 1;
   for (const Node& node : nodes_) {
-    together = std::lcm(together, node.layer->samples_together());
+    together = saturated_lcm(together, node.layer->samples_together());
   }
   return together;
 }

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/plan/problem.hpp"
 
+#include "zygos/core/saturated.hpp"
+
 #include <algorithm>
-#include <numeric>
 
 namespace zygos::plan {
 
 std::int64_t Problem::unit() const {
-  return std::lcm(std::max<std::int64_t>(1, chunk), model.samples_together);
+  const std::int64_t common =
+      saturated_lcm(std::max<std::int64_t>(1, chunk), model.samples_together);
+  return std::min(common, std::max<std::int64_t>(1, batch));
 }
 
 std::string Problem::unit_text() const {

@@ -20,4 +20,11 @@ TEST_CASE("A product that 64 bits cannot hold is the largest number they can") {
   CHECK(saturated_product(largest, largest) == largest);
 }
 
+TEST_CASE("A common multiple that 64 bits cannot hold is the largest number they can") {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  CHECK(saturated_lcm(8, 12) == 24);
+  CHECK(saturated_lcm(1, largest) == largest);
+  CHECK(saturated_lcm(largest, largest - 1) == largest);
+}
+
 }  // namespace zygos::test_saturated
