@@ -29,7 +29,8 @@ TOLERANCE = {"float32": 1e-5, "bf16": 2e-2}  # over the largest prediction
 SMALL = {"gpt": ["data={format: tokens, sequence: 64, vocabulary: 65, samples: 100}"],
          "gpt_char": ["data={format: tokens, sequence: 64, vocabulary: 65, samples: 100}"],
          "cifar10_quick": ["data={format: glyphs, size: 32, channels: 3, samples: 64, test_samples: 16}"],
-         "alexnet_shape": ["data.size=67"], "iris": ["data.normalise=none"], "gcn": ["train.batch=1", "data.nodes=500"], "gnn_mlp": ["train.batch=1"]}
+         "alexnet_shape": ["data.size=67"], "iris": ["data.normalise=none"],
+         "gcn": ["train.batch=1", "data.nodes=500"], "gnn_mlp": ["train.batch=1"]}
 QUICK = ["policy=single", "lanes={host: {kind: host}}", "optimizer={type: sgd}",
          "train={steps: 2, batch: 16, evaluate_every: never}"]
 SAMPLES = 37

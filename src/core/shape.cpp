@@ -47,6 +47,14 @@ Shape Shape::without_leading() const {
   return rank() == 0 ? Shape{} : Shape(dimensions().subspan(1));
 }
 
+Shape Shape::without_ones() const {
+  std::array<std::int64_t, max_rank> kept{};
+  const auto end = std::ranges::copy_if(dimensions(), kept.begin(), [](std::int64_t extent) {
+                     return extent != 1;
+                   }).out;
+  return Shape(std::span<const std::int64_t>(kept.begin(), end));
+}
+
 std::string Shape::text() const {
   std::string out = "[";
   for (std::size_t axis = 0; axis < rank_; ++axis) {

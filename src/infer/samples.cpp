@@ -40,21 +40,9 @@ void require_count(const Samples& samples, std::int64_t count) {
                    std::to_string(found.count) + " samples");
 }
 
-/// Extents of 1 decide nothing about where an element lies.
-Shape without_ones(const Shape& shape) {
-  std::array<std::int64_t, Shape::max_rank> kept{};
-  std::size_t rank = 0;
-  for (const std::int64_t extent : shape.dimensions()) {
-    if (extent != 1) {
-      kept[rank++] = extent;
-    }
-  }
-  return Shape(std::span<const std::int64_t>(kept.data(), rank));
-}
-
 bool is_whole(const Shape& found, const Shape& wanted) {
   return found.size() == wanted.size() &&
-         (found.rank() <= 1 || without_ones(found) == without_ones(wanted));
+         (found.rank() <= 1 || found.without_ones() == wanted.without_ones());
 }
 
 /// Of several Views that lie one behind the other along the first axis.

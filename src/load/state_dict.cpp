@@ -12,11 +12,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace zygos::load {
 namespace {
@@ -152,18 +150,6 @@ Tensors in_order(const Tensors& tensors, const std::vector<Wanted>& wanted) {
 
 bool counts_batches(const std::string& name) { return name.ends_with("num_batches_tracked"); }
 
-/// Whether elements of both shapes are the same ones in the same order: dimensions of 1 aside. A file
-/// may have a gain of each channel as [16, 1, 1].
-bool same_elements(const Shape& a, const Shape& b) {
-  const auto but_ones = [](const Shape& shape) {
-    std::vector<std::int64_t> dimensions;
-    std::ranges::copy_if(shape.dimensions(), std::back_inserter(dimensions),
-                         [](std::int64_t extent) { return extent != 1; });
-    return dimensions;
-  };
-  return but_ones(a) == but_ones(b);
-}
-
 /// What keeps tensors from being the model's weights, for one message.
 class Misfits {
  public:
@@ -236,7 +222,8 @@ class Matching {
       if (!partial_) {
         misfits.add(fmt::format("'{}' {} is missing", wanted.name, shape.text()));
       }
-    } else if (!same_elements(found->second->shape, shape)) {
+    } else if (found->second->shape.without_ones() != shape.without_ones()) {
+      // A gain of each channel may be [16, 1, 1].
       misfits.add(fmt::format("'{}' is {}, the model needs {}", found->second->name,
                               found->second->shape.text(), shape.text()));
     } else if (!is_floating_point(found->second->dtype)) {

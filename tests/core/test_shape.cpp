@@ -50,4 +50,11 @@ TEST_CASE("a shape refuses what no tensor can have", "[core]") {
   CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), ContainsSubstring("at most 6"));
 }
 
+TEST_CASE("A shape without ones keeps the order of its other dimensions") {
+  CHECK(Shape{1, 16, 1, 3}.without_ones() == Shape{16, 3});
+  CHECK(Shape{1, 1}.without_ones() == Shape{});
+  CHECK(Shape{}.without_ones() == Shape{});
+  CHECK(Shape{0, 1, 2}.without_ones() == Shape{0, 2});
+}
+
 }  // namespace zygos::test_shape

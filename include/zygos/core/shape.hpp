@@ -32,6 +32,8 @@ class Shape {
   Shape with_leading(std::int64_t extent) const;
   /// This shape without its first extent: (N, C, H, W) -> (C, H, W); rank 0 stays.
   Shape without_leading() const;
+  /// This shape without dimensions of 1, which decide nothing about where an element lies.
+  Shape without_ones() const;
   /// "[100, 784]"
   std::string text() const;
 
