@@ -16,7 +16,7 @@ endif()
 # programs, since files that include the same headers compile several times as fast in one translation unit; each test is
 # still a process of its own, which picks its cases by the name of their file.
 # KOKKOS: Kokkos is initialised, with four threads, around the whole run.
-# DEVICE: runs kernels on every execution space of the build; part of zygos_device_tests.
+# DEVICE: runs kernels on every execution space of the build; part of zygos_device_tests, where it runs them on the device.
 # ALONE: an executable of its own, <name>: for what replaces operator new, runs under mpirun or has flags of its own.
 # The label threads: runs under ThreadSanitizer, too (preset tsan).
 function(zygos_add_test name)
@@ -85,6 +85,7 @@ function(zygos_build_test_programs)
     set_target_properties(${program} PROPERTIES UNITY_BUILD ${ZYGOS_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 8)
   endforeach()
   if(zygos_one_test_program)
+    target_compile_definitions(zygos_device_tests PRIVATE ZYGOS_TESTS_OF_DEVICE)
     add_test(NAME zygos_device_tests COMMAND zygos_device_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(zygos_device_tests PROPERTIES TIMEOUT ${zygos_test_timeout})
   endif()

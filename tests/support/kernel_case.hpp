@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests typed by execution space and element type: every space of this build x {float, double}.
+// Tests typed by execution space and element type: every space that is tested x {float, double}.
 #pragma once
 
+#include "support/lane_bytes.hpp"
 #include "support/skip.hpp"
 
 #include "zygos/lane/lane_set.hpp"
@@ -12,9 +13,12 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -37,9 +41,22 @@ struct CasesOf<std::variant<Execs...>> {
   using spaces = std::tuple<Execs...>;
 };
 
+#ifdef ZYGOS_TESTS_OF_DEVICE
+/// Those of the device alone: a build for the host tests the others, from the same sources.
+template <class Spaces>
+struct DevicesOf;
+template <class Threads, class Serial, class... Devices>
+struct DevicesOf<std::variant<Threads, Serial, Devices...>> {
+  using type = std::variant<Devices...>;
+};
+using TestedSpaces = DevicesOf<lane::Spaces>::type;
+#else
+using TestedSpaces = lane::Spaces;
+#endif
+
 /// For TEMPLATE_LIST_TEST_CASE.
-using KernelCases = CasesOf<lane::Spaces>::type;
-using AllSpaces = CasesOf<lane::Spaces>::spaces;
+using KernelCases = CasesOf<TestedSpaces>::type;
+using AllSpaces = CasesOf<TestedSpaces>::spaces;
 
 /// An instance; OpenMP with three threads, so that work does not divide evenly. Skips the test for
 /// a device that is not there.
@@ -60,58 +77,62 @@ template <class Exec, class T>
 class Buffer {
  public:
   explicit Buffer(std::size_t count)
-      : count_(count), view_("zygos::testing::buffer", count + 2 * guard) {
-    Kokkos::deep_copy(view_, guard_word());
+      : count_(count), bytes_(lane::Execution(Exec()), (count + 2 * guard) * sizeof(T)) {
+    write(std::vector<T>(count, guard_word()));
   }
   explicit Buffer(const std::vector<double>& values) : Buffer(values.size()) { assign(values); }
 
   void assign(const std::vector<double>& values) {
-    auto host = Kokkos::create_mirror_view(view_);
-    Kokkos::deep_copy(host, view_);
-    for (std::size_t i = 0; i < count_; ++i) {
-      host(guard + i) = static_cast<T>(values[i]);
-    }
-    Kokkos::deep_copy(view_, host);
+    std::vector<T> elements;
+    std::ranges::transform(values, std::back_inserter(elements),
+                           [](double value) { return static_cast<T>(value); });
+    write(elements);
   }
 
   /// Null for an empty buffer, as in a tensor that is not wanted.
-  T* data() const { return count_ == 0 ? nullptr : view_.data() + guard; }
+  T* data() const { return count_ == 0 ? nullptr : begin(); }
   VectorView<Exec, T> vector() const { return {data(), count_}; }
   VectorView<Exec, const T> const_vector() const { return {data(), count_}; }
   MatrixView<Exec, T> matrix(std::size_t rows, std::size_t columns) const {
-    return {view_.data() + guard, rows, columns};
+    return {begin(), rows, columns};
   }
   MatrixView<Exec, const T> const_matrix(std::size_t rows, std::size_t columns) const {
-    return {view_.data() + guard, rows, columns};
+    return {begin(), rows, columns};
   }
 
   /// What lies between the guard words, exactly.
   std::vector<T> values() const {
-    auto host = Kokkos::create_mirror_view(view_);
-    Kokkos::deep_copy(host, view_);
-    std::vector<T> result;
-    for (std::size_t i = 0; i < count_; ++i) {
-      result.push_back(host(guard + i));
-    }
-    return result;
+    const std::vector<T> all = everything();
+    return {all.begin() + guard, all.end() - guard};
   }
 
   bool guards_intact() const {
-    auto host = Kokkos::create_mirror_view(view_);
-    Kokkos::deep_copy(host, view_);
-    bool intact = true;
-    for (std::size_t i = 0; i < guard; ++i) {
-      intact = intact && host(i) == guard_word() && host(guard + count_ + i) == guard_word();
-    }
-    return intact;
+    const std::vector<T> all = everything();
+    const auto is_guard = [](const T& word) { return word == guard_word(); };
+    return std::all_of(all.begin(), all.begin() + guard, is_guard) &&
+           std::all_of(all.end() - guard, all.end(), is_guard);
   }
 
  private:
-  static constexpr std::size_t guard = 64;
+  static constexpr std::ptrdiff_t guard = 64;
   static constexpr T guard_word() { return static_cast<T>(113); }
 
+  T* begin() const { return reinterpret_cast<T*>(bytes_.data()) + guard; }
+
+  void write(const std::vector<T>& elements) const {
+    std::vector<T> all(count_ + 2 * guard, guard_word());
+    std::copy_n(elements.begin(), count_, all.begin() + guard);
+    bytes_.copy_from(std::as_bytes(std::span(all)));
+  }
+
+  std::vector<T> everything() const {
+    std::vector<T> all(count_ + 2 * guard);
+    bytes_.copy_to(std::as_writable_bytes(std::span(all)));
+    return all;
+  }
+
   std::size_t count_;
-  Kokkos::View<T*, typename Exec::memory_space> view_;
+  LaneBytes bytes_;
 };
 
 /// The values as the element type rounds them, back in double.
