@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs every fuzz target over its seeds and some thousand changes of them, the same in every run:
-//   fuzz_corpus [--mutations N] [--seed N] [TARGET...]
+//   fuzz_corpus [--mutations N] [--seed N] [--corpus DIR] [TARGET...]   DIR/TARGET: more seeds
 //   fuzz_corpus --write-seeds DIR    for libFuzzer: a folder of files for each target
 //   fuzz_corpus --file TARGET FILE   one input
 // An input with which a target fails is left in fuzz-failing-TARGET in the working directory.
@@ -73,6 +73,7 @@ void try_input(Target target, const std::string& input, Outcome& outcome) {
 struct Options {
   std::size_t mutations = 1000;
   std::uint64_t seed = 1;
+  std::filesystem::path corpus{};
   std::vector<std::string> targets{};
 };
 
@@ -86,7 +87,8 @@ Outcome run(const std::string& name, Target target, const Options& options) {
   const std::string file = "fuzz-failing-" + name;
   std::ranges::copy(file, current.file.begin());
   current.file[file.size()] = '\0';
-  const std::vector<std::string> seeds = seeds_of(name);
+  std::vector<std::string> seeds = seeds_of(name);
+  std::ranges::move(corpus_of(options.corpus, name), std::back_inserter(seeds));
   Outcome outcome;
   for (const std::string& seed : seeds) {
     try_input(target, seed, outcome);
@@ -154,6 +156,8 @@ int main_of(const std::vector<std::string>& words) {
       options.mutations = std::stoul(words[++i]);
     } else if (words[i] == "--seed" && i + 1 < words.size()) {
       options.seed = std::stoul(words[++i]);
+    } else if (words[i] == "--corpus" && i + 1 < words.size()) {
+      options.corpus = words[++i];
     } else {
       options.targets.push_back(words[i]);
     }

@@ -146,13 +146,11 @@ Seeds trace_seeds() {
   return {trace.dump(), test::sample_trace(1).dump(1)};
 }
 
-/// Those with which a reader has failed once.
-Seeds former_failures(const std::string& target) {
-  const fs::path folder = fs::path("tests/fuzz/corpus") / target;
-  return fs::is_directory(folder) ? files_in(folder, "") : Seeds{};
-}
-
 }  // namespace
+
+std::vector<std::string> corpus_of(const fs::path& folder, const std::string& target) {
+  return fs::is_directory(folder / target) ? files_in(folder / target, "") : Seeds{};
+}
 
 std::vector<std::string> seeds_of(std::string_view target) {
   const std::map<std::string_view, std::function<Seeds()>> makers{
@@ -176,7 +174,8 @@ std::vector<std::string> seeds_of(std::string_view target) {
       {"text", text_seeds},
       {"trace", trace_seeds}};
   Seeds seeds = makers.at(target)();
-  std::ranges::copy(former_failures(std::string(target)), std::back_inserter(seeds));
+  const Seeds former_failures = corpus_of("tests/fuzz/corpus", std::string(target));
+  std::ranges::copy(former_failures, std::back_inserter(seeds));
   return seeds;
 }
 
