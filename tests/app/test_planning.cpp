@@ -220,6 +220,7 @@ TEST_CASE("compare trains all policies on the same samples and shows prediction 
       CHECK(row[field]["measured"].is_number());
     }
     CHECK(row["step_s"]["measured"] > 0.0);
+    CHECK(row["round_s"].size() == 5);
     CHECK(row["peak_bytes"]["predicted"] == row["peak_bytes"]["measured"]);
     const std::string policy = row["policy"];
     single_loss = policy == "single(device)" ? row["loss"].get<double>() : single_loss;
@@ -232,6 +233,11 @@ TEST_CASE("compare trains all policies on the same samples and shows prediction 
   }
   CHECK_FALSE(said["recommended"].get<std::string>().starts_with("pipedream"));
   CHECK(said["reason"].get<std::string>().size() > 20);
+  REQUIRE(said["not_told_apart"].is_array());
+  for (const auto& policy : said["not_told_apart"]) {
+    CHECK(policy != said["recommended"]);
+    CHECK_THAT(said["reason"].get<std::string>(), ContainsSubstring(policy.get<std::string>()));
+  }
   CHECK_FALSE(fs::exists(scratch.path() / "runs"));
 }
 

@@ -11,12 +11,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace zygos::app {
 
 namespace {
 
-constexpr std::int64_t max_rounds = 5;
 constexpr std::int64_t steps_of_a_round = 4;
 /// Steps at the begin of a round that are not timed: memory is fresh, caches are cold.
 constexpr std::int64_t cold_steps = 2;
@@ -81,6 +82,7 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
     engine.restore(contender.state);
   }
   samples.seek(first, last);
+  const auto timed_before = std::ssize(contender.step_s);
   std::int64_t first_timed = last - first + 1 > cold_steps ? first + cold_steps : first;
   for (std::int64_t step = first; step <= last; ++step) {
     if (setup.signals != nullptr && setup.signals->stop_requested()) {
@@ -101,6 +103,8 @@ void run_round(const RunSetup& setup, Contender& contender, Samples& samples, st
       first_timed = step + 2;
     }
   }
+  contender.round_s.push_back(
+      median({contender.step_s.begin() + timed_before, contender.step_s.end()}));
   contender.memory = engine.memory();
   contender.state = state_of(engine);
   contender.weights_xxh64 = engine.weights_hash();
@@ -129,6 +133,24 @@ void run_contest(const RunSetup& setup, std::vector<Contender>& contenders, std:
                 steps * (round + 1) / rounds);
     }
   }
+}
+
+std::vector<std::size_t> not_told_apart(const std::vector<Contender>& contenders,
+                                        std::size_t best) {
+  const std::vector<double>& winner = contenders[best].round_s;
+  std::vector<std::size_t> others;
+  if (std::ssize(winner) < max_rounds) {
+    return others;
+  }
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    const bool loses_all = std::ranges::equal(winner, contenders[i].round_s, std::less());
+    if (i != best && !loses_all) {
+      others.push_back(i);
+    }
+  }
+  std::ranges::stable_sort(others, {},
+                           [&](std::size_t i) { return contenders[i].median_step_s(); });
+  return others;
 }
 
 }  // namespace zygos::app

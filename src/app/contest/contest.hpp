@@ -10,11 +10,15 @@
 
 #include "zygos/io/checkpoint_store.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace zygos::app {
+
+/// Of a contest that is long enough for them.
+inline constexpr std::int64_t max_rounds = 5;
 
 /// One way and what was seen of it.
 struct Contender {
@@ -22,7 +26,8 @@ struct Contender {
   plan::Candidate predicted;
   bool is_predicted = true;  ///< false: a lane's costs are not known
   std::vector<double> step_s;
-  std::vector<double> idle;  ///< by step: share of the active places' time without computing
+  std::vector<double> round_s;  ///< the median step of each round
+  std::vector<double> idle;     ///< by step: share of the active places' time without computing
   std::vector<double> exposed_exchange_s;   ///< by step, of the stage that has most
   std::vector<double> exposed_broadcast_s;  ///< by step, of the place that has most
   std::int64_t steps = 0;                   ///< done
@@ -43,5 +48,10 @@ struct Contender {
 /// All see the same samples in the same order. Throws StoppedEarly.
 void run_contest(const RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console);
+
+/// Contenders that were at least as fast as `best` in a round or more, the fastest ones first: a
+/// sign test, for of two that are equally fast one wins five rounds of five by chance once in 16
+/// contests. Nothing after fewer than max_rounds, which can't tell.
+std::vector<std::size_t> not_told_apart(const std::vector<Contender>& contenders, std::size_t best);
 
 }  // namespace zygos::app

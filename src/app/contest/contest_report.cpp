@@ -17,6 +17,7 @@
 #include "zygos/plan/staleness.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -47,6 +48,15 @@ double over(double numerator, double denominator) {
   return denominator > 0.0 ? numerator / denominator : 0.0;
 }
 
+std::vector<std::string> policies_of(const ContestResult& result,
+                                     const std::vector<std::size_t>& contenders) {
+  std::vector<std::string> names;
+  for (const std::size_t i : contenders) {
+    names.push_back(result.contenders[i].predicted.policy);
+  }
+  return names;
+}
+
 std::string reason_of(const RunSetup& setup, const ContestResult& result) {
   const Contender& best = result.contenders[result.best];
   std::string text = fmt::format("{} took {} a step, the least of {}", best.predicted.policy,
@@ -54,6 +64,10 @@ std::string reason_of(const RunSetup& setup, const ContestResult& result) {
   if (result.single_step_s > 0.0 && best.predicted.is_split()) {
     text += fmt::format("; {} as fast as the fastest single lane",
                         text_of_speedup(result.single_step_s / best.median_step_s()));
+  }
+  if (!result.not_told_apart.empty()) {
+    text += fmt::format("; as fast in one of the {} rounds, so not told apart from it: {}",
+                        max_rounds, fmt::join(policies_of(result, result.not_told_apart), ", "));
   }
   for (const Contender& contender : result.contenders) {
     if (!may_be_recommended(setup, contender) && contender.median_step_s() < best.median_step_s()) {
@@ -137,6 +151,7 @@ nlohmann::json row_of(const RunSetup& setup, const ContestResult& result,
           {"deck", contender.way.decided().deck_line()},
           {"placement", placement_json(*setup.graph, schedule)},
           {"step_s", pair_json(contender, predicted.step_s, contender.median_step_s())},
+          {"round_s", contender.round_s},
           {"speedup", pair_json(contender, over(result.predicted_single_step_s, predicted.step_s),
                                 over(result.single_step_s, contender.median_step_s()))},
           {"idle", pair_json(contender, contender.is_predicted ? predicted.idle_share() : 0.0,
@@ -199,6 +214,9 @@ ContestResult result_of(const RunSetup& setup, std::vector<Contender> contenders
   }
   result.contenders = std::move(contenders);
   result.best = fastest_of(setup, result.contenders);
+  result.not_told_apart = not_told_apart(result.contenders, result.best);
+  std::erase_if(result.not_told_apart,
+                [&](std::size_t i) { return !may_be_recommended(setup, result.contenders[i]); });
   result.reason = reason_of(setup, result);
   return result;
 }
@@ -231,6 +249,7 @@ nlohmann::json contest_json(const RunSetup& setup, const ContestResult& result) 
           {"link_precision", json_of(setup.codecs)},
           {"rows", rows},
           {"recommended", result.contenders[result.best].predicted.policy},
+          {"not_told_apart", policies_of(result, result.not_told_apart)},
           {"reason", result.reason}};
 }
 

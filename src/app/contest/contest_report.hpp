@@ -17,6 +17,7 @@ struct ContestResult {
   double single_step_s = 0.0;            ///< measured, of the fastest single lane; 0: there is none
   double predicted_single_step_s = 0.0;  ///< of the same
   std::size_t best = 0;                  ///< fastest as measured of those that may be recommended
+  std::vector<std::size_t> not_told_apart;  ///< from it, of those that may be recommended
   std::string reason;
 };
 
