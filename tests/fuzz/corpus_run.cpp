@@ -88,7 +88,9 @@ Outcome run(const std::string& name, Target target, const Options& options) {
   std::ranges::copy(file, current.file.begin());
   current.file[file.size()] = '\0';
   std::vector<std::string> seeds = seeds_of(name);
-  std::ranges::move(corpus_of(options.corpus, name), std::back_inserter(seeds));
+  if (!options.corpus.empty()) {
+    std::ranges::move(corpus_of(options.corpus, name), std::back_inserter(seeds));
+  }
   Outcome outcome;
   for (const std::string& seed : seeds) {
     try_input(target, seed, outcome);

@@ -7,7 +7,7 @@
 # writes the seeds. With AddressSanitizer and UndefinedBehaviorSanitizer or, for many more executions a second, without
 # them (--plain); what the latter finds belongs in a run of the former, which reads the same corpus.
 #
-#   tests/fuzz/run.sh [--plain] [--runs N] [SECONDS [TARGET...]]
+#   tests/fuzz/run.sh [--plain] [--runs N] [SECONDS [TARGET...]]      with --runs, SECONDS is not looked at
 #
 # What was found lies in build/fuzz/corpus/TARGET, an input with which a target fails in build/fuzz/failing-TARGET-*.
 set -euo pipefail

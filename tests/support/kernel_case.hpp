@@ -76,11 +76,13 @@ Exec make_exec(int threads = 3) {
 template <class Exec, class T>
 class Buffer {
  public:
-  explicit Buffer(std::size_t count)
-      : count_(count), bytes_(lane::Execution(Exec()), (count + 2 * guard) * sizeof(T)) {
+  explicit Buffer(std::size_t count) : count_(count), bytes_(memory_for(count)) {
     write(std::vector<T>(count, guard_word()));
   }
-  explicit Buffer(const std::vector<double>& values) : Buffer(values.size()) { assign(values); }
+  explicit Buffer(const std::vector<double>& values)
+      : count_(values.size()), bytes_(memory_for(values.size())) {
+    assign(values);
+  }
 
   void assign(const std::vector<double>& values) {
     std::vector<T> elements;
@@ -116,6 +118,10 @@ class Buffer {
  private:
   static constexpr std::ptrdiff_t guard = 64;
   static constexpr T guard_word() { return static_cast<T>(113); }
+
+  static LaneBytes memory_for(std::size_t count) {
+    return {lane::Execution(Exec()), (count + 2 * guard) * sizeof(T)};
+  }
 
   T* begin() const { return reinterpret_cast<T*>(bytes_.data()) + guard; }
 
