@@ -78,11 +78,15 @@ endfunction()
 
 # The programs that folders share, once all tests are known.
 function(zygos_build_test_programs)
+  set(batch 8)
+  if(zygos_kokkos_device STREQUAL cuda)
+    set(batch 16) # nvcc needs 14 s for Kokkos' headers
+  endif()
   get_property(programs GLOBAL PROPERTY zygos_test_programs)
   list(REMOVE_DUPLICATES programs)
   foreach(program IN LISTS programs)
     zygos_build_test_program(${program})
-    set_target_properties(${program} PROPERTIES UNITY_BUILD ${ZYGOS_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${program} PROPERTIES UNITY_BUILD ${ZYGOS_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE ${batch})
   endforeach()
   if(zygos_one_test_program)
     target_compile_definitions(zygos_device_tests PRIVATE ZYGOS_TESTS_OF_DEVICE)

@@ -39,19 +39,20 @@ std::int64_t pieces_for(const Exec& exec, std::int64_t of_thread = 2) {
 }
 
 template <Activation which, class T>
-void finish(T* out, std::int64_t count, T bias) {
+void finish_plane(T* out, std::int64_t count, T bias) {
   for (std::int64_t i = 0; i < count; ++i) {
     out[i] = activated<which>(out[i] + bias);
   }
 }
 
 template <Activation which, class T>
-void finish(const typename Im2colConv<T>::Piece& piece, std::int64_t rows_of_group,
-            std::int64_t pixels, const Wide<T>* bias, typename Im2colConv<T>::ResultPanel& tile) {
+void finish_piece(const typename Im2colConv<T>::Piece& piece, std::int64_t rows_of_group,
+                  std::int64_t pixels, const Wide<T>* bias,
+                  typename Im2colConv<T>::ResultPanel& tile) {
   for (std::int64_t row = 0; row < piece.rows; ++row) {
     const Wide<T> b =
         bias == nullptr ? Wide<T>(0) : bias[piece.group * rows_of_group + piece.first_row + row];
-    finish<which>(tile.data() + row * microkernel::panel<Wide<T>>, pixels, b);
+    finish_plane<which>(tile.data() + row * microkernel::panel<Wide<T>>, pixels, b);
   }
 }
 
@@ -63,23 +64,23 @@ void by_chwn(const char* label, const Exec& exec, const ImplicitGemm<T>& product
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece(label, exec, pieces.count(), pieces_together(pieces.volume()),
-                   [&](std::int64_t index) {
-                     typename ChwnConv<T>::Scratch scratch;
-                     const auto piece = pieces[index];
-                     const std::int64_t numbers = piece.band.pixels() * microkernel::width<T>;
-                     pieces.load(piece, scratch);
-                     for_each_part(0, product.rows, microkernel::max_rows,
-                                   [&](std::int64_t first, std::int64_t count, std::int64_t) {
-                                     pieces.compute(piece, {first, count}, scratch);
-                                     const std::int64_t row = piece.group * product.rows + first;
-                                     for (std::int64_t r = 0; !plain && r < count; ++r) {
-                                       finish<which>(scratch.tile.data() + r * numbers, numbers,
-                                                     bias == nullptr ? T(0) : bias[row + r]);
-                                     }
-                                     pieces.store(piece, {first, count}, scratch);
-                                   });
-                   });
+    for_each_piece(
+        label, exec, pieces.count(), pieces_together(pieces.volume()), [&](std::int64_t index) {
+          typename ChwnConv<T>::Scratch scratch;
+          const auto piece = pieces[index];
+          const std::int64_t numbers = piece.band.pixels() * microkernel::width<T>;
+          pieces.load(piece, scratch);
+          for_each_part(0, product.rows, microkernel::max_rows,
+                        [&](std::int64_t first, std::int64_t count, std::int64_t) {
+                          pieces.compute(piece, {first, count}, scratch);
+                          const std::int64_t row = piece.group * product.rows + first;
+                          for (std::int64_t r = 0; !plain && r < count; ++r) {
+                            finish_plane<which>(scratch.tile.data() + r * numbers, numbers,
+                                                bias == nullptr ? T(0) : bias[row + r]);
+                          }
+                          pieces.store(piece, {first, count}, scratch);
+                        });
+        });
   });
 }
 
@@ -119,19 +120,19 @@ void by_im2col(const char* label, const Exec& exec, const ImplicitGemm<T>& produ
   with_activation(epilogue.activation, [&](auto constant) {
     constexpr Activation which = decltype(constant)::value;
     const bool plain = bias == nullptr && which == Activation::none;
-    for_each_piece(label, exec, pieces.count(), pieces_together(pieces.volume()),
-                   [&](std::int64_t index) {
-                     typename Im2colConv<T>::Scratch scratch;
-                     const auto piece = pieces[index];
-                     for (std::int64_t part = 0; part < pieces.panels_of(piece); ++part) {
-                       const Panel<Wide<T>> panel = pieces.panel_of(piece, part);
-                       pieces.compute(piece, part, panel, scratch);
-                       if (!plain) {
-                         finish<which, T>(piece, product.rows, panel.pixels(), bias, scratch.tile);
-                       }
-                       pieces.store(piece, panel, scratch.tile);
-                     }
-                   });
+    for_each_piece(
+        label, exec, pieces.count(), pieces_together(pieces.volume()), [&](std::int64_t index) {
+          typename Im2colConv<T>::Scratch scratch;
+          const auto piece = pieces[index];
+          for (std::int64_t part = 0; part < pieces.panels_of(piece); ++part) {
+            const Panel<Wide<T>> panel = pieces.panel_of(piece, part);
+            pieces.compute(piece, part, panel, scratch);
+            if (!plain) {
+              finish_piece<which, T>(piece, product.rows, panel.pixels(), bias, scratch.tile);
+            }
+            pieces.store(piece, panel, scratch.tile);
+          }
+        });
   });
 }
 
@@ -172,8 +173,9 @@ void by_chwn_col2im(const char* label, const Exec& exec, const ImplicitGemm<T>& 
       for (std::int64_t channel = piece.begin; channel < piece.end; ++channel) {
         columns.compute(piece, channel, scratch);
         if (!plain) {
-          finish<which>(scratch.plane.data(), numbers,
-                        bias == nullptr ? T(0) : bias[piece.group * product.channels + channel]);
+          finish_plane<which>(
+              scratch.plane.data(), numbers,
+              bias == nullptr ? T(0) : bias[piece.group * product.channels + channel]);
         }
         columns.store(piece, channel, scratch);
       }
@@ -195,7 +197,7 @@ void by_col2im(const char* label, const Exec& exec, const ImplicitGemm<T>& produ
       const std::int64_t first = piece % product.groups * product.channels;
       T* plane = out + piece * product.channels * product.from_plane();
       for (std::int64_t i = 0; !plain && i < product.channels; ++i, plane += product.from_plane()) {
-        finish<which>(plane, product.from_plane(), bias == nullptr ? T(0) : bias[first + i]);
+        finish_plane<which>(plane, product.from_plane(), bias == nullptr ? T(0) : bias[first + i]);
       }
     });
   });
