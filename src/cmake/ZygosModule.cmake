@@ -8,12 +8,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   # gcc 12 warns of its own std::string + (GCC bug 105651).
   target_compile_options(zygos_flags INTERFACE -Wno-restrict)
 endif()
-if(NOT zygos_kokkos_device STREQUAL cuda)
+# Whether a target is compiled without Kokkos, see zygos_keep_from_kokkos(): in a CUDA build, whether by nvcc.
+set(zygos_is_plain $<BOOL:$<TARGET_PROPERTY:ZYGOS_WITHOUT_KOKKOS>>)
+set(zygos_strict_warnings -Wshadow -Wpedantic -Wconversion -Wsign-conversion)
+if(ZYGOS_WARNINGS_AS_ERRORS)
+  list(APPEND zygos_strict_warnings -Werror)
+endif()
+if(zygos_kokkos_device STREQUAL cuda)
   # The code that nvcc hands to the host compiler is not free of these, whatever ours is.
-  target_compile_options(zygos_flags INTERFACE -Wshadow -Wpedantic -Wconversion -Wsign-conversion)
-  if(ZYGOS_WARNINGS_AS_ERRORS)
-    target_compile_options(zygos_flags INTERFACE -Werror)
-  endif()
+  target_compile_options(zygos_flags INTERFACE "$<${zygos_is_plain}:${zygos_strict_warnings}>")
+else()
+  target_compile_options(zygos_flags INTERFACE ${zygos_strict_warnings})
 endif()
 if(ZYGOS_HOST_ARCH)
   target_compile_options(zygos_flags INTERFACE -march=${ZYGOS_HOST_ARCH})
@@ -31,7 +36,10 @@ endif()
 
 if(zygos_kokkos_device STREQUAL cuda)
   # fmt 9 takes nvcc for a compiler without constexpr functions, and then contradicts itself.
-  target_compile_definitions(zygos_flags INTERFACE FMT_USE_CONSTEXPR=1)
+  target_compile_definitions(zygos_flags INTERFACE $<$<NOT:${zygos_is_plain}>:FMT_USE_CONSTEXPR=1>)
+endif()
+if(ZYGOS_KOKKOS_FLAGS)
+  target_compile_options(zygos_flags INTERFACE "$<$<NOT:${zygos_is_plain}>:${ZYGOS_KOKKOS_FLAGS}>")
 endif()
 
 if(ZYGOS_COMPILER_LAUNCHER AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT zygos_kokkos_device STREQUAL cuda)
@@ -77,12 +85,15 @@ function(zygos_add_module name)
     target_link_libraries(${part} PUBLIC ${module_PUBLIC} PRIVATE ${module_PRIVATE} $<BUILD_INTERFACE:zygos_flags>)
     if(module_SOURCES AND (NOT module_KOKKOS_SOURCES OR part MATCHES "_plain$"))
       zygos_keep_from_kokkos(${part})
+    elseif(zygos_kokkos_device STREQUAL cuda)
+      set_target_properties(${part} PROPERTIES UNITY_BUILD_BATCH_SIZE 20) # nvcc needs 14 s for Kokkos' headers
     endif()
   endforeach()
 endfunction()
 
 # Compiles a target without Kokkos, but for the processor that Kokkos has chosen: it shares types with what includes it,
-# whose sizes follow from the width of vectors. ccache can keep what nvcc has no hand in.
+# whose sizes follow from the width of vectors. ccache can keep what nvcc has no hand in: a CUDA build takes it from that of
+# a host, with the same options.
 function(zygos_keep_from_kokkos target)
   set_target_properties(${target} PROPERTIES ZYGOS_WITHOUT_KOKKOS ON)
   target_compile_options(${target} PRIVATE ${zygos_kokkos_processor})

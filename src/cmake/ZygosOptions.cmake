@@ -37,6 +37,8 @@ set(ZYGOS_HOST_ARCH "" CACHE STRING
     "Instruction set of host code: empty (what Kokkos was built for), native, x86-64-v3, ...")
 set(ZYGOS_COMPILER_LAUNCHER "" CACHE STRING
     "What runs the compiler, ccache for example, except where Kokkos replaces it by nvcc")
+set(ZYGOS_KOKKOS_FLAGS "" CACHE STRING
+    "Further options for our own sources that include Kokkos, a list: -O0 where a build is only to show that they compile")
 set(ZYGOS_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: 'address,undefined' or 'thread'")
 
 if(ZYGOS_ENABLE_FUZZERS)
