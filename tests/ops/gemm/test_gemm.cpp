@@ -9,6 +9,8 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -114,6 +116,31 @@ TEMPLATE_LIST_TEST_CASE("A small product is what a pencil says", "", testing::Ke
                 {bias.const_vector(), Activation::relu});
   exec.fence("zygos::test");
   CHECK(c.values() == std::vector<T>{T(1), T(0), T(2.5), T(8)});
+}
+
+TEMPLATE_LIST_TEST_CASE("A product keeps NaN under each activation", "", testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  auto values = random_values(64 * 48, 1);
+  values[5] = std::nan("");  // of the first row
+  const Buffer<Exec, T> a(values);
+  const Buffer<Exec, T> b(random_values(48 * 32, 2));
+  const Buffer<Exec, T> bias(random_values(32, 3));
+  for (const Activation which : {Activation::none, Activation::relu, Activation::tanh,
+                                 Activation::sigmoid, Activation::gelu}) {
+    Buffer<Exec, T> c(64 * 32);
+
+    gemm<Exec, T>(exec, a.const_matrix(64, 48), b.const_matrix(48, 32), c.matrix(64, 32),
+                  {bias.const_vector(), which});
+    exec.fence("zygos::test");
+
+    const auto found = c.values();
+    const auto is_nan = [](T value) { return std::isnan(value); };
+    CAPTURE(static_cast<int>(which));
+    CHECK(std::all_of(found.begin(), found.begin() + 32, is_nan));
+    CHECK(std::none_of(found.begin() + 32, found.end(), is_nan));
+  }
 }
 
 TEMPLATE_LIST_TEST_CASE("A product with bias and activation equals the reference", "",

@@ -1,21 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// GEMM of device lanes: the vendor's library through Kokkos Kernels, so that one file serves
-// every vendor. Compiled only where a device is enabled.
+// GEMM of device lanes: cuBLASLt, which has bias and TF32 in a product, and where it is not, or has
+// no algorithm, the vendor's library through Kokkos Kernels, so that one file serves every vendor.
+// Compiled only where a device is enabled.
 #include "ops/gemm/gemm.hpp"
 
 #include "ops/common/for_each_space.hpp"
 #include "ops/common/row_reduction.hpp"
 #include "ops/common/sum_over_rows.hpp"
 #include "ops/elementwise/activation_math.hpp"
+#include "ops/elementwise/elementwise.hpp"
+#include "ops/gemm/device/cublas_lt_gemm.hpp"
 #include "ops/gemm/device/dot_gemm.hpp"
-#include "ops/gemm/device/product_math.hpp"
 
 #include <KokkosBlas3_gemm.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
 namespace zygos::ops {
 namespace {
@@ -23,6 +30,10 @@ namespace {
 /// Below this number of results Kokkos Kernels adds parts of a sum with atomics, in an order that
 /// changes.
 constexpr std::size_t min_blas_results = 100;
+
+/// cuBLASLt's relu is max(x, 0), of which it is not documented that NaN stays NaN, as it does here.
+/// To be set when the test "A product keeps NaN under each activation" passes on a card with it.
+constexpr bool library_relu_keeps_nan = false;
 
 /// c = f(c + bias), a team a row.
 template <Activation which, class T>
@@ -41,15 +52,92 @@ struct Finish {
   }
 };
 
-/// Doubles have one arithmetic.
-template <class T, class F>
-void multiply_with_library(Products products, const F& multiply) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (products == Products::tf32) {
-      return multiply_as(products, device_product_math(), multiply);
+template <class Exec, class T>
+void finish(const Exec& exec, MatrixView<Exec, T> c, const T* bias, Activation activation) {
+  if (bias == nullptr && activation == Activation::none) {
+    return;
+  }
+  with_activation(activation, [&](auto constant) {
+    for_each_row("zygos::ops::gemm_epilogue", exec, c.extent(0), c.extent(1),
+                 Finish<decltype(constant)::value, T>{c.extent(1), c.data(), bias});
+  });
+}
+
+/// Null in a build for another device. One for the process, as Kokkos Kernels has one handle of
+/// cuBLAS: a kernel gets an execution instance and nothing else that could own a handle, and
+/// Kokkos keeps nothing for others in an instance. Made by the first product on the device, gone
+/// before Kokkos is.
+CublasLtGemm* cublas_lt_of_process() {
+  static std::unique_ptr<CublasLtGemm> owner = [] {
+    CublasLtApi api = cublas_lt_api();
+    std::unique_ptr<CublasLtGemm> made;
+    if (api.create) {
+      made = std::make_unique<CublasLtGemm>(std::move(api), Kokkos::device_id());
+      Kokkos::push_finalize_hook([] { owner.reset(); });
+    }
+    return made;
+  }();
+  return owner.get();
+}
+
+template <class Exec>
+LtOutcome multiply_with_cublas_lt([[maybe_unused]] const Exec& exec,
+                                  [[maybe_unused]] const LtGemm& product) {
+  [[maybe_unused]] CublasLtGemm* const library = cublas_lt_of_process();
+  if constexpr (requires { exec.cuda_stream(); }) {
+    if (library != nullptr && exec.cuda_device() == Kokkos::device_id()) {
+      return library->multiply(product, exec.cuda_stream());
     }
   }
-  multiply();
+  return LtOutcome::unavailable;
+}
+
+/// The operands as cuBLASLt's front end takes them.
+template <class Exec, class T>
+LtGemm described(LtForm form, MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+                 MatrixView<Exec, T> c, Products products) {
+  LtGemm product;
+  product.form = form;
+  product.type = std::is_same_v<T, double> ? LtType::f64 : LtType::f32;
+  product.tf32 = products == Products::tf32;
+  product.m = c.extent(0);
+  product.n = c.extent(1);
+  product.k = a.extent(form == LtForm::first_transposed ? 0 : 1);
+  product.a = a.data();
+  product.b = b.data();
+  product.c = c.data();
+  return product;
+}
+
+/// Multiplies floats in full, whatever is asked for.
+template <class Exec, class T>
+void multiply_with_kokkos_kernels(const Exec& exec, const LtGemm& product,
+                                  MatrixView<Exec, const T> a, MatrixView<Exec, const T> b,
+                                  MatrixView<Exec, T> c) {
+  ZYGOS_REQUIRE(std::max({product.m, product.n, product.k}) <=
+                    static_cast<std::uint64_t>(std::numeric_limits<int>::max()),
+                "ops::gemm: a dimension above 2^31 - 1, for which this device's library of "
+                "products has no algorithm");
+  KokkosBlas::gemm(exec, product.form == LtForm::first_transposed ? "T" : "N",
+                   product.form == LtForm::second_transposed ? "T" : "N", T(1), a, b,
+                   product.added ? T(1) : T(0), c);
+}
+
+/// c = or += the product. Returns whether the epilogue that `product` has is done, too.
+template <class Exec, class T>
+bool multiply(const Exec& exec, const LtGemm& product, MatrixView<Exec, const T> a,
+              MatrixView<Exec, const T> b, MatrixView<Exec, T> c) {
+  switch (multiply_with_cublas_lt(exec, product)) {
+    case LtOutcome::done:
+      return true;
+    case LtOutcome::no_terms:
+      fill(exec, VectorView<Exec, T>(c.data(), c.size()), T(0));
+      return false;
+    case LtOutcome::unavailable:
+      break;
+  }
+  multiply_with_kokkos_kernels<Exec, T>(exec, product, a, b, c);
+  return false;
 }
 
 }  // namespace
@@ -60,16 +148,15 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(0) && a.extent(0) == c.extent(0) && b.extent(1) == c.extent(1),
       "ops::gemm: dimensions do not fit");
-  multiply_with_library<T>(products,
-                           [&] { KokkosBlas::gemm(exec, "N", "N", T(1), a, b, T(0), c); });
-  const T* const bias = epilogue.bias.data();
-  if (bias == nullptr && epilogue.activation == Activation::none) {
-    return;
+  LtGemm product = described<Exec, T>(LtForm::plain, a, b, c, products);
+  product.bias = epilogue.bias.data();
+  product.relu = library_relu_keeps_nan && epilogue.activation == Activation::relu;
+  if (multiply<Exec, T>(exec, product, a, b, c)) {
+    // Our gelu is that of the error function, the library's the one of tanh.
+    finish<Exec, T>(exec, c, nullptr, product.relu ? Activation::none : epilogue.activation);
+  } else {
+    finish<Exec, T>(exec, c, epilogue.bias.data(), epilogue.activation);
   }
-  with_activation(epilogue.activation, [&](auto constant) {
-    for_each_row("zygos::ops::gemm_epilogue", exec, c.extent(0), c.extent(1),
-                 Finish<decltype(constant)::value, T>{c.extent(1), c.data(), bias});
-  });
 }
 
 template <class Exec, class T>
@@ -83,8 +170,9 @@ void gemm_tn(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   if (c.size() < min_blas_results) {
     multiply_by_dots(exec, a, b, c, added);
   } else {
-    multiply_with_library<T>(
-        products, [&] { KokkosBlas::gemm(exec, "T", "N", T(1), a, b, added ? T(1) : T(0), c); });
+    LtGemm product = described<Exec, T>(LtForm::first_transposed, a, b, c, products);
+    product.added = added;
+    multiply<Exec, T>(exec, product, a, b, c);
   }
   if (sums.size() != 0) {
     sum_over_rows("zygos::ops::column_sums", exec,
@@ -98,8 +186,8 @@ void gemm_nt(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, con
   ZYGOS_REQUIRE(
       a.extent(1) == b.extent(1) && a.extent(0) == c.extent(0) && b.extent(0) == c.extent(1),
       "ops::gemm_nt: dimensions do not fit");
-  multiply_with_library<T>(products,
-                           [&] { KokkosBlas::gemm(exec, "N", "T", T(1), a, b, T(0), c); });
+  multiply<Exec, T>(exec, described<Exec, T>(LtForm::second_transposed, a, b, c, products), a, b,
+                    c);
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                            \

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/gemm/device/product_math.hpp"
+#include "ops/gemm/device/cublas_lt_api.hpp"
 
 namespace zygos::ops {
 
-ProductMath device_product_math() { return {}; }
+CublasLtApi cublas_lt_api() { return {}; }
 
 }  // namespace zygos::ops

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Row-major products by cuBLASLt, whose matrices are column-major: c = a b is c^T = b^T a^T, and
+// memory of a row-major matrix is that of its transpose.
+//
+// Algorithms are the library's own choice for a product's description, asked for once, so that one
+// shape has one algorithm, and one order of additions, in every run on a card and a version of the
+// library.
+#pragma once
+
+#include "ops/gemm/device/cublas_lt_api.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace zygos::ops {
+
+/// Whether a row-major product has its first or its second operand transposed.
+enum class LtForm { plain, first_transposed, second_transposed };
+
+/// c (m, n) = or += a b, a^T b or a b^T, then bias (n) and relu. Row-major, rows one behind the
+/// other.
+struct LtGemm {
+  LtForm form = LtForm::plain;
+  LtType type = LtType::f32;
+  bool tf32 = false;   ///< operands that are f32 may be rounded to TF32
+  bool added = false;  ///< to what c holds
+  bool relu = false;
+  std::uint64_t m = 0;
+  std::uint64_t n = 0;
+  std::uint64_t k = 0;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* bias = nullptr;  ///< null: none
+  void* c = nullptr;
+};
+
+enum class LtOutcome {
+  done,         ///< with the epilogue; or there was nothing to do
+  no_terms,     ///< k is 0: every sum is 0 before the epilogue, and c was not written
+  unavailable,  ///< the library has no algorithm for it, and c was not written
+};
+
+/// The same product as the library has it.
+LtProduct column_major(const LtGemm& gemm);
+
+/// A handle of the library with what belongs to it. Any number of threads may multiply at a time.
+class CublasLtGemm {
+ public:
+  /// For sums of parts. Such an algorithm is worth its second pass where a result has too few
+  /// tiles for all of a card's multiprocessors: 512 x 512 floats in 8 parts need all of this, and
+  /// larger results have tiles enough. (cuBLAS recommends 4 MiB, and 32 MiB on Hopper.)
+  static constexpr std::size_t workspace_bytes = std::size_t{8} << 20U;
+
+  /// Makes handle and workspace on a device. Throws InternalError, as multiply() does, with the
+  /// call that failed and the library's text.
+  CublasLtGemm(CublasLtApi api, int device);
+  ~CublasLtGemm();
+  CublasLtGemm(const CublasLtGemm&) = delete;
+  CublasLtGemm& operator=(const CublasLtGemm&) = delete;
+
+  /// Starts the product on a stream of that device.
+  LtOutcome multiply(const LtGemm& gemm, void* stream);
+
+ private:
+  using Owned = std::unique_ptr<void, std::function<int(void*)>>;
+  /// `product` has the arithmetic of the algorithm.
+  struct Choice {
+    LtProduct product;
+    LtAlgorithm algorithm;
+  };
+
+  void use_device() const;
+  Owned new_handle() const;
+  Owned new_workspace() const;
+  Owned new_event() const;
+  std::optional<Choice> choice_of(const LtProduct& product, const LtPreference& preference);
+  std::optional<Choice> ask(const LtProduct& product, const LtPreference& preference) const;
+  void run(LtCall call);
+
+  CublasLtApi api_;
+  int device_;
+  Owned handle_;
+  Owned workspace_;
+  Owned workspace_is_free_;  ///< event
+  std::mutex choices_mutex_;
+  std::map<LtProduct, std::optional<Choice>> choices_;
+  std::mutex workspace_mutex_;
+};
+
+}  // namespace zygos::ops

@@ -1,0 +1,422 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Row-major products over a fake of cuBLASLt, which knows column-major ones only.
+#include "ops/gemm/device/cublas_lt_gemm.hpp"
+#include "ops/gemm/fake_cublas_lt.hpp"
+#include "reference/gemm.hpp"
+#include "support/random_values.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace zygos::ops::test_cublas_lt_gemm {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using testing::FakeCublasLt;
+using Calls = std::vector<std::string>;
+
+constexpr int device = 3;
+constexpr LtForm forms[] = {LtForm::plain, LtForm::first_transposed, LtForm::second_transposed};
+
+/// What was there before a product, and stays behind its end.
+constexpr double before = 7.0;
+
+/// Multiples of 1/4, so that every sum of products is exact, in whatever order.
+std::vector<double> quarters(std::size_t count, std::uint64_t seed) {
+  auto values = testing::random_values(count, seed);
+  for (double& value : values) {
+    value = std::floor(8.0 * value) / 4.0;
+  }
+  return values;
+}
+
+/// c (m, n) of a (m, k) and b (k, n), of which a form has one transposed.
+template <class T>
+struct Data {
+  Data(std::size_t rows, std::size_t columns, std::size_t terms)
+      : m(rows),
+        n(columns),
+        k(terms),
+        a(quarters(m * k, 1)),
+        b(quarters(k * n, 2)),
+        bias(quarters(n, 3)),
+        sums(reference::gemm(m, n, k, a, b)) {}
+
+  /// The product without an epilogue; the operands are laid out for it, and c as before.
+  LtGemm product(LtForm form) {
+    const auto first = form == LtForm::first_transposed ? reference::transposed(m, k, a) : a;
+    const auto second = form == LtForm::second_transposed ? reference::transposed(k, n, b) : b;
+    stored_a.assign(first.begin(), first.end());
+    stored_b.assign(second.begin(), second.end());
+    stored_bias.assign(bias.begin(), bias.end());
+    c.assign(m * n + 5, static_cast<T>(before));
+    LtGemm gemm;
+    gemm.form = form;
+    gemm.type = std::is_same_v<T, double> ? LtType::f64 : LtType::f32;
+    gemm.m = m;
+    gemm.n = n;
+    gemm.k = k;
+    gemm.a = stored_a.data();
+    gemm.b = stored_b.data();
+    gemm.c = c.data();
+    return gemm;
+  }
+
+  /// What `gemm` of this makes of c.
+  std::vector<T> expected(const LtGemm& gemm) const {
+    std::vector<T> values;
+    for (std::size_t i = 0; i < m * n; ++i) {
+      double value = sums[i] + (gemm.added ? before : 0.0);
+      value += gemm.bias == nullptr ? 0.0 : bias[i % n];
+      values.push_back(static_cast<T>(gemm.relu ? std::max(value, 0.0) : value));
+    }
+    values.resize(values.size() + 5, static_cast<T>(before));
+    return values;
+  }
+
+  std::size_t m;
+  std::size_t n;
+  std::size_t k;
+  std::vector<double> a;
+  std::vector<double> b;
+  std::vector<double> bias;
+  std::vector<double> sums;
+  std::vector<T> stored_a;
+  std::vector<T> stored_b;
+  std::vector<T> stored_bias;
+  std::vector<T> c;
+};
+
+struct Library {
+  FakeCublasLt fake;
+  CublasLtGemm gemm{fake.table(), device};
+
+  /// Of one product of floats.
+  LtOutcome multiply(LtForm form = LtForm::first_transposed) {
+    return gemm.multiply(data.product(form), this);
+  }
+  Data<float> data{9, 12, 5};
+};
+
+LtAlgorithm algorithm(std::uint64_t code, std::size_t workspace = 0, int status = 0) {
+  return {{code}, workspace, status};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("Row-major products are found by column-major ones", "", float, double) {
+  const std::vector<std::vector<std::size_t>> shapes{
+      {1, 1, 1}, {1, 7, 5}, {7, 1, 33}, {6, 5, 1}, {13, 9, 11}, {4, 8, 16}, {33, 35, 37}};
+  Library library;
+  for (const auto& shape : shapes) {
+    Data<TestType> data(shape[0], shape[1], shape[2]);
+    for (const LtForm form : forms) {
+      for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        LtGemm gemm = data.product(form);
+        gemm.relu = (kind & 1) != 0;
+        gemm.bias = (kind & 2) != 0 ? data.stored_bias.data() : nullptr;
+        gemm.added = (kind & 4) != 0;
+
+        const LtOutcome outcome = library.gemm.multiply(gemm, nullptr);
+
+        CAPTURE(shape, static_cast<int>(form), kind);
+        CHECK(outcome == LtOutcome::done);
+        CHECK(data.c == data.expected(gemm));
+      }
+    }
+  }
+}
+
+TEST_CASE("The library gets the transposes of what lies in memory") {
+  Data<float> data(9, 12, 5);
+
+  const LtProduct plain = column_major(data.product(LtForm::plain));
+  const LtProduct first = column_major(data.product(LtForm::first_transposed));
+  const LtProduct second = column_major(data.product(LtForm::second_transposed));
+
+  CHECK((plain.a.rows == 12 && plain.a.columns == 5 && plain.a.leading == 12));
+  CHECK((plain.b.rows == 5 && plain.b.columns == 9 && plain.b.leading == 5));
+  CHECK((plain.d.rows == 12 && plain.d.columns == 9 && plain.d.leading == 12));
+  CHECK((!plain.a_transposed && !plain.b_transposed));
+  CHECK((!first.a_transposed && first.b_transposed && first.b.rows == 9 && first.b.leading == 9));
+  CHECK((second.a_transposed && !second.b_transposed && second.a.rows == 5));
+}
+
+TEST_CASE("A dimension beyond 32 bits reaches the library whole") {
+  LtGemm gemm;
+  const float value = 1.0F;
+  gemm.a = gemm.b = &value;
+  gemm.m = (std::uint64_t{1} << 32U) + 1;
+  gemm.n = 2;
+  gemm.k = 3;
+
+  const LtProduct product = column_major(gemm);
+
+  CHECK(product.b.columns == gemm.m);
+  CHECK(product.d.columns == gemm.m);
+  gemm.form = LtForm::first_transposed;
+  CHECK(column_major(gemm).b.leading == 4294967297);
+}
+
+TEST_CASE("TF32 is the arithmetic of a product that asks for it, and of no other") {
+  Library library;
+  Data<float> floats(9, 12, 5);
+  Data<double> doubles(9, 12, 5);
+  LtGemm full = floats.product(LtForm::plain);
+  LtGemm rounded = full;
+  rounded.tf32 = true;
+  LtGemm wide = doubles.product(LtForm::plain);
+  wide.tf32 = true;
+
+  for (const LtGemm& gemm : {full, rounded, full, wide}) {
+    library.gemm.multiply(gemm, nullptr);
+  }
+
+  std::vector<LtCompute> found;
+  for (const LtCall& call : library.fake.products) {
+    found.push_back(call.product.compute);
+  }
+  CHECK(found == std::vector<LtCompute>{LtCompute::f32, LtCompute::f32_fast_tf32, LtCompute::f32,
+                                        LtCompute::f64});
+}
+
+TEST_CASE("A card without TF32 multiplies in full") {
+  Library library;
+  library.fake.has_tf32 = false;
+  LtGemm gemm = library.data.product(LtForm::plain);
+  gemm.tf32 = true;
+
+  CHECK(library.gemm.multiply(gemm, nullptr) == LtOutcome::done);
+  CHECK(library.gemm.multiply(gemm, nullptr) == LtOutcome::done);
+
+  CHECK(library.fake.products.back().product.compute == LtCompute::f32);
+  CHECK(library.fake.count("get_heuristic") == 2);
+  CHECK(library.data.c == library.data.expected(gemm));
+}
+
+TEST_CASE("The heuristic is asked once for a product's description") {
+  Library library;
+  Data<float>& data = library.data;
+  LtGemm gemm = data.product(LtForm::plain);
+  const auto asked_after = [&](const LtGemm& product) {
+    library.gemm.multiply(product, nullptr);
+    library.gemm.multiply(product, nullptr);
+    return library.fake.count("get_heuristic");
+  };
+
+  CHECK(asked_after(gemm) == 1);
+  LtGemm other = gemm;
+  other.added = true;  // beta is no part of a description
+  CHECK(asked_after(other) == 1);
+  other.bias = data.stored_bias.data();
+  CHECK(asked_after(other) == 2);
+  other.relu = true;
+  CHECK(asked_after(other) == 3);
+  other.tf32 = true;
+  CHECK(asked_after(other) == 4);
+  gemm.m = 8;
+  CHECK(asked_after(gemm) == 5);
+  CHECK(asked_after(data.product(LtForm::second_transposed)) == 6);
+}
+
+TEST_CASE("The first algorithm that can run within the workspace is taken") {
+  Library library;
+  library.fake.algorithms = {algorithm(1, 0, lt_code::not_supported),
+                             algorithm(2, CublasLtGemm::workspace_bytes + 1), algorithm(3, 4096),
+                             algorithm(4), algorithm(5)};
+
+  library.multiply(LtForm::first_transposed);
+  library.multiply(LtForm::plain);
+  library.multiply(LtForm::second_transposed);
+
+  REQUIRE(library.fake.products.size() == 3);
+  CHECK(library.fake.products[0].algorithm == algorithm(3, 4096));
+  CHECK(library.fake.products[1].algorithm == algorithm(4));
+  CHECK(library.fake.products[2].algorithm == algorithm(4));
+}
+
+TEST_CASE("Only products of training may have sums of parts, and none in place") {
+  Library library;
+
+  for (const LtForm form : forms) {
+    library.multiply(form);
+  }
+
+  const LtPreference sequence{0, lt_reduction::none};
+  const LtPreference parts{CublasLtGemm::workspace_bytes, lt_reduction::compute_type};
+  CHECK(library.fake.preferences == std::vector<LtPreference>{sequence, parts, sequence});
+}
+
+TEST_CASE("Streams take turns with the workspace, and only who needs it waits") {
+  Library library;
+  library.fake.algorithms = {algorithm(1, 4096), algorithm(2)};
+  library.multiply(LtForm::first_transposed);
+  library.multiply(LtForm::plain);
+
+  library.fake.calls.clear();
+  library.multiply(LtForm::first_transposed);
+  library.multiply(LtForm::plain);
+
+  CHECK(library.fake.calls == Calls{"wait_event", "multiply", "record_event", "multiply"});
+  const LtCall& with = library.fake.products[2];
+  CHECK(library.fake.memory.at(with.workspace) == CublasLtGemm::workspace_bytes);
+  CHECK(with.workspace_bytes == CublasLtGemm::workspace_bytes);
+  CHECK(with.stream == &library);
+  CHECK(library.fake.products[3].workspace == nullptr);
+}
+
+TEST_CASE("The library is told how operands lie, up to 16 bytes") {
+  Library library;
+  alignas(64) float memory[64] = {};
+  LtGemm gemm;
+  gemm.m = gemm.n = gemm.k = 2;
+  gemm.a = memory + 1;
+  gemm.b = memory + 2;
+  gemm.bias = memory + 12;
+  gemm.c = memory + 16;
+
+  library.gemm.multiply(gemm, nullptr);
+
+  const LtProduct& asked = library.fake.asked.front();
+  CHECK(asked.a.alignment == 8);
+  CHECK(asked.b.alignment == 4);
+  CHECK(asked.bias_alignment == 16);
+  CHECK(asked.d.alignment == 16);
+  gemm.c = memory + 20;  // at 16 bytes, not at 64
+  library.gemm.multiply(gemm, nullptr);
+  CHECK(library.fake.count("get_heuristic") == 1);
+}
+
+TEST_CASE("A product without results or terms does not reach the library") {
+  Library library;
+  Data<float> no_rows(0, 4, 3);
+  Data<float> no_columns(4, 0, 3);
+  Data<float> no_terms(3, 2, 0);
+  library.fake.calls.clear();
+
+  for (const LtForm form : forms) {
+    CHECK(library.gemm.multiply(no_rows.product(form), nullptr) == LtOutcome::done);
+    CHECK(library.gemm.multiply(no_columns.product(form), nullptr) == LtOutcome::done);
+    LtGemm gemm = no_terms.product(form);
+    CHECK(library.gemm.multiply(gemm, nullptr) == LtOutcome::no_terms);
+    gemm.added = true;
+    CHECK(library.gemm.multiply(gemm, nullptr) == LtOutcome::done);
+  }
+
+  CHECK(library.fake.calls.empty());
+  CHECK(no_terms.c == std::vector<float>(11, static_cast<float>(before)));
+}
+
+TEST_CASE("Without an algorithm a product is left to others") {
+  Library none;
+  none.fake.algorithms.clear();
+  Library refused;
+  refused.fake.returns["get_heuristic"] = lt_code::not_supported;
+
+  for (Library* const library : {&none, &refused}) {
+    CHECK(library->multiply() == LtOutcome::unavailable);
+    CHECK(library->multiply() == LtOutcome::unavailable);
+    CHECK(library->fake.count("get_heuristic") == 1);
+    CHECK(library->fake.count("multiply") == 0);
+    CHECK(library->data.c.front() == static_cast<float>(before));
+  }
+}
+
+TEST_CASE("What fails in a product is named, with the library's text") {
+  const std::vector<std::pair<std::string, std::string>> failures{
+      {"set_device", "ops::gemm: cudaSetDevice: error 14"},
+      {"get_heuristic", "ops::gemm: cublasLtMatmulAlgoGetHeuristic: status 14"},
+      {"wait_event", "ops::gemm: cudaStreamWaitEvent: error 14"},
+      {"multiply", "ops::gemm: cublasLtMatmul: status 14"},
+      {"record_event", "ops::gemm: cudaEventRecord: error 14"}};
+  for (const auto& [function, message] : failures) {
+    Library library;
+    library.fake.algorithms = {algorithm(1, 4096)};
+    library.fake.returns[function] = 14;
+
+    CAPTURE(function);
+    CHECK_THROWS_AS(library.multiply(), InternalError);
+    CHECK_THROWS_WITH(library.multiply(), message);
+  }
+}
+
+TEST_CASE("A handle that is not made is named, and what there is of it goes") {
+  const std::vector<std::pair<std::string, std::string>> failures{
+      {"set_device", "ops::gemm: cudaSetDevice: error 3"},
+      {"create", "ops::gemm: cublasLtCreate: status 3"},
+      {"allocate", "ops::gemm: cudaMalloc: error 3"},
+      {"create_event", "ops::gemm: cudaEventCreate: error 3"}};
+  for (const auto& [function, message] : failures) {
+    FakeCublasLt fake;
+    fake.returns[function] = 3;
+
+    CAPTURE(function);
+    CHECK_THROWS_WITH(CublasLtGemm(fake.table(), device), message);
+    CHECK(fake.handles == 0);
+    CHECK(fake.events == 0);
+    CHECK(fake.memory.empty());
+  }
+}
+
+TEST_CASE("Handle, event and workspace are made once and freed") {
+  FakeCublasLt fake;
+  {
+    CublasLtGemm library(fake.table(), device);
+    fake.calls.clear();
+    Data<float> data(9, 12, 5);
+    for (const LtForm form : forms) {
+      library.multiply(data.product(form), nullptr);
+    }
+
+    CHECK(fake.count("allocate") == 0);
+    CHECK(fake.memory.size() == 1);
+    CHECK(fake.devices == std::set<int>{device});
+  }
+
+  CHECK(fake.handles == 0);
+  CHECK(fake.events == 0);
+  CHECK(fake.memory.empty());
+}
+
+TEST_CASE("Threads multiply at a time") {
+  Library library;
+  library.fake.algorithms = {algorithm(1, 4096), algorithm(2)};
+  constexpr std::size_t count = 4;
+  std::vector<Data<float>> data(count, Data<float>(9, 12, 5));
+  std::vector<LtGemm> products;
+  for (std::size_t i = 0; i < count; ++i) {
+    products.push_back(data[i].product(forms[i % 2]));
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (const LtGemm& product : products) {
+      threads.emplace_back([&library, &product] {
+        for (int i = 0; i < 50; ++i) {
+          library.gemm.multiply(product, nullptr);
+        }
+      });
+    }
+  }
+
+  for (std::size_t i = 0; i < count; ++i) {
+    CHECK(data[i].c == data[i].expected(products[i]));
+  }
+  CHECK(library.fake.count("get_heuristic") == 2);
+}
+
+}  // namespace zygos::ops::test_cublas_lt_gemm
