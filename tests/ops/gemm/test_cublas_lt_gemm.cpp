@@ -4,8 +4,7 @@
 // Row-major products over a fake of cuBLASLt, which knows column-major ones only.
 #include "ops/gemm/device/cublas_lt_gemm.hpp"
 #include "ops/gemm/fake_cublas_lt.hpp"
-#include "reference/gemm.hpp"
-#include "support/random_values.hpp"
+#include "ops/gemm/lt_data.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -13,13 +12,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,80 +23,14 @@ namespace zygos::ops::test_cublas_lt_gemm {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
+using testing::before;
 using testing::FakeCublasLt;
+template <class T>
+using Data = testing::LtData<T>;
 using Calls = std::vector<std::string>;
 
 constexpr int device = 3;
 constexpr LtForm forms[] = {LtForm::plain, LtForm::first_transposed, LtForm::second_transposed};
-
-/// What was there before a product, and stays behind its end.
-constexpr double before = 7.0;
-
-/// Multiples of 1/4, so that every sum of products is exact, in whatever order.
-std::vector<double> quarters(std::size_t count, std::uint64_t seed) {
-  auto values = testing::random_values(count, seed);
-  for (double& value : values) {
-    value = std::floor(8.0 * value) / 4.0;
-  }
-  return values;
-}
-
-/// c (m, n) of a (m, k) and b (k, n), of which a form has one transposed.
-template <class T>
-struct Data {
-  Data(std::size_t rows, std::size_t columns, std::size_t terms)
-      : m(rows),
-        n(columns),
-        k(terms),
-        a(quarters(m * k, 1)),
-        b(quarters(k * n, 2)),
-        bias(quarters(n, 3)),
-        sums(reference::gemm(m, n, k, a, b)) {}
-
-  /// The product without an epilogue; the operands are laid out for it, and c as before.
-  LtGemm product(LtForm form) {
-    const auto first = form == LtForm::first_transposed ? reference::transposed(m, k, a) : a;
-    const auto second = form == LtForm::second_transposed ? reference::transposed(k, n, b) : b;
-    stored_a.assign(first.begin(), first.end());
-    stored_b.assign(second.begin(), second.end());
-    stored_bias.assign(bias.begin(), bias.end());
-    c.assign(m * n + 5, static_cast<T>(before));
-    LtGemm gemm;
-    gemm.form = form;
-    gemm.type = std::is_same_v<T, double> ? LtType::f64 : LtType::f32;
-    gemm.m = m;
-    gemm.n = n;
-    gemm.k = k;
-    gemm.a = stored_a.data();
-    gemm.b = stored_b.data();
-    gemm.c = c.data();
-    return gemm;
-  }
-
-  /// What `gemm` of this makes of c.
-  std::vector<T> expected(const LtGemm& gemm) const {
-    std::vector<T> values;
-    for (std::size_t i = 0; i < m * n; ++i) {
-      double value = sums[i] + (gemm.added ? before : 0.0);
-      value += gemm.bias == nullptr ? 0.0 : bias[i % n];
-      values.push_back(static_cast<T>(gemm.relu ? std::max(value, 0.0) : value));
-    }
-    values.resize(values.size() + 5, static_cast<T>(before));
-    return values;
-  }
-
-  std::size_t m;
-  std::size_t n;
-  std::size_t k;
-  std::vector<double> a;
-  std::vector<double> b;
-  std::vector<double> bias;
-  std::vector<double> sums;
-  std::vector<T> stored_a;
-  std::vector<T> stored_b;
-  std::vector<T> stored_bias;
-  std::vector<T> c;
-};
 
 struct Library {
   FakeCublasLt fake;
