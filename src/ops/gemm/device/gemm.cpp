@@ -7,12 +7,11 @@
 #include "ops/gemm/gemm.hpp"
 
 #include "ops/common/for_each_space.hpp"
-#include "ops/common/row_reduction.hpp"
 #include "ops/common/sum_over_rows.hpp"
-#include "ops/elementwise/activation_math.hpp"
 #include "ops/elementwise/elementwise.hpp"
 #include "ops/gemm/device/cublas_lt_gemm.hpp"
 #include "ops/gemm/device/dot_gemm.hpp"
+#include "ops/gemm/device/finish.hpp"
 
 #include <KokkosBlas3_gemm.hpp>
 
@@ -34,34 +33,6 @@ constexpr std::size_t min_blas_results = 100;
 /// cuBLASLt's relu is max(x, 0), of which it is not documented that NaN stays NaN, as it does here.
 /// To be set when the test "A product keeps NaN under each activation" passes on a card with it.
 constexpr bool library_relu_keeps_nan = false;
-
-/// c = f(c + bias), a team a row.
-template <Activation which, class T>
-struct Finish {
-  std::size_t columns;
-  T* c;
-  const T* bias;
-
-  template <class Row>
-  KOKKOS_INLINE_FUNCTION void operator()(const Row& threads, std::size_t row) const {
-    T* const out = c + row * columns;
-    const T* const plus = bias;
-    threads.each(columns, [=](std::size_t j) {
-      out[j] = activated<which>(plus == nullptr ? out[j] : out[j] + plus[j]);
-    });
-  }
-};
-
-template <class Exec, class T>
-void finish(const Exec& exec, MatrixView<Exec, T> c, const T* bias, Activation activation) {
-  if (bias == nullptr && activation == Activation::none) {
-    return;
-  }
-  with_activation(activation, [&](auto constant) {
-    for_each_row("zygos::ops::gemm_epilogue", exec, c.extent(0), c.extent(1),
-                 Finish<decltype(constant)::value, T>{c.extent(1), c.data(), bias});
-  });
-}
 
 /// Null in a build for another device. One for the process, as Kokkos Kernels has one handle of
 /// cuBLAS: a kernel gets an execution instance and nothing else that could own a handle, and
@@ -151,12 +122,12 @@ void gemm(const Exec& exec, MatrixView<Exec, const T> a, MatrixView<Exec, const 
   LtGemm product = described<Exec, T>(LtForm::plain, a, b, c, products);
   product.bias = epilogue.bias.data();
   product.relu = library_relu_keeps_nan && epilogue.activation == Activation::relu;
+  Epilogue<Exec, T> rest = epilogue;
   if (multiply<Exec, T>(exec, product, a, b, c)) {
     // Our gelu is that of the error function, the library's the one of tanh.
-    finish<Exec, T>(exec, c, nullptr, product.relu ? Activation::none : epilogue.activation);
-  } else {
-    finish<Exec, T>(exec, c, epilogue.bias.data(), epilogue.activation);
+    rest = {{}, product.relu ? Activation::none : epilogue.activation};
   }
+  finish_rows("zygos::ops::gemm_epilogue", exec, c.extent(0), c.extent(1), c.data(), rest);
 }
 
 template <class Exec, class T>
