@@ -64,8 +64,8 @@ configure_package_config_file(src/cmake/ZygosConfig.cmake.in ZygosConfig.cmake
 write_basic_package_version_file(ZygosConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(
   FILES ${PROJECT_BINARY_DIR}/ZygosConfig.cmake ${PROJECT_BINARY_DIR}/ZygosConfigVersion.cmake
-        src/cmake/FindZygosNccl.cmake src/cmake/FindxxHash.cmake src/cmake/FindLibZip.cmake src/cmake/FindOnnx.cmake
   DESTINATION ${zygos_package_folder})
+install(DIRECTORY src/cmake/find/ DESTINATION ${zygos_package_folder})
 if(zygos_needs_cuda13_overloads)
   install(FILES src/cmake/kokkos_cuda13.hpp DESTINATION ${zygos_package_folder})
 endif()
