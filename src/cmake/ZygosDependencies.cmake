@@ -4,6 +4,7 @@
 # Finds what Zygos is built on and refuses, with the cure, what cannot work.
 
 include(ZygosKokkos)
+include(ZygosCudnn)
 include(ZygosCommunicators)
 include(ZygosExchange)
 

@@ -34,8 +34,8 @@ class ConvLayer : public Layer {
   /// "output_padding" of a transposed one.
   virtual std::vector<OnnxAttribute> more_onnx_attributes() const { return {}; }
 
-  /// Indices of the workspace: scratch of the kernel's gradient, the kernel turned round, and the
-  /// gradient before the activation.
+  /// Indices of the workspace: scratch of the kernel's gradient and of what a device's library
+  /// computes, the kernel turned round, and the gradient before the activation.
   enum Scratch : std::size_t { partial_sums, transposed_kernel, unactivated };
 
   ConvLayer(std::string_view type, const Conv2dOptions& options);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/conv/conv2d.hpp"
+#include "ops/conv/geometry.hpp"
 
 #include <cstddef>
 #include <cstdint>

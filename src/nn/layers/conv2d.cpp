@@ -95,10 +95,10 @@ class Convolution final : public ConvLayer {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
       const auto epilogue = epilogue_of<Exec, T>(options().activation, options().bias, args);
-      ops::conv2d<Exec, T>(exec, convolution_of(args.inputs[0]),
-                           vector_view<Exec, const T>(args.inputs[0]),
-                           vector_view<Exec, const Wide<T>>(args.parameters[0]),
-                           vector_view<Exec, T>(args.output), epilogue);
+      ops::conv2d<Exec, T>(
+          exec, convolution_of(args.inputs[0]), vector_view<Exec, const T>(args.inputs[0]),
+          vector_view<Exec, const Wide<T>>(args.parameters[0]), vector_view<Exec, T>(args.output),
+          epilogue, vector_view<Exec, Wide<T>>(args.workspace[partial_sums]));
     });
   }
 

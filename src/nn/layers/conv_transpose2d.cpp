@@ -67,7 +67,8 @@ class TransposedConvolution final : public ConvLayer {
       if (args.d_inputs[0]) {
         ops::conv2d<Exec, T>(exec, convolution_of(args.inputs[0]), vector_view<Exec, const T>(d_z),
                              vector_view<Exec, const Wide<T>>(args.parameters[0]),
-                             vector_view<Exec, T>(args.d_inputs[0]));
+                             vector_view<Exec, T>(args.d_inputs[0]), {},
+                             vector_view<Exec, Wide<T>>(args.workspace[partial_sums]));
       }
     });
   }

@@ -6,6 +6,7 @@
 // groups, kernel y, kernel x).
 #pragma once
 
+#include "ops/conv/geometry.hpp"
 #include "ops/conv/implicit_gemm.hpp"
 #include "ops/gemm/gemm.hpp"
 
@@ -15,38 +16,15 @@
 
 namespace zygos::ops {
 
-struct ConvAxis {
-  std::int64_t input;
-  std::int64_t kernel;
-  std::int64_t stride = 1;
-  std::int64_t padding = 0;
-  std::int64_t dilation = 1;
-
-  /// Input coordinates under a kernel.
-  std::int64_t window() const { return (kernel - 1) * dilation + 1; }
-  /// Zero or less if the kernel is larger than the padded input.
-  std::int64_t output() const { return (input + 2 * padding - window() + stride) / stride; }
-};
-
-struct Conv2d {
-  std::int64_t samples;
-  std::int64_t channels;
-  std::int64_t filters;
-  std::int64_t groups = 1;
-  ConvAxis y;
-  ConvAxis x;
-
-  std::int64_t weights() const { return filters * (channels / groups) * y.kernel * x.kernel; }
-};
-
 /// Whether the receptive field of a channel fits into a host lane's buffers: about 16,000 elements.
 bool fits(const Conv2d& conv);
 
-/// y = epilogue(x * w); the bias has an element per filter.
+/// y = epilogue(x * w); the bias has an element per filter. `scratch`: what a device's library may
+/// write to, of any size; hosts need none.
 template <class Exec, class T>
 void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
             VectorView<Exec, const Wide<T>> w, VectorView<Exec, T> y,
-            const Epilogue<Exec, T>& epilogue = {});
+            const Epilogue<Exec, T>& epilogue = {}, VectorView<Exec, Wide<T>> scratch = {});
 
 /// d_x from d_y, and a transposed convolution of d_y: epilogue(d_x), its bias with an element per
 /// channel. `transposed`: scratch of as many elements as there are weights.

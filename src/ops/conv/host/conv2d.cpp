@@ -253,7 +253,7 @@ double channel_sum(std::int64_t samples, std::int64_t stride, std::int64_t pixel
 template <class Exec, class T>
 void conv2d(const Exec& exec, const Conv2d& conv, VectorView<Exec, const T> x,
             VectorView<Exec, const Wide<T>> w, VectorView<Exec, T> y,
-            const Epilogue<Exec, T>& epilogue) {
+            const Epilogue<Exec, T>& epilogue, VectorView<Exec, Wide<T>> /*scratch*/) {
   compute("zygos::ops::conv2d", exec, forward_gemm<T>(conv, w.data(), x.data(), y.data()),
           epilogue);
 }
@@ -332,7 +332,7 @@ void sum_channels(const Exec& exec, std::int64_t samples, VectorView<Exec, const
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                         \
   template void conv2d<SPACE, T>(const SPACE&, const Conv2d&, VectorView<SPACE, const T>,        \
                                  VectorView<SPACE, const Wide<T>>, VectorView<SPACE, T>,         \
-                                 const Epilogue<SPACE, T>&);                                     \
+                                 const Epilogue<SPACE, T>&, VectorView<SPACE, Wide<T>>);         \
   template void conv2d_backward_input<SPACE, T>(                                                 \
       const SPACE&, const Conv2d&, VectorView<SPACE, const T>, VectorView<SPACE, const Wide<T>>, \
       VectorView<SPACE, Wide<T>>, VectorView<SPACE, T>, const Epilogue<SPACE, T>&);              \
