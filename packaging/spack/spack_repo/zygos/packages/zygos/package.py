@@ -85,6 +85,7 @@ class Zygos(CMakePackage, CudaPackage):
             self.define_from_variant("ZYGOS_ENABLE_MPI", "mpi"),
             self.define_from_variant("ZYGOS_ENABLE_ONNX", "onnx"),
             self.define("ZYGOS_ENABLE_NCCL", False),
+            self.define("ZYGOS_ENABLE_CUDNN", False),
             self.define("ZYGOS_ENABLE_FORTRAN", self.spec.satisfies("+fortran")),
             self.define("ZYGOS_ENABLE_APP", self.spec.satisfies("+app")),
             self.define("ZYGOS_ENABLE_TESTS", complete and self.run_tests),
