@@ -37,25 +37,18 @@ int FakeCudnn::destroy(void* object, const std::string& name) {
   return call(name);
 }
 
-const FakeCudnn::Array& FakeCudnn::array(void* object) const { return arrays_.at(object); }
-const FakeCudnn::Convolution& FakeCudnn::convolution(void* object) const {
-  return convolutions_.at(object);
-}
-
-FakeCudnn::Shape FakeCudnn::shape_of(Pass pass, void* first, void* second, void* of,
+FakeCudnn::Shape FakeCudnn::shape_of(const Order& order, void* first, void* second, void* of,
                                      void* result) const {
-  switch (pass) {
-    case Pass::forward:
-      return {array(first), array(second), array(result), convolution(of)};
-    case Pass::backward_data:
-      return {array(result), array(first), array(second), convolution(of)};
-    default:
-      return {array(first), array(result), array(second), convolution(of)};
-  }
+  std::array<void*, 3> operands{};
+  operands[order[0]] = first;
+  operands[order[1]] = second;
+  operands[order[2]] = result;
+  return {arrays_.at(operands[0]), arrays_.at(operands[1]), arrays_.at(operands[2]),
+          convolutions_.at(of)};
 }
 
 /// What cuDNN refuses as a bad parameter, and what would be rounded to TF32.
-bool FakeCudnn::fits(const Shape& shape) const {
+bool FakeCudnn::fits(const Shape& shape) {
   const Array& x = shape.x;
   const Array& w = shape.w;
   const Array& y = shape.y;
@@ -107,40 +100,34 @@ void for_each_place(const std::array<int, 4>& sizes, const F& f) {
 
 }  // namespace
 
-template <class T>
-void FakeCudnn::compute(Pass pass, const Shape& shape, const void* alpha, const void* first,
-                        const void* second, const void* beta, void* result) const {
-  const Array& x = shape.x;
-  const Array& w = shape.w;
-  const Array& y = shape.y;
-  const Convolution& of = shape.convolution;
-  const auto* const a = static_cast<const T*>(first);
-  const auto* const b = static_cast<const T*>(second);
-  const Array& to = pass == Pass::forward ? y : pass == Pass::backward_data ? x : w;
-  std::vector<double> sums(size_of_array(to.sizes), 0.0);
-  for_each_place(y.sizes, [&](int n, int k, int row, int column) {
-    for_each_place({1, w.sizes[1], w.sizes[2], w.sizes[3]}, [&](int, int c, int r, int s) {
-      const int channel = k / (w.sizes[0] / of.groups) * w.sizes[1] + c;
-      const int i = row * of.window.stride_y + r * of.window.dilation_y - of.window.padding_y;
-      const int j = column * of.window.stride_x + s * of.window.dilation_x - of.window.padding_x;
-      if (i < 0 || i >= x.sizes[2] || j < 0 || j >= x.sizes[3]) {
-        return;
-      }
-      const std::size_t in_x = place_in(x.sizes, n, channel, i, j);
-      const std::size_t in_w = place_in(w.sizes, k, c, r, s);
-      const std::size_t in_y = place_in(y.sizes, n, k, row, column);
-      switch (pass) {
-        case Pass::forward:
-          sums[in_y] += double(a[in_x]) * double(b[in_w]);
-          break;
-        case Pass::backward_data:
-          sums[in_x] += double(a[in_w]) * double(b[in_y]);
-          break;
-        case Pass::backward_filter:
-          sums[in_w] += double(a[in_x]) * double(b[in_y]);
-          break;
+/// f(places in x, w and y) for every product.
+template <class F>
+void FakeCudnn::for_each_product(const Shape& shape, const F& f) {
+  const auto& x = shape.x.sizes;
+  const auto& w = shape.w.sizes;
+  const ops::CudnnWindow& at = shape.convolution.window;
+  const int filters_of_group = w[0] / shape.convolution.groups;
+  for_each_place(shape.y.sizes, [&](int n, int k, int row, int column) {
+    for_each_place({1, w[1], w[2], w[3]}, [&](int, int c, int r, int s) {
+      const int i = row * at.stride_y + r * at.dilation_y - at.padding_y;
+      const int j = column * at.stride_x + s * at.dilation_x - at.padding_x;
+      if (i >= 0 && i < x[2] && j >= 0 && j < x[3]) {
+        f(std::array{place_in(x, n, k / filters_of_group * w[1] + c, i, j), place_in(w, k, c, r, s),
+                     place_in(shape.y.sizes, n, k, row, column)});
       }
     });
+  });
+}
+
+template <class T>
+void FakeCudnn::compute(const Order& order, const Shape& shape, const void* alpha,
+                        const void* first, const void* second, const void* beta, void* result) {
+  const auto* const a = static_cast<const T*>(first);
+  const auto* const b = static_cast<const T*>(second);
+  const std::array arrays{&shape.x, &shape.w, &shape.y};
+  std::vector<double> sums(size_of_array(arrays[order[2]]->sizes), 0.0);
+  for_each_product(shape, [&](const std::array<std::size_t, 3>& places) {
+    sums[places[order[2]]] += double(a[places[order[0]]]) * double(b[places[order[1]]]);
   });
   const auto times = double(*static_cast<const T*>(alpha));
   const auto kept = double(*static_cast<const T*>(beta));
@@ -150,19 +137,33 @@ void FakeCudnn::compute(Pass pass, const Shape& shape, const void* alpha, const 
   }
 }
 
-ops::CudnnPass FakeCudnn::pass(Pass which, const std::string& name) {
+std::size_t FakeCudnn::workspace_of(const std::string& name, int algorithm) const {
+  const auto found = workspaces.find({name, algorithm});
+  return found == workspaces.end() ? 0 : found->second;
+}
+
+/// Whether a convolution may write to its workspace, which it then does.
+bool FakeCudnn::use(const ops::CudnnScratch& scratch, std::size_t needed) {
+  if (needed == 0) {
+    return true;
+  }
+  if (scratch.bytes < needed || reinterpret_cast<std::uintptr_t>(scratch.data) % 256 != 0) {
+    return false;
+  }
+  std::memset(scratch.data, 0x7f, needed);
+  wrote_to_scratch = true;
+  return true;
+}
+
+ops::CudnnPass FakeCudnn::pass(const Order& order, const std::string& name) {
   const std::string size_name = "cudnnGet" + name.substr(5) + "WorkspaceSize";
-  const auto workspace_of = [this, name](int algorithm) {
-    const auto found = workspaces.find({name, algorithm});
-    return found == workspaces.end() ? std::size_t{0} : found->second;
-  };
   ops::CudnnPass made;
   made.workspace_size = [=, this](void* handle, void* first, void* second, void* of, void* result,
                                   int algorithm, std::size_t& bytes) {
-    if (!alive_.contains(handle) || !fits(shape_of(which, first, second, of, result))) {
+    if (!alive_.contains(handle) || !fits(shape_of(order, first, second, of, result))) {
       return bad_param;
     }
-    bytes = workspace_of(algorithm);
+    bytes = workspace_of(name, algorithm);
     return call(size_name);
   };
   made.run = [=, this](void* handle, const void* alpha, const ops::CudnnInput& first,
@@ -173,19 +174,13 @@ ops::CudnnPass FakeCudnn::pass(Pass which, const std::string& name) {
     if (const auto other = returns_of.find({name, algorithm}); other != returns_of.end()) {
       return other->second;
     }
-    const Shape shape = shape_of(which, first.descriptor, second.descriptor, of, result.descriptor);
-    const std::size_t needed = workspace_of(algorithm);
-    if (!alive_.contains(handle) || !fits(shape) || scratch.bytes < needed ||
-        reinterpret_cast<std::uintptr_t>(scratch.data) % (needed == 0 ? 1 : 256) != 0) {
+    const Shape shape = shape_of(order, first.descriptor, second.descriptor, of, result.descriptor);
+    if (!alive_.contains(handle) || !fits(shape) || !use(scratch, workspace_of(name, algorithm))) {
       return bad_param;
     }
-    if (needed != 0) {
-      std::memset(scratch.data, 0x7f, needed);
-      wrote_to_scratch = true;
-    }
     shape.x.dtype == DType::f64
-        ? compute<double>(which, shape, alpha, first.data, second.data, beta, result.data)
-        : compute<float>(which, shape, alpha, first.data, second.data, beta, result.data);
+        ? compute<double>(order, shape, alpha, first.data, second.data, beta, result.data)
+        : compute<float>(order, shape, alpha, first.data, second.data, beta, result.data);
     computed.emplace_back(name, algorithm);
     return code;
   };
@@ -232,9 +227,9 @@ ops::CudnnApi FakeCudnn::table() {
     return call("cudnnSetStream");
   };
   add_descriptors(api);
-  api.forward = pass(Pass::forward, "cudnnConvolutionForward");
-  api.backward_data = pass(Pass::backward_data, "cudnnConvolutionBackwardData");
-  api.backward_filter = pass(Pass::backward_filter, "cudnnConvolutionBackwardFilter");
+  api.forward = pass({0, 1, 2}, "cudnnConvolutionForward");
+  api.backward_data = pass({1, 2, 0}, "cudnnConvolutionBackwardData");
+  api.backward_filter = pass({0, 2, 1}, "cudnnConvolutionBackwardFilter");
   api.error_text = [](int code) { return "code " + std::to_string(code); };
   api.set_device = [this](int wanted) {
     device = wanted;

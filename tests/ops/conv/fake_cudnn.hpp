@@ -58,7 +58,8 @@ class FakeCudnn {
     int groups = 1;
     bool fma = false;
   };
-  enum class Pass { forward, backward_data, backward_filter };
+  /// Which of x, w, y are a pass' operands and its result, in cuDNN's order.
+  using Order = std::array<std::size_t, 3>;
   /// The descriptors of a call, whatever its order of operands.
   struct Shape {
     const Array& x;
@@ -70,15 +71,17 @@ class FakeCudnn {
   int call(const std::string& name);
   int make(void*& object, const std::string& name);
   int destroy(void* object, const std::string& name);
-  const Array& array(void* object) const;
-  const Convolution& convolution(void* object) const;
-  Shape shape_of(Pass pass, void* first, void* second, void* convolution, void* result) const;
-  bool fits(const Shape& shape) const;
-  ops::CudnnPass pass(Pass which, const std::string& name);
+  Shape shape_of(const Order& order, void* first, void* second, void* of, void* result) const;
+  static bool fits(const Shape& shape);
+  std::size_t workspace_of(const std::string& name, int algorithm) const;
+  bool use(const ops::CudnnScratch& scratch, std::size_t needed);
+  ops::CudnnPass pass(const Order& order, const std::string& name);
   void add_descriptors(ops::CudnnApi& api);
+  template <class F>
+  static void for_each_product(const Shape& shape, const F& f);
   template <class T>
-  void compute(Pass pass, const Shape& shape, const void* alpha, const void* first,
-               const void* second, const void* beta, void* result) const;
+  static void compute(const Order& order, const Shape& shape, const void* alpha, const void* first,
+                      const void* second, const void* beta, void* result);
 
   std::set<void*> alive_;
   std::map<void*, Array> arrays_;
