@@ -23,7 +23,7 @@ static_assert(cudnn_algorithm::forward_implicit_gemm == CUDNN_CONVOLUTION_FWD_AL
               cudnn_algorithm::backward_data_1 == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1 &&
               cudnn_algorithm::backward_filter_1 == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1);
 
-cudnnHandle_t handle_of(void* handle) { return static_cast<cudnnHandle_t>(handle); }
+cudnnHandle_t cudnn_of(void* handle) { return static_cast<cudnnHandle_t>(handle); }
 cudnnTensorDescriptor_t tensor_of(void* tensor) {
   return static_cast<cudnnTensorDescriptor_t>(tensor);
 }
@@ -84,14 +84,14 @@ CudnnPass forward_pass() {
   return {[](void* handle, void* x, void* w, void* convolution, void* y, int algorithm,
              std::size_t& bytes) -> int {
             return cudnnGetConvolutionForwardWorkspaceSize(
-                handle_of(handle), tensor_of(x), filter_of(w), convolution_of(convolution),
+                cudnn_of(handle), tensor_of(x), filter_of(w), convolution_of(convolution),
                 tensor_of(y), static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), &bytes);
           },
           [](void* handle, const void* alpha, const CudnnInput& x, const CudnnInput& w,
              void* convolution, int algorithm, const CudnnScratch& scratch, const void* beta,
              const CudnnOutput& y) -> int {
             return cudnnConvolutionForward(
-                handle_of(handle), alpha, tensor_of(x.descriptor), x.data, filter_of(w.descriptor),
+                cudnn_of(handle), alpha, tensor_of(x.descriptor), x.data, filter_of(w.descriptor),
                 w.data, convolution_of(convolution),
                 static_cast<cudnnConvolutionFwdAlgo_t>(algorithm), scratch.data, scratch.bytes,
                 beta, tensor_of(y.descriptor), y.data);
@@ -102,15 +102,15 @@ CudnnPass backward_data_pass() {
   return {[](void* handle, void* w, void* d_y, void* convolution, void* d_x, int algorithm,
              std::size_t& bytes) -> int {
             return cudnnGetConvolutionBackwardDataWorkspaceSize(
-                handle_of(handle), filter_of(w), tensor_of(d_y), convolution_of(convolution),
+                cudnn_of(handle), filter_of(w), tensor_of(d_y), convolution_of(convolution),
                 tensor_of(d_x), static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), &bytes);
           },
           [](void* handle, const void* alpha, const CudnnInput& w, const CudnnInput& d_y,
              void* convolution, int algorithm, const CudnnScratch& scratch, const void* beta,
              const CudnnOutput& d_x) -> int {
             return cudnnConvolutionBackwardData(
-                handle_of(handle), alpha, filter_of(w.descriptor), w.data,
-                tensor_of(d_y.descriptor), d_y.data, convolution_of(convolution),
+                cudnn_of(handle), alpha, filter_of(w.descriptor), w.data, tensor_of(d_y.descriptor),
+                d_y.data, convolution_of(convolution),
                 static_cast<cudnnConvolutionBwdDataAlgo_t>(algorithm), scratch.data, scratch.bytes,
                 beta, tensor_of(d_x.descriptor), d_x.data);
           }};
@@ -120,15 +120,15 @@ CudnnPass backward_filter_pass() {
   return {[](void* handle, void* x, void* d_y, void* convolution, void* d_w, int algorithm,
              std::size_t& bytes) -> int {
             return cudnnGetConvolutionBackwardFilterWorkspaceSize(
-                handle_of(handle), tensor_of(x), tensor_of(d_y), convolution_of(convolution),
+                cudnn_of(handle), tensor_of(x), tensor_of(d_y), convolution_of(convolution),
                 filter_of(d_w), static_cast<cudnnConvolutionBwdFilterAlgo_t>(algorithm), &bytes);
           },
           [](void* handle, const void* alpha, const CudnnInput& x, const CudnnInput& d_y,
              void* convolution, int algorithm, const CudnnScratch& scratch, const void* beta,
              const CudnnOutput& d_w) -> int {
             return cudnnConvolutionBackwardFilter(
-                handle_of(handle), alpha, tensor_of(x.descriptor), x.data,
-                tensor_of(d_y.descriptor), d_y.data, convolution_of(convolution),
+                cudnn_of(handle), alpha, tensor_of(x.descriptor), x.data, tensor_of(d_y.descriptor),
+                d_y.data, convolution_of(convolution),
                 static_cast<cudnnConvolutionBwdFilterAlgo_t>(algorithm), scratch.data,
                 scratch.bytes, beta, filter_of(d_w.descriptor), d_w.data);
           }};
@@ -146,7 +146,7 @@ CudnnApi real_cudnn_api() {
   api.create = creation_by(cudnnCreate);
   api.destroy = destruction_by(cudnnDestroy);
   api.set_stream = [](void* handle, void* stream) -> int {
-    return cudnnSetStream(handle_of(handle), static_cast<cudaStream_t>(stream));
+    return cudnnSetStream(cudnn_of(handle), static_cast<cudaStream_t>(stream));
   };
   add_descriptors(api);
   api.forward = forward_pass();
