@@ -4,7 +4,7 @@
 #include "c/failure.hpp"
 #include "c/model.hpp"
 
-#include "zygos/load/model.hpp"
+#include "zygos/load/saved_model.hpp"
 
 using namespace zygos::c;
 

@@ -139,6 +139,12 @@ DatasetRows rows_of(const Dataset& data) {
           rows_of(data.targets, 1.0, 0.0, data.target_standards)};
 }
 
+std::vector<std::uint32_t> first_ids(std::int64_t count) {
+  std::vector<std::uint32_t> ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), 0U);
+  return ids;
+}
+
 template <class T>
 void gather(const Rows& rows, std::span<const std::uint32_t> ids, T* out) {
   switch (rows.dtype) {

@@ -7,7 +7,6 @@
 #include "zygos/io/sample_source.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 namespace zygos::load {
@@ -22,15 +21,12 @@ std::vector<std::int64_t> label_counts(const io::Dataset& data) {
     throw UsageError("'" + data.name + "' has numbers as targets, not labels to count");
   }
   std::vector<std::int64_t> counts(static_cast<std::size_t>(data.classes), 0);
-  std::vector<std::uint32_t> ids;
   std::vector<std::int32_t> labels;
   for (std::int64_t first = 0; first < data.size(); first += block) {
     const io::Dataset part =
         io::samples_in_memory(data, first, std::min(block, data.size() - first));
-    ids.resize(static_cast<std::size_t>(part.size()));
-    std::iota(ids.begin(), ids.end(), 0U);
     labels.resize(static_cast<std::size_t>(part.targets.shape.size()));
-    io::gather_labels(part, ids, labels.data());
+    io::gather_labels(part, io::first_ids(part.size()), labels.data());
     for (const std::int32_t label : labels) {
       if (label >= 0) {
         ++counts.at(static_cast<std::size_t>(label));

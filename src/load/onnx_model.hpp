@@ -4,7 +4,7 @@
 
 #include "zygos/core/standards.hpp"
 #include "zygos/graph/graph.hpp"
-#include "zygos/infer/model.hpp"
+#include "zygos/infer/weight.hpp"
 
 #include <map>
 #include <span>

@@ -7,7 +7,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/weight_file.hpp"
 #include "zygos/load/exchange.hpp"
-#include "zygos/load/model.hpp"
+#include "zygos/load/saved_model.hpp"
 
 #include <fmt/format.h>
 

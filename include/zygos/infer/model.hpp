@@ -11,6 +11,7 @@
 #include "zygos/core/standards.hpp"
 #include "zygos/graph/graph.hpp"
 #include "zygos/infer/samples.hpp"
+#include "zygos/infer/weight.hpp"
 #include "zygos/lane/spaces.hpp"
 
 #include <array>
@@ -22,14 +23,6 @@
 #include <tuple>
 
 namespace zygos::infer {
-
-/// A named parameter in host memory, dense and row major, borrowed for the duration of a call.
-struct Weight {
-  std::string name;  ///< "fc1/kernel", as graph::Parameter
-  DType dtype = DType::f32;
-  Shape shape;
-  const void* data = nullptr;
-};
 
 struct Options {
   /// Of activations. With bf16 the weights are float.

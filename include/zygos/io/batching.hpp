@@ -39,6 +39,9 @@ struct DatasetRows {
 
 DatasetRows rows_of(const Dataset& data);
 
+/// 0, 1, ..., count - 1: the samples of a data set in its own order.
+std::vector<std::uint32_t> first_ids(std::int64_t count);
+
 /// Writes rows `ids`, converted and scaled, to the dense row-major `out` (ids.size() x
 /// row_elements). T is float, double or bf16. Throws UsageError for an id that is not below
 /// rows.samples.

@@ -6,7 +6,7 @@
 
 #include "zygos/core/log.hpp"
 #include "zygos/io/stored_tensor.hpp"
-#include "zygos/load/model.hpp"
+#include "zygos/load/saved_model.hpp"
 
 #include <filesystem>
 #include <string>

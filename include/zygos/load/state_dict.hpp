@@ -6,7 +6,7 @@
 #pragma once
 
 #include "zygos/graph/graph.hpp"
-#include "zygos/infer/model.hpp"
+#include "zygos/infer/weight.hpp"
 #include "zygos/io/stored_tensor.hpp"
 
 #include <cstdint>

@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -38,9 +37,8 @@ class StepTimer {
       : engine_(engine),
         rows_(io::rows_of(setup.training)),
         batch_(static_cast<std::size_t>(setup.trainer.batch)),
-        ids_(static_cast<std::size_t>(setup.training.size())),
+        ids_(io::first_ids(setup.training.size())),
         forward_(forward) {
-    std::iota(ids_.begin(), ids_.end(), 0U);
     behind_ = {rows_.inputs, rows_.targets, next_ids()};
   }
 

@@ -6,7 +6,7 @@
 #include "app/run/pretrained.hpp"
 #include "app/run/resume_rules.hpp"
 #include "app/text.hpp"
-#include "app/trained/metrics.hpp"
+#include "app/trained/model_metrics.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/load/data_facts.hpp"

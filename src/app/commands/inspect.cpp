@@ -5,7 +5,7 @@
 #include "app/table.hpp"
 #include "app/text.hpp"
 
-#include "zygos/load/model.hpp"
+#include "zygos/load/saved_model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

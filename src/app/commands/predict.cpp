@@ -22,7 +22,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -126,14 +125,12 @@ class Predictor {
 
   void predict(std::int64_t count) {
     const io::Dataset part = source_.next(count);
-    ids_.resize(static_cast<std::size_t>(count));
-    std::iota(ids_.begin(), ids_.end(), 0U);
     const auto samples = static_cast<std::size_t>(count);
     const auto features = static_cast<std::size_t>(model_.graph().input_shape().size());
     const auto width = static_cast<std::size_t>(model_.graph().output_shape().size());
     inputs_.resize(samples * features);
     outputs_.resize(samples * width);
-    io::gather(part, ids_, inputs_.data());
+    io::gather(part, io::first_ids(count), inputs_.data());
     using Rows = Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     model_.predict(exec_, Rows(inputs_.data(), samples, features),
@@ -161,7 +158,7 @@ class Predictor {
       return;
     }
     std::vector<std::int32_t> labels(named_.size());
-    io::gather_labels(part, ids_, labels.data());
+    io::gather_labels(part, io::first_ids(part.size()), labels.data());
     hits_ = hits_.value_or(LabelHits());
     hits_->add(named_, labels);
   }
@@ -193,7 +190,6 @@ class Predictor {
   Kokkos::OpenMP exec_;
   std::unique_ptr<io::ArrayWriter> writer_;
   std::size_t arrays_ = 0;  ///< that are written
-  std::vector<std::uint32_t> ids_;
   std::vector<T> inputs_;
   std::vector<T> outputs_;
   std::vector<std::int32_t> named_;

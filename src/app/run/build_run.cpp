@@ -12,6 +12,7 @@
 #include "app/trained/metrics.hpp"
 #include "load/from_registry.hpp"
 
+#include "zygos/io/batching.hpp"
 #include "zygos/io/sample_source.hpp"
 #include "zygos/load/augmentation.hpp"
 #include "zygos/load/data.hpp"
@@ -23,7 +24,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace zygos::app {
 
@@ -370,8 +370,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   setup.keep = {.newest = spec.checkpoint.keep,
                 .best = std::max(spec.checkpoint.keep_best, spec.train.restore_best ? 1 : 0)};
   setup.first_samples = io::samples_in_memory(setup.training, 0, spec.train.batch);
-  setup.first_batch.resize(static_cast<std::size_t>(setup.trainer.batch));
-  std::iota(setup.first_batch.begin(), setup.first_batch.end(), 0U);
+  setup.first_batch = io::first_ids(setup.trainer.batch);
   return setup;
 }
 

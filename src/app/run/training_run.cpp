@@ -24,7 +24,7 @@
 #include "zygos/io/atomic_file.hpp"
 #include "zygos/io/hash.hpp"
 #include "zygos/load/data_facts.hpp"
-#include "zygos/load/model.hpp"
+#include "zygos/load/saved_model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

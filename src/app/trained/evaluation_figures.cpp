@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/trained/evaluation_figures.hpp"
 
+#include "app/trained/model_metrics.hpp"
+
 #include "zygos/io/sample_source.hpp"
 
 #include <nlohmann/json.hpp>

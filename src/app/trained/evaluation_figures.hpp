@@ -5,7 +5,7 @@
 #include "app/run/run_setup.hpp"
 #include "app/trained/metrics.hpp"
 
-#include "zygos/infer/model.hpp"
+#include "zygos/infer/weight.hpp"
 #include "zygos/train/best_evaluation.hpp"
 
 #include <cstdint>

@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/trained/metrics.hpp"
 
-#include "app/run/lane_choice.hpp"
 #include "app/table.hpp"
 #include "app/text.hpp"
 #include "app/trained/predicted_classes.hpp"
 
 #include "zygos/io/batching.hpp"
-#include "zygos/io/sample_source.hpp"
 
 #include <fmt/format.h>
 
@@ -26,12 +24,6 @@ constexpr std::int64_t max_shown_rows = 20;
 constexpr std::int32_t top_classes = 5;
 
 double ratio(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
-
-std::vector<std::uint32_t> all_ids(const io::Dataset& part) {
-  std::vector<std::uint32_t> ids(static_cast<std::size_t>(part.size()));
-  std::iota(ids.begin(), ids.end(), 0U);
-  return ids;
-}
 
 /// What was counted of one class.
 struct ClassCounts {
@@ -63,7 +55,7 @@ class Classification final : public Metrics {
     named_.resize(values);
     labels_.resize(values);
     classes_.name(predictions.data(), part.size(), named_.data());
-    io::gather_labels(part, all_ids(part), labels_.data());
+    io::gather_labels(part, io::first_ids(part.size()), labels_.data());
     ranks_.resize(values);
     classes_.rank(predictions.data(), part.size(), labels_.data(), ranks_.data());
     for (std::size_t i = 0; i < values; ++i) {
@@ -275,7 +267,7 @@ class Regression final : public Metrics {
 
   void add(std::span<const double> predictions, const io::Dataset& part) override {
     targets_.resize(predictions.size());
-    io::gather_targets(part, all_ids(part), targets_.data());
+    io::gather_targets(part, io::first_ids(part.size()), targets_.data());
     for (std::size_t i = 0; i < predictions.size(); ++i) {
       outputs_[i % outputs_.size()].add(predictions[i], targets_[i]);
       all_.add(predictions[i], targets_[i]);
@@ -373,30 +365,6 @@ std::string text_of(const std::vector<train::ClassFigures>& classes) {
                text_of_percent(one.figures.at("recall")), text_of_percent(one.figures.at("f1"))});
   }
   return table.text();
-}
-
-void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics) {
-  using Rows = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace,
-                            Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  const Kokkos::OpenMP exec(this_machine().cores);
-  const auto features = static_cast<std::size_t>(model.graph().input_shape().size());
-  const auto width = static_cast<std::size_t>(model.graph().output_shape().size());
-  std::vector<double> inputs;
-  std::vector<double> outputs;
-  for (std::int64_t first = 0; first < data.size(); first += model.block()) {
-    io::Dataset part =
-        io::samples_in_memory(data, first, std::min(model.block(), data.size() - first));
-    part.input_standards = nullptr;  // the model takes and returns numbers in their own units
-    part.target_standards = nullptr;
-    const auto samples = static_cast<std::size_t>(part.size());
-    inputs.resize(samples * features);
-    outputs.resize(samples * width);
-    io::gather(part, all_ids(part), inputs.data());
-    model.predict(exec, Rows(inputs.data(), samples, features),
-                  Rows(outputs.data(), samples, width));
-    exec.fence("zygos::app::metrics");
-    metrics.add(outputs, part);
-  }
 }
 
 }  // namespace zygos::app

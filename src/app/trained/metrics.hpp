@@ -6,7 +6,6 @@
 #pragma once
 
 #include "zygos/graph/graph.hpp"
-#include "zygos/infer/model.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/train/best_evaluation.hpp"
 
@@ -61,8 +60,5 @@ nlohmann::json json_of(const train::Confusion& confusion);
 void add_class_figures(const train::Evaluation& evaluation, nlohmann::json& object);
 /// The same as a table for people: of all classes, or the 20 with the smallest F1.
 std::string text_of(const std::vector<train::ClassFigures>& classes);
-
-/// Predicts all samples, in blocks of the model.
-void measure(infer::Model& model, const io::Dataset& data, Metrics& metrics);
 
 }  // namespace zygos::app

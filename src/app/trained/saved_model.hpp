@@ -5,7 +5,7 @@
 #include "app/command_line.hpp"
 #include "app/console.hpp"
 
-#include "zygos/load/model.hpp"
+#include "zygos/load/saved_model.hpp"
 
 namespace zygos::app {
 
