@@ -12,10 +12,12 @@
 namespace zygos::ops {
 namespace {
 
-constexpr auto block = static_cast<std::size_t>(one_bit_block);
-static_assert(block % 8 == 0, "a byte of signs belongs to one block");
+constexpr auto block_elements = static_cast<std::size_t>(one_bit_block);
+static_assert(block_elements % 8 == 0, "a byte of signs belongs to one block");
 
-std::size_t blocks_of(std::size_t elements) { return (elements + block - 1) / block; }
+std::size_t blocks_of(std::size_t elements) {
+  return (elements + block_elements - 1) / block_elements;
+}
 
 /// Bytes of signs that a thread of a host lane works on at once.
 constexpr std::size_t bytes_together = chunk::light / 8;
@@ -43,8 +45,8 @@ struct EncodeByte {
       bits |= (x[i] < T(0) ? 0U : 1U) << (i - begin);
     }
     signs[byte] = static_cast<std::uint8_t>(bits);
-    if (begin % block == 0) {
-      magnitudes[begin / block] = Kokkos::abs(x[begin]);
+    if (begin % block_elements == 0) {
+      magnitudes[begin / block_elements] = Kokkos::abs(x[begin]);
     }
   }
 };
@@ -60,7 +62,7 @@ struct DecodeByte {
   KOKKOS_FUNCTION void operator()(const std::size_t byte) const {
     const std::size_t begin = 8 * byte;
     const std::size_t end = begin + 8 < elements ? begin + 8 : elements;
-    const T magnitude = magnitudes[begin / block];
+    const T magnitude = magnitudes[begin / block_elements];
     const std::uint32_t bits = signs[byte];
     for (std::size_t i = begin; i < end; ++i) {
       const T value = ((bits >> (i - begin)) & 1U) != 0 ? magnitude : -magnitude;
