@@ -116,6 +116,9 @@ class DeckModel(nn.Module):
             return nn.GroupNorm(options["groups"], shape[0], eps=options["epsilon"])
         if kind == "layer_norm":
             return nn.LayerNorm(shape[-1], eps=options["epsilon"])
+        if kind in ("lstm", "gru"):
+            make = nn.LSTM if kind == "lstm" else nn.GRU
+            return make(shape[-1], options["units"], batch_first=True)
         if kind == "embedding":
             return nn.Embedding(options["vocabulary"], options["units"])
         return Positions(shape) if kind == "positions" else None
@@ -131,6 +134,9 @@ class DeckModel(nn.Module):
             x = self.get_submodule(name)(as_images(x, 3))
         elif kind in ("batch_norm", "group_norm", "layer_norm", "positions"):
             x = self.get_submodule(name).eval()(x)
+        elif kind in ("lstm", "gru"):
+            x = self.get_submodule(name)(x)[0]
+            x = x if options["sequences"] else x[:, -1]
         elif kind == "embedding":
             x = self.get_submodule(name)(x.long())
         elif kind in ("max_pool2d", "average_pool2d"):

@@ -197,6 +197,22 @@ class EncoderLayer(nn.Module):
         return self.layer(x, src_mask=self.mask)
 
 
+class Recurrent(nn.Module):
+    """Sequences through two recurrent modules, of which the last position, or the last state, is classified."""
+
+    def __init__(self, kind, layers=1, reads="position"):
+        super().__init__()
+        self.first, self.reads = kind(5, 12, num_layers=layers, batch_first=True), reads
+        self.second, self.head = kind(12, 7), nn.Linear(7, 3)
+
+    def forward(self, x):
+        y = self.second(self.first(x)[0].transpose(0, 1))  # with the positions first
+        if self.reads == "all":
+            return self.head(y[0].transpose(0, 1))
+        state = y[1][0] if isinstance(self.second, nn.LSTM) else y[1]
+        return self.head(y[0][-1] if self.reads == "position" else state[-1])
+
+
 class Decoder(nn.Module):
     """Tokens to logits, with learned positions."""
 
@@ -264,6 +280,10 @@ def torch_models():
     yield "larger_lines", nn.Sequential(
         nn.Conv1d(3, 4, 3), nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1)), torch.randn(2, 3, 12)
     yield "encoder_layer", EncoderLayer(), torch.randn(2, 8, 16)
+    yield "lstm", Recurrent(nn.LSTM), torch.randn(2, 6, 5)
+    yield "lstm_state", Recurrent(nn.LSTM, 2, "state"), torch.randn(2, 6, 5)
+    yield "gru", Recurrent(nn.GRU, 2), torch.randn(2, 6, 5)
+    yield "gru_all", Recurrent(nn.GRU, 1, "all"), torch.randn(2, 6, 5)
     yield "vit", VisionTransformer(), image
     yield "decoder", Decoder(), torch.randint(0, 20, (2, 8))
     yield "larger", Larger(), image

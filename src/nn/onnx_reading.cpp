@@ -180,6 +180,11 @@ std::vector<std::int64_t> OnnxOperator::integers(std::string_view attribute,
   return attribute_or(*this, attribute, std::move(fallback));
 }
 
+std::vector<std::string> OnnxOperator::texts(std::string_view attribute,
+                                             std::vector<std::string> fallback) const {
+  return attribute_or(*this, attribute, std::move(fallback));
+}
+
 OnnxReading onnx_elementwise(std::string type) {
   return {{std::move(type)}, [](OnnxSource& source, const OnnxOperator& op) {
             return std::optional(

@@ -336,8 +336,9 @@ TEST_CASE("Models of every layer are ONNX that its own checker accepts, but for 
     return zygos_run({"export", "run", "--output", "model.onnx"}, scratch.path());
   };
   // ONNX' own checker has seen each: operators, their numbers of inputs, attributes and types.
-  for (const std::string deck : {"lenet5_batch_norm.yaml", "unet.yaml", "residual_mlp.yaml",
-                                 "vit.yaml", "smooth_surrogate.yaml", "group_norm.yaml"}) {
+  for (const std::string deck :
+       {"lenet5_batch_norm.yaml", "unet.yaml", "residual_mlp.yaml", "vit.yaml",
+        "smooth_surrogate.yaml", "group_norm.yaml", "lstm.yaml"}) {
     CAPTURE(deck);
     CHECK(exported(deck, {}).code == 0);
   }

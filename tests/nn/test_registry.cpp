@@ -54,6 +54,8 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
                                                                "positions",
                                                                "attention",
                                                                "causal_attention",
+                                                               "lstm",
+                                                               "gru",
                                                                "graph_conv",
                                                                "add",
                                                                "concat"});
@@ -155,7 +157,7 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
       "flatten, relu, tanh, sigmoid, gelu, silu, leaky_relu, batch_norm, layer_norm, {type: "
       "group_norm, groups: 1}, lrn, {type: "
       "dropout, "
-      "rate: 0}]\n"
+      "rate: 0}, {type: lstm, units: 1}, {type: gru, units: 1}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");
   for (const deck::Section& layer : section.sections("layers")) {
     CHECK(made(layer_registry(), layer)->type() == layer.text("type"));

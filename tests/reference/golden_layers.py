@@ -300,6 +300,30 @@ def positions(_options, parameter, x):
     return x + parameter("table", x.shape[1:])
 
 
+def recurrent(module, options, parameter, x):
+    """PyTorch's own module with the parameters of a case. Zygos keeps (inputs, outputs), PyTorch the transpose."""
+    gates, units = {torch.lstm: 4, torch.gru: 3}[module], options["units"]
+    weights = [parameter("input_kernel", (x.shape[2], gates * units)).T,
+               parameter("recurrent_kernel", (units, gates * units)).T,
+               parameter("input_bias", (gates * units,)), parameter("recurrent_bias", (gates * units,))]
+    zeros = x.new_zeros(1, len(x), units)
+    state = (zeros, zeros) if module is torch.lstm else zeros
+    y = module(x, state, weights, True, 1, 0.0, True, False, True)[0]
+    return y if options.get("sequences", True) else y[:, -1]
+
+
+@layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((2, 3, 2), units=17),
+       Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
+def lstm(options, parameter, x):
+    return recurrent(torch.lstm, options, parameter, x)
+
+
+@layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((2, 3, 2), units=17),
+       Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
+def gru(options, parameter, x):
+    return recurrent(torch.gru, options, parameter, x)
+
+
 def self_attention(options, x, is_causal):
     # Queries, keys and values of all heads lie side by side.
     samples, length, width = x.shape

@@ -59,6 +59,8 @@ graph::Graph sequence_model() {
 graph::Graph encoder_model() {
   graph::Graph graph(Shape{6, 8}, nn::cross_entropy());
   graph.add("positions_last", nn::transpose());
+  graph.add("lstm", nn::lstm({.units = 6}));
+  graph.add("gru", nn::gru({.units = 6}));
   graph.add("attention", nn::attention({.heads = 2, .dropout = 0.1}));
   graph.add("out", nn::dense({.units = 3}));
   return graph;

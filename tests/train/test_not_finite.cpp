@@ -132,6 +132,8 @@ std::vector<LayerCase> kinds_of_layers() {
       {Shape{4, 12}, nn::positions()},
       {Shape{4, 12}, nn::attention({.heads = 2})},
       {Shape{4, 12}, nn::causal_attention({.heads = 2})},
+      {Shape{4, 12}, nn::lstm({.units = 5})},
+      {Shape{4, 12}, nn::gru({.units = 5, .sequences = false})},
       {image, nn::transpose()}};
   for (const Activation which :
        {Activation::relu, Activation::tanh, Activation::sigmoid, Activation::gelu}) {

@@ -190,6 +190,26 @@ LayerPtr attention(AttentionOptions options);
 using CausalAttentionOptions = AttentionOptions;
 LayerPtr causal_attention(CausalAttentionOptions options);
 
+/// Recurrent layers over a sequence (T, I), from its first position on: (T, H), or (H) of the last
+/// position. The state before the first one is zero. Parameters: W (I, G H), R (H, G H) and a bias
+/// of each product (G H), all uniform in +-1/sqrt(H), G gates side by side as PyTorch has them.
+/// Throws UsageError for less than one unit.
+struct RecurrentOptions {
+  std::int64_t units = 0;  ///< H
+  bool sequences = true;   ///< false: the state of the last position alone
+};
+
+/// Long short-term memory (Hochreiter and Schmidhuber, 1997; with the forget gate of Gers,
+/// Schmidhuber and Cummins, 2000): of a = x_t W + b_W + h_(t-1) R + b_R in four gates
+/// c_t = sigmoid(a_f) c_(t-1) + sigmoid(a_i) tanh(a_g) and h_t = sigmoid(a_o) tanh(c_t), in the
+/// order i, f, g, o.
+LayerPtr lstm(RecurrentOptions options);
+
+/// Gated recurrent unit (Cho et al., 2014): h_t = (1 - z) n + z h_(t-1) with
+/// r, z = sigmoid(x_t W + b_W + h_(t-1) R + b_R) and
+/// n = tanh(x_t W_n + b_Wn + r (h_(t-1) R_n + b_Rn)), in the order r, z, n.
+LayerPtr gru(RecurrentOptions options);
+
 /// What a node of a graph hears.
 enum class Aggregate {
   /// D^-1/2 (A + I) D^-1/2 x, with D the row sums of A + I (Kipf and Welling, "Semi-supervised

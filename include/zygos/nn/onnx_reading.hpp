@@ -55,8 +55,9 @@ OnnxConstant onnx_reshaped(OnnxConstant constant, const Shape& shape);
 OnnxConstant onnx_along_last(const OnnxConstant& constant, std::int64_t count);
 
 struct OnnxOperator {
-  using Attribute = std::variant<std::int64_t, double, std::vector<std::int64_t>,
-                                 std::vector<double>, std::string, OnnxConstant>;
+  using Attribute =
+      std::variant<std::int64_t, double, std::vector<std::int64_t>, std::vector<double>,
+                   std::string, std::vector<std::string>, OnnxConstant>;
   std::string name;
   std::string type;
   std::vector<std::string> inputs;  ///< empty: one that is left out
@@ -71,6 +72,8 @@ struct OnnxOperator {
   std::string text(std::string_view attribute, std::string_view fallback) const;
   std::vector<std::int64_t> integers(std::string_view attribute,
                                      std::vector<std::int64_t> fallback = {}) const;
+  std::vector<std::string> texts(std::string_view attribute,
+                                 std::vector<std::string> fallback) const;
 };
 
 /// What is known of a tensor that depends on the model's input: it consists of elements of a

@@ -61,6 +61,8 @@ std::optional<nn::OnnxOperator::Attribute> attribute_of(const onnx::AttributePro
       return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
     case onnx::AttributeProto::FLOATS:
       return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case onnx::AttributeProto::STRINGS:
+      return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
     case onnx::AttributeProto::TENSOR: {
       auto constant = constant_of(attribute.t(), file);
       return constant ? std::optional<nn::OnnxOperator::Attribute>(*std::move(constant))

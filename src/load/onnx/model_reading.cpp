@@ -146,10 +146,16 @@ OnnxValue ModelReading::value_of(const std::string& tensor) {
     throw UsageError("it reads the constant '" + tensor + "', where layers read other layers");
   }
   const auto& [op, output] = made->second;
+  if (auto state = state_of_stack(*op)) {
+    return *std::move(state);
+  }
   if (is_movement(op->type) && constant(op->input(0)) == nullptr) {
     return moved_value(*op, output);
   }
   if (output != 0) {
+    if (auto state = last_state(*op, output)) {
+      return *std::move(state);
+    }
     throw OperatorRefused(
         fmt::format("operator {} '{}': its output '{}' is read, but layers have one", op->type,
                     op->name, tensor));
@@ -200,7 +206,7 @@ OnnxValue ModelReading::layer_value(const OnnxOperator& op) {
       for (const LayerEntry& entry : entries_) {
         if (contains(entry.onnx.*which, op.type)) {
           auto found = entry.onnx.read(*this, op);
-          if (found && transpose_inputs(*found)) {
+          if (found && settle_inputs(*found)) {
             found = entry.onnx.read(*this, op);  // options may depend on the shape of a sample
           }
           if (found) {
@@ -278,10 +284,10 @@ bool ModelReading::transpose(const std::string& tensor) {
   return true;
 }
 
-bool ModelReading::transpose_inputs(const OnnxLayer& found) {
+bool ModelReading::settle_inputs(const OnnxLayer& found) {
   bool any = false;
   for (const OnnxInput& input : found.inputs) {
-    any = (!input.any_order && transpose(input.tensor)) || any;
+    any = (!input.any_order && (transpose(input.tensor) || take_last(input.tensor))) || any;
   }
   return any;
 }
@@ -415,7 +421,9 @@ ReadModel ModelReading::read() {
   model.notes = file_.notes;
   read_ahead();
   const std::string output = without_loss(file_.output, model);
-  transpose(output);
+  if (!transpose(output)) {
+    take_last(output);
+  }
   const OnnxValue value = this->value(output);
   if (value.layer == input_word) {
     throw UsageError("the model computes nothing from its input that is a layer");

@@ -31,6 +31,7 @@ struct ReadLayer {
   std::vector<std::pair<std::string, nn::OnnxConstant>> parameters;
   bool frozen = false;
   std::string note{};  ///< what the user should know of it
+  std::string twin{};  ///< whose weights it has, and whose name unless that one is needed, too
 };
 
 struct ReadModel {
@@ -67,8 +68,19 @@ class ModelReading final : public nn::OnnxSource {
   /// Makes a tensor whose elements are those of a transposed matrix the output of a layer that
   /// transposes; false: it is not such a tensor.
   bool transpose(const std::string& tensor);
-  /// The same of what a layer would read; true if there was any, so that it must be read again.
-  bool transpose_inputs(const nn::OnnxLayer& found);
+  /// Makes a tensor that is the last vector of a layer of sequences the output of a twin of that
+  /// layer without `sequences`; false: it is not such a tensor.
+  bool take_last(const std::string& tensor);
+  /// One or the other of what a layer would read; true if there was any, so that it must be read
+  /// again.
+  bool settle_inputs(const nn::OnnxLayer& found);
+  /// The second output of a recurrent operator: its state behind the last position. Nothing for
+  /// other outputs.
+  std::optional<nn::OnnxValue> last_state(const nn::OnnxOperator& op, std::size_t output);
+  /// The same of one of stacked recurrent operators: a Gather of what a Concat has of them.
+  std::optional<nn::OnnxValue> state_of_stack(const nn::OnnxOperator& op);
+  /// Whether an operator becomes a recurrent layer: one with an option `sequences`.
+  bool is_recurrent(const nn::OnnxOperator& op) const;
   nn::LayerPtr made(const ReadLayer& layer) const;
   std::string unnamed() const;
   std::string name_for(const std::string& type, const std::vector<nn::OnnxConstant>& parameters);
@@ -84,6 +96,7 @@ class ModelReading final : public nn::OnnxSource {
   std::map<std::string, nn::OnnxValue> values_;
   std::map<std::pair<std::string, std::string>, std::string> reshapes_;
   std::map<std::pair<std::string, std::string>, std::string> transposes_;  ///< by layer and rows
+  std::map<std::string, std::string> twins_;  ///< by layer that of its last position
   std::vector<ReadLayer> layers_;
   std::set<std::string> names_;
   int depth_ = 0;  ///< of operators that wait for those before them

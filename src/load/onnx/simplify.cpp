@@ -46,6 +46,16 @@ void rename(std::vector<ReadLayer>& layers, const std::string& from, const std::
   }
 }
 
+/// A layer that has another's weights has its name as well if that one is not needed.
+void name_by_twin(std::vector<ReadLayer>& layers) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string twin = layers[i].twin;
+    if (!twin.empty() && std::ranges::find(layers, twin, &ReadLayer::name) == layers.end()) {
+      rename(layers, std::string(layers[i].name), twin);
+    }
+  }
+}
+
 void name_by_type(std::vector<ReadLayer>& layers) {
   std::set<std::string> names;
   for (const ReadLayer& layer : layers) {
@@ -119,6 +129,7 @@ void join_scales(std::vector<ReadLayer>& layers, std::map<std::string, int>& rea
 std::vector<ReadLayer> simplified(std::vector<ReadLayer> layers, std::string last,
                                   const Entries& entries) {
   layers = needed(std::move(layers), last);
+  name_by_twin(layers);
   std::map<std::string, int> readers;
   for (const ReadLayer& layer : layers) {
     for (const std::string& input : layer.inputs) {

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reads the last position of a recurrent layer alone gets a layer that computes no more.
+#include "load/onnx/model_reading.hpp"
+#include "load/onnx/movement.hpp"
+
+#include "zygos/core/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace zygos::load {
+namespace {
+
+constexpr const char* sequences_option = "sequences";
+
+/// Indices of the last vector of (positions, units).
+std::vector<std::int64_t> last_vector(const Shape& sample) {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(sample[1]));
+  std::iota(indices.begin(), indices.end(), (sample[0] - 1) * sample[1]);
+  return indices;
+}
+
+}  // namespace
+
+bool ModelReading::is_recurrent(const nn::OnnxOperator& op) const {
+  return std::ranges::any_of(entries_, [&](const LayerEntry& entry) {
+    return entry.schema.find(sequences_option) != nullptr &&
+           std::ranges::count(entry.onnx.operators, op.type) > 0;
+  });
+}
+
+bool ModelReading::take_last(const std::string& tensor) {
+  const nn::OnnxValue value = this->value(tensor);
+  const auto whole = std::ranges::find(layers_, value.layer, &ReadLayer::name);
+  if (whole == layers_.end() || value.sample.rank() != 2 ||
+      value.order != last_vector(value.sample)) {
+    return false;
+  }
+  const auto entry = std::ranges::find_if(
+      entries_, [&](const LayerEntry& one) { return one.schema.name() == whole->type; });
+  if (entry->schema.find(sequences_option) == nullptr) {
+    return false;
+  }
+  std::string& name = twins_[value.layer];
+  const Shape output{value.sample[1]};
+  if (name.empty()) {
+    ReadLayer layer = *whole;
+    layer.options.emplace_back(sequences_option, "false");
+    layer.output = output;
+    layer.twin = layer.name;
+    layer.name = name = unnamed();
+    layers_.push_back(std::move(layer));
+  }
+  values_.insert_or_assign(tensor, nn::OnnxValue{name, output, value.shape, {}, {}});
+  return true;
+}
+
+std::optional<nn::OnnxValue> ModelReading::last_state(const nn::OnnxOperator& op,
+                                                      std::size_t output) {
+  if (output != 1 || !is_recurrent(op)) {
+    return std::nullopt;
+  }
+  nn::OnnxValue state = op.outputs[0].empty() ? layer_value(op) : value(op.outputs[0]);
+  ZYGOS_REQUIRE(state.order.empty() && state.sample.rank() == 2,
+                "a recurrent operator was read as something else than a sequence");
+  state.shape = Shape{1, 1, state.sample[1]};
+  state.order = last_vector(state.sample);
+  state.moved_by = op.type + " '" + op.name + "'";
+  return state;
+}
+
+std::optional<nn::OnnxValue> ModelReading::state_of_stack(const nn::OnnxOperator& op) {
+  const nn::OnnxOperator* stack = op.type == "Gather" ? maker(op.input(0)) : nullptr;
+  if (stack == nullptr || stack->type != "Concat" || op.integer("axis", 0) != 0 ||
+      stack->integer("axis", 0) != 0) {
+    return std::nullopt;
+  }
+  const bool are_states = std::ranges::all_of(stack->inputs, [&](const std::string& input) {
+    const nn::OnnxOperator* before = maker(input);
+    return before != nullptr && is_recurrent(*before) && before->outputs.size() > 1 &&
+           before->outputs[1] == input;
+  });
+  const nn::OnnxConstant* which = are_states ? constant(op.input(1)) : nullptr;
+  if (which == nullptr || which->shape.size() != 1) {
+    return std::nullopt;
+  }
+  const std::size_t index = axis_of(which->integers().front(), stack->inputs.size());
+  nn::OnnxValue state = value(stack->inputs[index]);
+  state.shape = which->shape.rank() == 0 ? state.shape.without_leading() : state.shape;
+  return state;
+}
+
+}  // namespace zygos::load
