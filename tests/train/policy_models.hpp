@@ -101,8 +101,28 @@ inline CutModel normalised_model() {
   return {"normalised", graph, {"drop"}, {"norm1", "norm3"}, {"tanh", "norm2", "flat"}};
 }
 
-inline std::vector<CutModel> cut_models() {
+/// Stacked recurrent layers over four positions, of which a later one reads the first one's states,
+/// too.
+inline CutModel recurrent_model() {
+  graph::Graph graph(Shape{4, 3}, nn::cross_entropy());
+  graph.add("lstm", nn::lstm({.units = 4}));
+  graph.add("drop", nn::dropout(0.25));
+  graph.add("gru", nn::gru({.units = 4}));
+  graph.add("joined", nn::concat(), Names{"gru", "drop"});
+  graph.add("last", nn::lstm({.units = 5, .sequences = false}));
+  graph.add("fc", nn::dense({.units = 3}));
+  return {"recurrent", graph, {"gru"}, {"drop", "last"}, {"drop", "joined", "fc"}};
+}
+
+/// Of layers that take bf16.
+inline std::vector<CutModel> bf16_cut_models() {
   return {dense_model(), image_model(), tree_model(), normalised_model()};
+}
+
+inline std::vector<CutModel> cut_models() {
+  std::vector<CutModel> models = bf16_cut_models();
+  models.push_back(recurrent_model());
+  return models;
 }
 
 }  // namespace zygos::test

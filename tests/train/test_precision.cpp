@@ -147,7 +147,7 @@ TEST_CASE("Activations and messages of bf16 take half the bytes of floats, weigh
 // they say.
 TEST_CASE("The gradient with bf16 is that of floats to 2 %, through sigmoids to 10 %",
           "[train][bf16]") {
-  for (const CutModel& model : test::cut_models()) {
+  for (const CutModel& model : test::bf16_cut_models()) {
     CAPTURE(model.name);
     const double bound = model.name == "images" ? 0.1 : 0.02;
     const Result narrow = steps_of(model.graph, policies::single({}), 1, DType::bf16, 1);
@@ -161,7 +161,7 @@ TEST_CASE("The gradient with bf16 is that of floats to 2 %, through sigmoids to 
 
 TEST_CASE("In strict mode no policy changes a bit with bf16", "[train][bf16]") {
   using policies::Exchange;
-  for (const CutModel& model : test::cut_models()) {
+  for (const CutModel& model : test::bf16_cut_models()) {
     const policies::StageOptions two{.cuts = model.two, .lanes = {}};
     const policies::StageOptions three{.cuts = model.three, .lanes = {}};
     for (const std::size_t samples : {40U, 27U}) {
