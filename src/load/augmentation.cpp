@@ -20,8 +20,8 @@ io::Flip flip_named(const std::string& word) {
 
 /// The layer that takes the model's input for lines or positions, not for an image; null: none.
 const graph::Node* reader_of_sequences(const graph::Graph& graph) {
-  constexpr std::array<std::string_view, 4> types{"conv1d", "positions", "attention",
-                                                  "causal_attention"};
+  constexpr std::array<std::string_view, 6> types{"conv1d",           "positions", "attention",
+                                                  "causal_attention", "lstm",      "gru"};
   const auto reads = [&](const graph::Node& node) {
     const bool first = std::ranges::find(node.inputs, graph::graph_input) != node.inputs.end();
     const bool by_row = node.layer->type() == "dense" && node.output_shape.rank() > 1;

@@ -171,6 +171,9 @@ TEST_CASE("changes that samples do not take are refused before training, each wi
                          "model.layers=[{type: conv1d, filters: 4, kernel: 3}, {type: dense, "
                          "units: 10}]"}),
              ContainsSubstring("as sequences") && ContainsSubstring("conv1d"));
+  CHECK_THAT(refusal_of({"data.augment.flip=both",
+                         "model.layers=[{type: gru, units: 4}, {type: dense, units: 10}]"}),
+             ContainsSubstring("as sequences") && ContainsSubstring("gru"));
   CHECK_THAT(refusal_of({"data={format: synthetic, function: blobs, augment: {crop: 2}}",
                          "model={layers: [{type: conv2d, filters: 1, kernel: 3, padding: 1}], "
                          "loss: dice}"}),
