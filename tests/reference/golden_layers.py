@@ -312,13 +312,13 @@ def recurrent(module, options, parameter, x):
     return y if options.get("sequences", True) else y[:, -1]
 
 
-@layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((2, 3, 2), units=17),
+@layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((1, 7, 1), units=2),
        Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
 def lstm(options, parameter, x):
     return recurrent(torch.lstm, options, parameter, x)
 
 
-@layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((2, 3, 2), units=17),
+@layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((1, 7, 1), units=2),
        Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
 def gru(options, parameter, x):
     return recurrent(torch.gru, options, parameter, x)
