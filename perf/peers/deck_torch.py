@@ -48,6 +48,15 @@ class Positions(nn.Module):
         return x + self.weight
 
 
+class ClassToken(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.cls_token = nn.Parameter(torch.randn(1, 1, width) * 0.02)
+
+    def forward(self, x):
+        return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
+
+
 class DeckModel(nn.Module):
     """`layers`: those of a resolved deck, `shape`: of a sample."""
 
@@ -121,6 +130,8 @@ class DeckModel(nn.Module):
             return make(shape[-1], options["units"], batch_first=True)
         if kind == "embedding":
             return nn.Embedding(options["vocabulary"], options["units"])
+        if kind == "class_token":
+            return ClassToken(shape[-1])
         return Positions(shape) if kind == "positions" else None
 
     def apply_layer(self, name, options, operands):
@@ -132,7 +143,7 @@ class DeckModel(nn.Module):
             x = self.get_submodule(name)(as_images(x, 4))
         elif kind == "conv1d":
             x = self.get_submodule(name)(as_images(x, 3))
-        elif kind in ("batch_norm", "group_norm", "layer_norm", "positions"):
+        elif kind in ("batch_norm", "class_token", "group_norm", "layer_norm", "positions"):
             x = self.get_submodule(name).eval()(x)
         elif kind in ("lstm", "gru"):
             x = self.get_submodule(name)(x)[0]
@@ -158,12 +169,14 @@ class DeckModel(nn.Module):
                                                options["k"])
         elif kind == "transpose":
             x = x.flatten(2).transpose(1, 2)
+        elif kind == "select":
+            x = x.select(1, options["index"])
         elif kind in ("attention", "causal_attention"):
             x = self.attention(options, x)
         elif kind == "add":
             x = sum(operands)
         elif kind == "concat":
-            x = torch.cat(operands, dim=1)
+            x = torch.cat(operands, dim={"first": 1, "last": -1}[options["axis"]])
         elif kind in ACTIVATIONS:
             x = ACTIVATIONS[kind]()(x)
         elif kind != "dropout":

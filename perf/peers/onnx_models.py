@@ -182,6 +182,22 @@ class VisionTransformer(nn.Module):
         return self.classes(self.norm(self.encoder(x)).mean(1))
 
 
+class ClassTokenTransformer(VisionTransformer):
+    """The same with a class token, which is classified beside the last patch."""
+
+    def __init__(self, units=16):
+        super().__init__(units)
+        self.cls_token = nn.Parameter(torch.randn(1, 1, units))
+        self.positions = nn.Parameter(torch.randn(1, 17, units))
+        self.classes = nn.Linear(2 * units, 10)
+
+    def forward(self, x):
+        x = self.patches(x).flatten(2).transpose(1, 2)
+        x = torch.cat([self.cls_token.expand(x.shape[0], -1, -1), x], dim=1) + self.positions
+        x = self.norm(self.encoder(x))
+        return self.classes(torch.cat([x[:, 0], x[:, -1]], dim=-1))
+
+
 class EncoderLayer(nn.Module):
     """PyTorch's own layer, which has its sequences first inside, with a causal mask."""
 
@@ -285,6 +301,7 @@ def torch_models():
     yield "gru", Recurrent(nn.GRU, 2), torch.randn(2, 6, 5)
     yield "gru_all", Recurrent(nn.GRU, 1, "all"), torch.randn(2, 6, 5)
     yield "vit", VisionTransformer(), image
+    yield "vit_class_token", ClassTokenTransformer(), image
     yield "decoder", Decoder(), torch.randint(0, 20, (2, 8))
     yield "larger", Larger(), image
     yield "depthwise", Depthwise(), torch.randn(2, 6, 13, 8)

@@ -74,6 +74,8 @@ TEST_CASE("Operators that move elements") {
         {1, 2, 4, 5});
   check(made("Split", {counted(Shape{3})}, {}, 1), Shape{1}, {2});
   check(made("Expand", {list({7, 8}), list({2, 1})}), Shape{2, 2}, {7, 8, 7, 8});
+  check(made("Tile", {counted(Shape{2, 2}), list({2, 1})}), Shape{4, 2}, {0, 1, 2, 3, 0, 1, 2, 3});
+  check(made("Tile", {counted(Shape{2, 2}), list({1, 2})}), Shape{2, 4}, {0, 1, 0, 1, 2, 3, 2, 3});
 }
 
 TEST_CASE("Slices, also from behind, backward and of nothing") {
@@ -115,6 +117,10 @@ TEST_CASE("Operators on constants that do not fit them are refused") {
   refused("its input 1 is missing", [&] { made("Gather", {six}); });
   refused("do not fit each other", [&] { made("Add", {six, list({1, 2})}); });
   refused("cannot be joined along axis 0", [&] { made("Concat", {six, counted(Shape{1, 2})}); });
+  refused("its repeats [2] are not one for each axis of [2, 3]", [&] {
+    made("Tile", {six, list({2})});
+  });
+  refused("or too many", [&] { made("Tile", {six, list({1, end_of_axis})}); });
   refused("are not all of axis 0", [&] { made("Split", {six, list({3, -1})}); });
   refused("is no matrix", [&] { made("Trilu", {list({1})}); });
   refused("has no end", [&] { made("Range", {list({1}), list({8}), list({0})}); });

@@ -130,6 +130,38 @@ TEST_CASE("The model of every deck that ships is read back from the operators of
   }
 }
 
+TEST_CASE("Sequences side by side, and a position from the end, are read back") {
+  const test::TemporaryFolder folder("onnx-sequences");
+  const fs::path deck = folder.path() / "side_by_side.yaml";
+  std::ofstream(deck) << R"(deck_version: 1
+data: {format: glyphs, size: 8, samples: 20}
+model:
+  layers:
+    - class_token
+    - {name: narrow, type: dense, units: 6, flatten: false}
+    - {name: both, type: concat, axis: last, inputs: [narrow, class_token1]}
+    - {name: last, type: select, index: -1}
+    - {name: token, type: select, index: 0, inputs: [both]}
+    - {type: concat, inputs: [last, token]}
+    - {type: dense, units: 10}
+  loss: cross_entropy
+optimizer: sgd
+train: {batch: 4, epochs: 1}
+)";
+  std::mt19937 random(5);  // NOLINT: the same numbers in every run
+  const load::SavedModel saved = saved_model(deck, random);
+  const fs::path file = folder.path() / "model.onnx";
+  load::export_model(saved, file);
+  strip_metadata(file);
+
+  const load::SavedModel read = load::import_model(file);
+
+  CHECK(read.graph.parameter_count() == saved.graph.parameter_count());
+  const std::vector<float> inputs = inputs_of(saved.graph, random);
+  const std::vector<float> expected = test::predicted(saved, inputs, samples);
+  CHECK(test::predicted(read, inputs, samples) == expected);
+}
+
 TEST_CASE("Standardised inputs and targets with units are read back as frozen scales") {
   const test::TemporaryFolder folder("onnx-standards");
   const fs::path file = folder.path() / "model.onnx";

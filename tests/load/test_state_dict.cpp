@@ -158,6 +158,7 @@ TEST_CASE("Every layer with parameters has the names and shapes of its PyTorch m
         {"x.weight_hh_l0", Shape{9, 3}},
         {"x.bias_ih_l0", Shape{9}},
         {"x.bias_hh_l0", Shape{9}}}},
+      {"{type: class_token}", Shape{4, 8}, {{"x.cls_token", Shape{1, 1, 8}}}},
       {"{type: graph_conv, units: 5}",
        Shape{2, 3},
        {{"x.lin.weight", Shape{5, 3}}, {"x.bias", Shape{5}}}},
@@ -214,6 +215,21 @@ TEST_CASE("Modules are renamed, or matched by the order of their numbers") {
   }
   // A renaming is of whole names.
   CHECK_THROWS_AS(match_weights(graph, state, "test", {.renamings = {{"net.1", "b"}}}), UsageError);
+}
+
+TEST_CASE("A class token that a model has as a parameter of its own is renamed to the layer's") {
+  const graph::Graph graph = graph_of("    - {name: x, type: class_token}\n", Shape{4, 3});
+  const auto tokens = {tensor("cls_token", Shape{1, 1, 3}, 7)};
+  for (const char* from : {"cls_token", "vit.embeddings.cls_token"}) {
+    std::vector<io::StoredTensor> state(tokens);
+    state[0].name = from;
+
+    const auto matched =
+        match_weights(graph, state, "test", {.renamings = {{from, "x.cls_token"}}});
+
+    CHECK(floats_of(named(matched.weights, "x/token")) == std::vector<float>{7, 8, 9});
+    CHECK(named(matched.weights, "x/token").shape == Shape{3});
+  }
 }
 
 TEST_CASE("Tensors with Zygos' own names are taken as they are, in any floating-point type") {

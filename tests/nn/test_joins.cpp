@@ -137,6 +137,54 @@ TEST_CASE("Samples are joined one by one, in the order of the inputs") {
   CHECK(values_of(run.output) == std::vector<double>{1, 2, 5, 6, 7, 8, 3, 4, 9, 10, 11, 12});
 }
 
+TEST_CASE("Three inputs of different widths are joined at every position, along the last axis") {
+  LayerRun run(concat({.last = true}), {Shape{2, 1}, Shape{2, 3}, Shape{2, 2}}, 2, 1);
+  assign(run.inputs[0], {1, 2, 3, 4});
+  assign(run.inputs[1], {10, 11, 12, 20, 21, 22, 30, 31, 32, 40, 41, 42});
+  assign(run.inputs[2], {100, 101, 200, 201, 300, 301, 400, 401});
+
+  run.forward();
+
+  CHECK(run.output.shape() == Shape{2, 2, 6});
+  CHECK(values_of(run.output) == std::vector<double>{1,   10,  11,  12,  100, 101, 2,   20,
+                                                     21,  22,  200, 201, 3,   30,  31,  32,
+                                                     300, 301, 4,   40,  41,  42,  400, 401});
+}
+
+TEST_CASE("What is joined along the last axis gets its gradient back, where it is wanted") {
+  LayerRun run(concat({.last = true}), {Shape{2, 1}, Shape{2, 3}, Shape{2, 2}}, 1, 1);
+  assign(run.d_output, {1, 10, 11, 12, 100, 101, 2, 20, 21, 22, 200, 201});
+  run.d_inputs[1] = Tensor();
+
+  run.backward();
+
+  CHECK(values_of(run.d_inputs[0]) == std::vector<double>{1, 2});
+  CHECK(values_of(run.d_inputs[2]) == std::vector<double>{100, 101, 200, 201});
+}
+
+TEST_CASE("Vectors joined along the last axis are those joined along the first one") {
+  LayerRun first(concat(), {Shape{3}, Shape{4}}, 5, 1);
+  LayerRun last(concat({.last = true}), {Shape{3}, Shape{4}}, 5, 1);
+  for (const LayerRun* run : {&first, &last}) {
+    run->forward();
+    run->backward();
+  }
+
+  CHECK(values_of(last.output) == values_of(first.output));
+  CHECK(values_of(last.d_inputs[1]) == values_of(first.d_inputs[1]));
+}
+
+TEST_CASE("No samples, positions or features are joined as well") {
+  for (const bool last : {false, true}) {
+    for (const Shape& shape : {Shape{0, 2}, Shape{4, 0}, Shape{4, 2}}) {
+      LayerRun run(concat({.last = last}), {shape, shape}, shape.size() == 0 ? 3 : 0, 1);
+      run.forward();
+      run.backward();
+      CHECK(run.output.size() == 0);
+    }
+  }
+}
+
 TEST_CASE("The gradients of a sum equal difference quotients") {
   for (std::uint64_t round = 0; round < 50; ++round) {
     const Shape shape{random_integer(1, 9, round, 0), random_integer(1, 4, round, 1)};
@@ -165,6 +213,23 @@ TEST_CASE("The gradients of joined layers equal difference quotients") {
   }
 }
 
+TEST_CASE("The gradients of layers joined along the last axis equal difference quotients") {
+  for (std::uint64_t round = 0; round < 50; ++round) {
+    const std::int64_t rows = random_integer(1, 4, round, 0);
+    std::vector<Shape> shapes;
+    for (std::uint32_t i = 0; i < 2 + round % 3; ++i) {
+      const std::int64_t width = random_integer(1, 5, round, 1 + i);
+      shapes.push_back(round % 4 == 0   ? Shape{width}
+                       : round % 4 == 1 ? Shape{2, rows, width}
+                                        : Shape{rows, width});
+    }
+    LayerRun run(concat({.last = true}), shapes, random_integer(1, 5, round, 9), round);
+
+    CAPTURE(round);
+    CHECK(check_layer_gradients(run) == "");
+  }
+}
+
 TEST_CASE("Inputs that don't fit together are refused with both shapes") {
   CHECK_THROWS_WITH(add()->infer(std::vector{Shape{3}, Shape{4}}),
                     ContainsSubstring("[3] and [4]") && ContainsSubstring("same"));
@@ -172,6 +237,10 @@ TEST_CASE("Inputs that don't fit together are refused with both shapes") {
                     ContainsSubstring("[3, 2] and [3, 4]"));
   CHECK_THROWS_WITH(concat()->infer(std::vector{Shape{3}, Shape{3, 4}}),
                     ContainsSubstring("first extent"));
+  CHECK_THROWS_WITH(concat({.last = true})->infer(std::vector{Shape{3, 2}, Shape{4, 2}}),
+                    ContainsSubstring("[3, 2] and [4, 2]; they are joined along the last extent"));
+  CHECK_THROWS_WITH(concat({.last = true})->infer(std::vector{Shape{}, Shape{}}),
+                    ContainsSubstring("last extent"));
   CHECK_THROWS_WITH(add()->infer(std::vector{Shape{3}}), ContainsSubstring("two or more inputs"));
   CHECK_THROWS_WITH(concat()->infer({}), ContainsSubstring("got 0"));
 }

@@ -39,6 +39,7 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
                                                                "reshape",
                                                                "flatten",
                                                                "transpose",
+                                                               "select",
                                                                "relu",
                                                                "tanh",
                                                                "sigmoid",
@@ -52,6 +53,7 @@ TEST_CASE("The registries name every layer, loss, optimizer and schedule once") 
                                                                "lrn",
                                                                "embedding",
                                                                "positions",
+                                                               "class_token",
                                                                "attention",
                                                                "causal_attention",
                                                                "lstm",
@@ -108,6 +110,8 @@ layers:
   - {type: reshape, shape: [6, -1]}
   - flatten
   - {type: add, dropout: 0.5}
+  - {type: select, index: -1}
+  - {type: concat, axis: last}
 loss: mse
 optimizer: {type: adamw, learning_rate: 0.5}
 )");
@@ -134,6 +138,9 @@ optimizer: {type: adamw, learning_rate: 0.5}
   const std::array joined{Shape{3}, Shape{3}};
   CHECK(made(layer_registry(), layers[10])->forward_cost(1, joined, DType::f32).flops >
         add()->forward_cost(1, joined, DType::f32).flops);
+  CHECK(output(11) == Shape{8, 8});
+  const std::array sequences{Shape{2, 3}, Shape{2, 5}};
+  CHECK(made(layer_registry(), layers[12])->infer(sequences) == Shape{2, 8});
   CHECK(made(loss_registry(), section.section("loss"))->type() == "mse");
   const OptimizerPtr optimizer = made(optimizer_registry(), section.section("optimizer"));
   CHECK(optimizer->type() == "adamw");
@@ -157,7 +164,8 @@ TEST_CASE("Every type of a layer, loss and optimizer is its deck keyword") {
       "flatten, relu, tanh, sigmoid, gelu, silu, leaky_relu, batch_norm, layer_norm, {type: "
       "group_norm, groups: 1}, lrn, {type: "
       "dropout, "
-      "rate: 0}, {type: lstm, units: 1}, {type: gru, units: 1}]\n"
+      "rate: 0}, {type: lstm, units: 1}, {type: gru, units: 1}, class_token, {type: select, index: "
+      "0}]\n"
       "loss: cross_entropy\noptimizer: sgd\n");
   for (const deck::Section& layer : section.sections("layers")) {
     CHECK(made(layer_registry(), layer)->type() == layer.text("type"));

@@ -149,6 +149,12 @@ def transpose(_options, _, x):
     return x.flatten(2).transpose(1, 2)
 
 
+@layer(Case((3, 4, 2), index=0), Case((2, 5, 3), index=-2), Case((2, 3, 2, 2), index=2),
+       Case((1, 1, 4), index=-1))
+def select(options, _, x):
+    return x.select(1, options["index"])
+
+
 @layer(Case((3, 11)), Case((2, 3, 3), drawn=wide), Case((2, 8), drawn=equal_ones))
 def relu(_options, _, x):
     return F.relu(x)
@@ -284,9 +290,11 @@ def add(options, _, stream, *residuals):
     return F.dropout(stream, rate, training=False) + sum(residuals)
 
 
-@layer(Case((3, 4), (3, 2)), Case((2, 1, 2, 3), (2, 3, 2, 3), (2, 2, 2, 3)))
-def concat(_options, _, *inputs):
-    return torch.cat(inputs, dim=1)
+@layer(Case((3, 4), (3, 2)), Case((2, 1, 2, 3), (2, 3, 2, 3), (2, 2, 2, 3)),
+       Case((2, 3, 2), (2, 3, 4), axis="last"), Case((3, 4), (3, 2), axis="last"),
+       Case((2, 2, 1, 2), (2, 2, 1, 1), (2, 2, 1, 3), axis="last"))
+def concat(options, _, *inputs):
+    return torch.cat(inputs, dim={"first": 1, "last": -1}[options.get("axis", "first")])
 
 
 @layer(Case((3, 5), vocabulary=7, units=3, drawn=labels_below(7)),
@@ -322,6 +330,12 @@ def lstm(options, parameter, x):
        Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
 def gru(options, parameter, x):
     return recurrent(torch.gru, options, parameter, x)
+
+
+@layer(Case((3, 4, 2)), Case((2, 1, 5)))
+def class_token(_options, parameter, x):
+    token = parameter("token", x.shape[2:])
+    return torch.cat([token.expand(len(x), 1, -1), x], dim=1)
 
 
 def self_attention(options, x, is_causal):

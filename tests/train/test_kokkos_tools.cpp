@@ -55,13 +55,15 @@ graph::Graph sequence_model() {
   return graph;
 }
 
-/// Six features of eight positions, which all see all.
+/// Six features of eight positions, which all see all, as does a class token.
 graph::Graph encoder_model() {
   graph::Graph graph(Shape{6, 8}, nn::cross_entropy());
   graph.add("positions_last", nn::transpose());
   graph.add("lstm", nn::lstm({.units = 6}));
   graph.add("gru", nn::gru({.units = 6}));
+  graph.add("token", nn::class_token());
   graph.add("attention", nn::attention({.heads = 2, .dropout = 0.1}));
+  graph.add("first", nn::select(0));
   graph.add("out", nn::dense({.units = 3}));
   return graph;
 }

@@ -130,6 +130,8 @@ std::vector<LayerCase> kinds_of_layers() {
       {image, nn::batch_norm({.group = 5})},
       {image, nn::lrn({})},
       {Shape{4, 12}, nn::positions()},
+      {Shape{4, 12}, nn::class_token()},
+      {Shape{4, 12}, nn::select(-1)},
       {Shape{4, 12}, nn::attention({.heads = 2})},
       {Shape{4, 12}, nn::causal_attention({.heads = 2})},
       {Shape{4, 12}, nn::lstm({.units = 5})},

@@ -175,6 +175,14 @@ LayerPtr transpose();
 /// deviation 0.02.
 LayerPtr positions();
 
+/// A learned vector in front of a sequence, (T, D) to (T + 1, D), initially normal with deviation
+/// 0.02: what gathers a sequence for a classifier (Devlin et al., "BERT", 2019).
+LayerPtr class_token();
+
+/// One position of a sequence, (T, ...) to (...): 0 is the first, and negative indices count from
+/// the end. Throws UsageError, when shapes are inferred, for an index that the sequence lacks.
+LayerPtr select(std::int64_t index);
+
 /// Multi-head self-attention of a sequence (Vaswani et al., "Attention is all you need", 2017),
 /// each position seeing all positions, as in encoders: (T, 3 D) to (T, D). A vector holds queries
 /// of all heads, then keys, then values: what a dense layer without flattening makes of (T, D). No
@@ -246,8 +254,13 @@ struct AddOptions {
 };
 LayerPtr add(AddOptions options = {});
 
-/// Two or more inputs joined along the first extent of their sample shapes; all other dimensions
-/// must be the same. Vectors are appended, images stacked by channel.
-LayerPtr concat();
+/// Two or more inputs joined along the first extent of their sample shapes, or the last one; all
+/// other dimensions must be the same. Along the first one vectors are appended, images stacked by
+/// channel and sequences put behind each other; along the last one each position of a sequence gets
+/// the features of all.
+struct ConcatOptions {
+  bool last = false;
+};
+LayerPtr concat(ConcatOptions options = {});
 
 }  // namespace zygos::nn

@@ -31,22 +31,25 @@ bool ModelReading::is_recurrent(const nn::OnnxOperator& op) const {
   });
 }
 
+bool ModelReading::has_all_positions(const std::string& layer) const {
+  const auto found = std::ranges::find(layers_, layer, &ReadLayer::name);
+  return found != layers_.end() && found->output.rank() == 2 &&
+         std::ranges::any_of(entries_, [&](const LayerEntry& entry) {
+           return entry.schema.name() == found->type &&
+                  entry.schema.find(sequences_option) != nullptr;
+         });
+}
+
 bool ModelReading::take_last(const std::string& tensor) {
   const nn::OnnxValue value = this->value(tensor);
-  const auto whole = std::ranges::find(layers_, value.layer, &ReadLayer::name);
-  if (whole == layers_.end() || value.sample.rank() != 2 ||
+  if (!has_all_positions(value.layer) || value.sample.rank() != 2 ||
       value.order != last_vector(value.sample)) {
-    return false;
-  }
-  const auto entry = std::ranges::find_if(
-      entries_, [&](const LayerEntry& one) { return one.schema.name() == whole->type; });
-  if (entry->schema.find(sequences_option) == nullptr) {
     return false;
   }
   std::string& name = twins_[value.layer];
   const Shape output{value.sample[1]};
   if (name.empty()) {
-    ReadLayer layer = *whole;
+    ReadLayer layer = *std::ranges::find(layers_, value.layer, &ReadLayer::name);
     layer.options.emplace_back(sequences_option, "false");
     layer.output = output;
     layer.twin = layer.name;

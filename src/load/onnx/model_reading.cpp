@@ -196,6 +196,7 @@ OnnxValue ModelReading::moved_value(const OnnxOperator& op, std::size_t output) 
       });
     }
     value.order = std::move(order);
+    select(value);
     return value;
   });
 }
@@ -220,7 +221,7 @@ OnnxValue ModelReading::layer_value(const OnnxOperator& op) {
 }
 
 void ModelReading::refuse(const OnnxOperator& op) const {
-  std::set<std::string> known{"Flatten", "Identity",  "Reshape",
+  std::set<std::string> known{"Flatten", "Identity",  "Reshape",  "Slice",
                               "Squeeze", "Transpose", "Unsqueeze"};
   for (const LayerEntry& entry : entries_) {
     known.insert(entry.onnx.operators.begin(), entry.onnx.operators.end());
@@ -236,70 +237,11 @@ void ModelReading::refuse(const OnnxOperator& op) const {
   throw OperatorRefused(fmt::format("operator {} '{}': {}", op.type, op.name, what));
 }
 
-std::string ModelReading::reshaped(const OnnxValue& value, const Shape& sample) {
-  if (value.sample == sample) {
-    return value.layer;
-  }
-  const auto key = std::pair(value.layer, sample.text());
-  if (const auto found = reshapes_.find(key); found != reshapes_.end()) {
-    return found->second;
-  }
-  const bool flat = sample.rank() == 1;
-  ReadLayer layer{.name = {},
-                  .type = flat ? "flatten" : "reshape",
-                  .options = {},
-                  .inputs = {value.layer},
-                  .output = sample,
-                  .parameters = {}};
-  if (!flat) {
-    layer.options.emplace_back("shape", sample.text());
-  }
-  layer.name = name_for(layer.type, {});
-  layers_.push_back(layer);
-  reshapes_.emplace(key, layer.name);
-  return layer.name;
-}
-
-bool ModelReading::transpose(const std::string& tensor) {
-  const OnnxValue value = this->value(tensor);
-  const auto matrix = transposed_from(value.order);
-  if (!matrix || matrix->size() != value.sample.size()) {
-    return false;
-  }
-  const Shape output{(*matrix)[1], (*matrix)[0]};
-  std::string& name = transposes_[{value.layer, matrix->text()}];
-  if (name.empty()) {
-    const bool begins = value.sample[0] == output[1];  // the first axis has the rows
-    ReadLayer layer{.name = {},
-                    .type = "transpose",
-                    .options = {},
-                    .inputs = {begins ? value.layer : reshaped(value, *matrix)},
-                    .output = output,
-                    .parameters = {}};
-    layer.name = name_for(layer.type, {});
-    name = layer.name;
-    layers_.push_back(std::move(layer));
-  }
-  values_.insert_or_assign(tensor, OnnxValue{name, output, value.shape, {}, {}});
-  return true;
-}
-
-bool ModelReading::settle_inputs(const OnnxLayer& found) {
-  bool any = false;
-  for (const OnnxInput& input : found.inputs) {
-    any = (!input.any_order && (transpose(input.tensor) || take_last(input.tensor))) || any;
-  }
-  return any;
-}
-
 std::string ModelReading::input_of(const OnnxOperator& op, const OnnxInput& input, Shape& sample) {
   const OnnxValue& value = this->value(input.tensor);
   if (!value.order.empty() && !input.any_order) {
     throw OperatorRefused(
-        fmt::format("operator {} '{}': {} before it moves elements of layer '{}' to other places, "
-                    "which no layer "
-                    "of Zygos does",
-                    op.type, op.name, value.moved_by, value.layer));
+        fmt::format("operator {} '{}': {}", op.type, op.name, out_of_order(value, "it")));
   }
   sample = input.sample.value_or(value.sample);
   return reshaped(value, sample);
@@ -429,10 +371,7 @@ ReadModel ModelReading::read() {
     throw UsageError("the model computes nothing from its input that is a layer");
   }
   if (!value.order.empty()) {
-    throw UsageError(
-        fmt::format("{} before the output moves elements of layer '{}' to other places, "
-                    "which no layer of Zygos does",
-                    value.moved_by, value.layer));
+    throw UsageError(out_of_order(value, "the output"));
   }
   const Shape sample = value.shape.without_leading();
   const bool has_extents = value.shape.rank() > 1 && sample.size() == value.sample.size();

@@ -10,11 +10,13 @@
 #include "zygos/deck/schema.hpp"
 #include "zygos/nn/registry.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +70,8 @@ class ModelReading final : public nn::OnnxSource {
   /// Makes a tensor whose elements are those of a transposed matrix the output of a layer that
   /// transposes; false: it is not such a tensor.
   bool transpose(const std::string& tensor);
+  /// Whether a layer is a recurrent one whose output is a sequence, (positions, units).
+  bool has_all_positions(const std::string& layer) const;
   /// Makes a tensor that is the last vector of a layer of sequences the output of a twin of that
   /// layer without `sequences`; false: it is not such a tensor.
   bool take_last(const std::string& tensor);
@@ -81,6 +85,11 @@ class ModelReading final : public nn::OnnxSource {
   std::optional<nn::OnnxValue> state_of_stack(const nn::OnnxOperator& op);
   /// Whether an operator becomes a recurrent layer: one with an option `sequences`.
   bool is_recurrent(const nn::OnnxOperator& op) const;
+  /// Makes a value that is one position of a layer's output, an index of its first axis, the output
+  /// of a layer that selects it. Others stay as they are.
+  void select(nn::OnnxValue& value);
+  /// Why a layer, or what `reader` says, cannot read the value.
+  std::string out_of_order(const nn::OnnxValue& value, std::string_view reader) const;
   nn::LayerPtr made(const ReadLayer& layer) const;
   std::string unnamed() const;
   std::string name_for(const std::string& type, const std::vector<nn::OnnxConstant>& parameters);
@@ -95,7 +104,8 @@ class ModelReading final : public nn::OnnxSource {
   std::map<std::string, std::optional<nn::OnnxConstant>> constants_;
   std::map<std::string, nn::OnnxValue> values_;
   std::map<std::pair<std::string, std::string>, std::string> reshapes_;
-  std::map<std::pair<std::string, std::string>, std::string> transposes_;  ///< by layer and rows
+  std::map<std::pair<std::string, std::string>, std::string> transposes_;   ///< by layer and rows
+  std::map<std::pair<std::string, std::int64_t>, std::string> selections_;  ///< by layer and index
   std::map<std::string, std::string> twins_;  ///< by layer that of its last position
   std::vector<ReadLayer> layers_;
   std::set<std::string> names_;

@@ -225,6 +225,26 @@ Movement expanded(const Shape& input, const Integers& target) {
   return gathered(shape, [&](const Integers& at) { return broadcast_index(input, at); });
 }
 
+Movement tiled(const Shape& input, const Integers& repeats) {
+  constexpr std::int64_t most = std::int64_t{1} << 28;
+  Integers dimensions = extents_of(input);
+  bool fit = repeats.size() == dimensions.size();
+  for (std::size_t axis = 0; fit && axis < dimensions.size(); ++axis) {
+    fit = repeats[axis] >= 0 && repeats[axis] <= most / std::max<std::int64_t>(dimensions[axis], 1);
+    dimensions[axis] *= fit ? repeats[axis] : 1;
+  }
+  if (!fit) {
+    throw UsageError(fmt::format("its repeats [{}] are not one for each axis of {}, or too many",
+                                 fmt::join(repeats, ", "), input.text()));
+  }
+  return gathered(Shape(dimensions), [&](Integers at) {
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+      at[axis] %= input[axis];
+    }
+    return broadcast_index(input, at);
+  });
+}
+
 }  // namespace
 
 std::optional<Shape> transposed_from(const std::vector<std::int64_t>& order) {
@@ -242,9 +262,24 @@ std::optional<Shape> transposed_from(const std::vector<std::int64_t>& order) {
   return Shape{rows, columns};
 }
 
+std::optional<std::int64_t> row_of(const std::vector<std::int64_t>& order, const Shape& sample) {
+  const std::int64_t width = std::ssize(order);
+  if (width == 0 || sample.rank() < 2 || sample[0] < 2 ||
+      width != sample.without_leading().size() || order.front() % width != 0) {
+    return std::nullopt;
+  }
+  for (std::int64_t i = 0; i < width; ++i) {
+    if (order[static_cast<std::size_t>(i)] != order.front() + i) {
+      return std::nullopt;
+    }
+  }
+  return order.front() / width;
+}
+
 bool is_movement(std::string_view type) {
-  constexpr std::array movements{"Identity",  "Cast",  "Reshape", "Flatten", "Squeeze", "Unsqueeze",
-                                 "Transpose", "Slice", "Split",   "Gather",  "Expand"};
+  constexpr std::array movements{"Identity",  "Cast",      "Reshape", "Flatten",
+                                 "Squeeze",   "Unsqueeze", "Slice",   "Split",
+                                 "Transpose", "Gather",    "Expand",  "Tile"};
   return std::ranges::find(movements, type) != movements.end();
 }
 
@@ -280,6 +315,9 @@ Movement moved(const nn::OnnxOperator& op, std::size_t output, const Shape& inpu
   }
   if (type == "Gather") {
     return taken(op, input, other(1));
+  }
+  if (type == "Tile") {
+    return tiled(input, other(1).integers());
   }
   return expanded(input, other(1).integers());
 }

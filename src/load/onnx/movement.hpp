@@ -28,6 +28,10 @@ struct Movement {
 /// of `order.size()` elements with two rows or more, and as many columns. Nothing otherwise.
 std::optional<Shape> transposed_from(const std::vector<std::int64_t>& order);
 
+/// The index of the first axis of `sample`, which has several, whose elements these are, all of
+/// them in order. Nothing otherwise.
+std::optional<std::int64_t> row_of(const std::vector<std::int64_t>& order, const Shape& sample);
+
 /// Whether an operator moves elements of its first input, as its other inputs say.
 bool is_movement(std::string_view type);
 
