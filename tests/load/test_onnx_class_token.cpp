@@ -147,6 +147,9 @@ TEST_CASE("Constants that are no class token are refused with what is read") {
   OnnxModel beside = sequences();
   beside.counted("beside", Shape{1, 4, 2});
   CHECK_REFUSED(joined(beside, {"beside", "x"}, 2), "along axis 2; a constant is read");
+  OnnxModel one(Shape{1, 3});  // of the shape of a class token, but features
+  one.counted("features", Shape{1, 1, 3});
+  CHECK_REFUSED(joined(one, {"features", "x"}, 2), "along axis 2; a constant is read");
 }
 
 TEST_CASE("One index of the positions is a select, counted from the front or from the end") {
@@ -161,6 +164,9 @@ TEST_CASE("One index of the positions is a select, counted from the front or fro
     OnnxModel flat = gathered(with_features(), {index});
     read_as(flat.add("Flatten", {"g"}, {"y"}), place);
   }
+  OnnxModel number = with_features();  // an index that is no list
+  number.add("Constant", {}, {"i"}, {{"value_int", std::int64_t{-2}}});
+  read_as(number.add("Gather", {"m", "i"}, {"g"}, {{"axis", along_positions}}), "2");
   OnnxModel front = sliced(0, 1);
   read_as(front.integers("ax1", {1}).add("Squeeze", {"g", "ax1"}, {"y"}), "0");
   OnnxModel end = sliced(-1, INT64_MAX);
@@ -186,7 +192,8 @@ TEST_CASE("A position is selected where positions come first, from the input, an
 
   OnnxModel twice = gathered(with_features(), {1});
   twice.add("Relu", {"g"}, {"r"}).add("Gather", {"m", "i"}, {"h"}, {{"axis", along_positions}});
-  CHECK(twice.add("Add", {"r", "h"}, {"y"}).text() == features + "; select index=1; relu; add");
+  CHECK(twice.add("Add", {"r", "h"}, {"a"}).add("Flatten", {"a"}, {"y"}).text() ==
+        features + "; select index=1; relu; add");
 
   // Of one position it is all that there is.
   OnnxModel only(Shape{1, 2});
@@ -206,6 +213,9 @@ TEST_CASE("Other parts of a sequence are refused with how much they are") {
   CHECK_REFUSED(sliced(1, 4), "Slice 'g_node' before the output takes 9 of the 12 elements");
   CHECK_REFUSED(with_relu(gathered(with_features(), {0}, 2)),
                 "Gather 'g_node' before it takes 4 of the 12 elements");
+  OnnxModel square(Shape{3, 3});  // as many elements as a position has, but a column
+  square.integers("i", {0}).add("Gather", {"x", "i"}, {"g"}, {{"axis", std::int64_t{2}}});
+  CHECK_REFUSED(with_relu(square), "takes 3 of the 9 elements of layer 'input'");
 }
 
 TEST_CASE("Layers are joined along the last axis, which may be counted from behind") {
