@@ -164,7 +164,7 @@ TEST_CASE("One index of the positions is a select, counted from the front or fro
     OnnxModel flat = gathered(with_features(), {index});
     read_as(flat.add("Flatten", {"g"}, {"y"}), place);
   }
-  OnnxModel number = with_features();  // an index that is no list
+  OnnxModel number = with_features();  // an index that is a scalar
   number.add("Constant", {}, {"i"}, {{"value_int", std::int64_t{-2}}});
   read_as(number.add("Gather", {"m", "i"}, {"g"}, {{"axis", along_positions}}), "2");
   OnnxModel front = sliced(0, 1);
