@@ -296,10 +296,6 @@ def torch_models():
     yield "larger_lines", nn.Sequential(
         nn.Conv1d(3, 4, 3), nn.ConvTranspose1d(4, 6, 3, stride=2, padding=1, output_padding=1)), torch.randn(2, 3, 12)
     yield "encoder_layer", EncoderLayer(), torch.randn(2, 8, 16)
-    yield "lstm", Recurrent(nn.LSTM), torch.randn(2, 6, 5)
-    yield "lstm_state", Recurrent(nn.LSTM, 2, "state"), torch.randn(2, 6, 5)
-    yield "gru", Recurrent(nn.GRU, 2), torch.randn(2, 6, 5)
-    yield "gru_all", Recurrent(nn.GRU, 1, "all"), torch.randn(2, 6, 5)
     yield "vit", VisionTransformer(), image
     yield "vit_class_token", ClassTokenTransformer(), image
     yield "decoder", Decoder(), torch.randint(0, 20, (2, 8))
@@ -309,6 +305,10 @@ def torch_models():
         nn.Conv1d(4, 8, 3, padding=2, dilation=2), nn.BatchNorm1d(8), nn.ReLU(), nn.MaxPool1d(2), nn.Conv1d(8, 6, 3, groups=2),
         nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(6, 3)), torch.randn(2, 4, 20)
     yield "doubles", nn.Sequential(nn.Linear(5, 8), nn.Tanh(), nn.Linear(8, 2)).double(), torch.randn(2, 5).double()
+    yield "lstm", Recurrent(nn.LSTM), torch.randn(2, 6, 5)
+    yield "lstm_state", Recurrent(nn.LSTM, 2, "state"), torch.randn(2, 6, 5)
+    yield "gru", Recurrent(nn.GRU, 2), torch.randn(2, 6, 5)
+    yield "gru_all", Recurrent(nn.GRU, 1, "all"), torch.randn(2, 6, 5)
 
 
 def export_unfolded(file):
