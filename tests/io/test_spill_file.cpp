@@ -358,6 +358,32 @@ TEST_CASE("What a killed process left is removed at the next start, what is in u
   CHECK(io::remove_abandoned_spill_files(folder.path()) == 1);
 }
 
+TEST_CASE("Spill files are made in a folder that others clear of abandoned ones all the time",
+          "[io]") {
+  const test::TemporaryFolder folder("spill-cleared");
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    for (;;) {
+      io::remove_abandoned_spill_files(folder.path());
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+  }
+
+  int failed = 0;
+  for (int i = 0; i < 300; ++i) {
+    try {
+      const io::SpillFile file(folder.path(), {{"a", 1}, {"b", 5000}});
+    } catch (const IoError&) {
+      ++failed;
+    }
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+
+  CHECK(failed == 0);
+}
+
 TEST_CASE("A folder that cannot be made is an I/O error with its name", "[io]") {
   const test::TemporaryFolder folder("spill-folder");
   std::ofstream(folder.path() / "file") << "x";

@@ -151,6 +151,13 @@ void SpillFile::Impl::create() {
         }
         allocate(file, bytes, folder);
       }
+    } catch (const IoError&) {
+      // Another process may have taken it for an abandoned one while HDF5 was at it.
+      const bool removed = ::access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+      if (!removed || attempt + 1 == attempts) {
+        ::unlink(path.c_str());
+        throw;
+      }
     } catch (...) {
       ::unlink(path.c_str());
       throw;
