@@ -60,13 +60,10 @@ class Gru final : public RecurrentLayer {
                                          space.rows(of_before),
                                          space.step(of_hidden),
                                          vector_view<Exec, T>(args.output)};
-      for (std::size_t position = 0; position < space.dimensions.positions; ++position) {
-        if (position > 0) {
-          multiply_states<Exec, T>(exec, context, args.parameters, space.matrix_of_step(of_hidden),
-                                   space.matrix_of_step(of_step, gates));
-        }
-        ops::gru_step(exec, gru, position);
-      }
+      for_each_position<Exec, T>(exec, context, args, space.dimensions.positions,
+                                 space.matrix_of_step(of_hidden),
+                                 space.matrix_of_step(of_step, gates),
+                                 [&](std::size_t position) { ops::gru_step(exec, gru, position); });
     });
   }
 
@@ -89,14 +86,10 @@ class Gru final : public RecurrentLayer {
                                           space.rows(of_d_gates, gates),
                                           space.rows(of_d_recurrent, gates),
                                           space.step(of_step, gates)};
-      for (std::size_t position = space.dimensions.positions; position-- > 0;) {
-        ops::gru_step_backward(exec, gru, position);
-        if (position > 0) {
-          multiply_states_backward<Exec, T>(exec, context, args.parameters,
-                                            space.matrix_of_step(of_step, gates),
-                                            space.matrix_of_step(of_hidden));
-        }
-      }
+      for_each_position_backward<Exec, T>(
+          exec, context, args, space.dimensions.positions, space.matrix_of_step(of_step, gates),
+          space.matrix_of_step(of_hidden),
+          [&](std::size_t position) { ops::gru_step_backward(exec, gru, position); });
       finish_backward<Exec, T>(exec, context, args, space.matrix_of_rows(of_before),
                                space.matrix_of_rows(of_d_gates, gates),
                                space.matrix_of_rows(of_d_recurrent, gates));

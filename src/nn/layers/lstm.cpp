@@ -59,13 +59,10 @@ class Lstm final : public RecurrentLayer {
                                            space.rows(of_before),
                                            space.step(of_hidden),
                                            vector_view<Exec, T>(args.output)};
-      for (std::size_t position = 0; position < space.dimensions.positions; ++position) {
-        if (position > 0) {
-          multiply_states<Exec, T>(exec, context, args.parameters, space.matrix_of_step(of_hidden),
-                                   space.matrix_of_step(of_step, gates));
-        }
-        ops::lstm_step(exec, lstm, position);
-      }
+      for_each_position<Exec, T>(
+          exec, context, args, space.dimensions.positions, space.matrix_of_step(of_hidden),
+          space.matrix_of_step(of_step, gates),
+          [&](std::size_t position) { ops::lstm_step(exec, lstm, position); });
     });
   }
 
@@ -86,14 +83,10 @@ class Lstm final : public RecurrentLayer {
                                             space.step(of_carry),
                                             space.rows(of_d_gates, gates),
                                             space.step(of_step, gates)};
-      for (std::size_t position = space.dimensions.positions; position-- > 0;) {
-        ops::lstm_step_backward(exec, lstm, position);
-        if (position > 0) {
-          multiply_states_backward<Exec, T>(exec, context, args.parameters,
-                                            space.matrix_of_step(of_step, gates),
-                                            space.matrix_of_step(of_hidden));
-        }
-      }
+      for_each_position_backward<Exec, T>(
+          exec, context, args, space.dimensions.positions, space.matrix_of_step(of_step, gates),
+          space.matrix_of_step(of_hidden),
+          [&](std::size_t position) { ops::lstm_step_backward(exec, lstm, position); });
       const auto d_gates = space.matrix_of_rows(of_d_gates, gates);
       finish_backward<Exec, T>(exec, context, args, space.matrix_of_rows(of_before), d_gates,
                                d_gates);

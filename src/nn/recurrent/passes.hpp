@@ -76,6 +76,33 @@ void multiply_states_backward(const Exec& exec, const Context& context,
                         products_of(context));
 }
 
+/// step(position) of all positions, the first one first; before each but that one, h R from the
+/// state that the step before it left.
+template <class Exec, class T, class F>
+void for_each_position(const Exec& exec, const Context& context, const ForwardArgs& args,
+                       std::size_t positions, MatrixView<Exec, T> hidden,
+                       MatrixView<Exec, T> product, const F& step) {
+  for (std::size_t position = 0; position < positions; ++position) {
+    if (position > 0) {
+      multiply_states<Exec, T>(exec, context, args.parameters, hidden, product);
+    }
+    step(position);
+  }
+}
+
+/// The same from the last one on; behind each but the first, the gradient of the state before it.
+template <class Exec, class T, class F>
+void for_each_position_backward(const Exec& exec, const Context& context, const BackwardArgs& args,
+                                std::size_t positions, MatrixView<Exec, T> d_step,
+                                MatrixView<Exec, T> d_hidden, const F& step) {
+  for (std::size_t position = positions; position-- > 0;) {
+    step(position);
+    if (position > 0) {
+      multiply_states_backward<Exec, T>(exec, context, args.parameters, d_step, d_hidden);
+    }
+  }
+}
+
 /// What is left to do once the gradients of both products are there for all positions. `before`:
 /// the states that R was multiplied by.
 template <class Exec, class T>
