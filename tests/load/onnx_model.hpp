@@ -6,12 +6,24 @@
 
 #include "load/onnx/model_reading.hpp"
 
+#include "zygos/core/error.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
+
+/// Reading the model is an error whose message has this part.
+#define CHECK_REFUSED(model, part)                        \
+  CHECK_THROWS_MATCHES((model).read(), zygos::UsageError, \
+                       Catch::Matchers::MessageMatches(Catch::Matchers::ContainsSubstring(part)))
 
 namespace zygos::test {
 

@@ -6,7 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
-#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cstdint>
@@ -17,12 +16,8 @@
 namespace zygos::test_onnx_recurrent {
 using namespace zygos::test;
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::MessageMatches;
 using Numbers = std::vector<double>;
 using Attributes = std::map<std::string, nn::OnnxOperator::Attribute>;
-
-#define CHECK_REFUSED(model, part) \
-  CHECK_THROWS_MATCHES((model).read(), UsageError, MessageMatches(ContainsSubstring(part)))
 
 namespace {
 
