@@ -129,6 +129,7 @@ int FakeCublasLt::multiply(const ops::LtCall& made) {
 }
 
 int FakeCublasLt::allocate(void*& address, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
   const int code = call("allocate");
   if (code == 0) {
     address = std::malloc(1);  // never read or written here
@@ -166,21 +167,6 @@ void FakeCublasLt::add_cuda(ops::CublasLtApi& api) {
     memory.erase(address);
     std::free(address);
     return call("free");
-  };
-  api.create_event = [this](void*& event) {
-    const int code = call("create_event");
-    events += code == 0 ? 1 : 0;
-    event = code == 0 ? this : nullptr;
-    return code;
-  };
-  api.destroy_event = [this](void*) { return --events, call("destroy_event"); };
-  api.wait_event = [this](void*, void*) {
-    const std::lock_guard lock(mutex_);
-    return call("wait_event");
-  };
-  api.record_event = [this](void*, void*) {
-    const std::lock_guard lock(mutex_);
-    return call("record_event");
   };
   api.cuda_error_text = [](int code) { return "error " + std::to_string(code); };
 }

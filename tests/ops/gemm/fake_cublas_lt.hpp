@@ -32,7 +32,6 @@ class FakeCublasLt {
   std::vector<ops::LtCall> products;
   std::set<int> devices;  ///< that were set
   int handles = 0;
-  int events = 0;
   std::map<void*, std::size_t> memory;  ///< bytes of what is allocated
 
   ops::CublasLtApi table();

@@ -13,6 +13,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <thread>
@@ -192,22 +193,57 @@ TEST_CASE("Only products of training may have sums of parts, and none in place")
   CHECK(library.fake.preferences == std::vector<LtPreference>{sequence, parts, sequence});
 }
 
-TEST_CASE("Streams take turns with the workspace, and only who needs it waits") {
+TEST_CASE("A stream's first product with a workspace allocates it, and later ones only multiply") {
   Library library;
   library.fake.algorithms = {algorithm(1, 4096), algorithm(2)};
-  library.multiply(LtForm::first_transposed);
   library.multiply(LtForm::plain);
+  CHECK(library.fake.memory.empty());  // its algorithm uses none
+  library.multiply(LtForm::first_transposed);
+  CHECK(library.fake.count("allocate") == 1);
 
   library.fake.calls.clear();
   library.multiply(LtForm::first_transposed);
   library.multiply(LtForm::plain);
 
-  CHECK(library.fake.calls == Calls{"wait_event", "multiply", "record_event", "multiply"});
+  CHECK(library.fake.calls == Calls{"multiply", "multiply"});  // as a capture allows
   const LtCall& with = library.fake.products[2];
+  CHECK(with.workspace == library.fake.products[1].workspace);
   CHECK(library.fake.memory.at(with.workspace) == CublasLtGemm::workspace_bytes);
   CHECK(with.workspace_bytes == CublasLtGemm::workspace_bytes);
   CHECK(with.stream == &library);
   CHECK(library.fake.products[3].workspace == nullptr);
+}
+
+TEST_CASE("Streams that run at a time never share a workspace") {
+  Library library;
+  library.fake.algorithms = {algorithm(1, 4096)};
+  constexpr std::size_t count = 4;
+  std::vector<Data<float>> data(count, Data<float>(9, 12, 5));
+  {
+    std::vector<std::jthread> threads;
+    for (Data<float>& own : data) {
+      const LtGemm product = own.product(LtForm::first_transposed);
+      threads.emplace_back([&library, &own, product] {
+        for (int i = 0; i < 50; ++i) {
+          library.gemm.multiply(product, &own);  // its address stands for a stream
+        }
+      });
+    }
+  }
+
+  std::map<void*, std::set<void*>> streams_of;
+  std::map<void*, std::set<void*>> workspaces_of;
+  for (const LtCall& call : library.fake.products) {
+    streams_of[call.workspace].insert(call.stream);
+    workspaces_of[call.stream].insert(call.workspace);
+  }
+  REQUIRE(workspaces_of.size() == count);
+  REQUIRE(streams_of.size() == count);
+  for (const auto& [stream, workspaces] : workspaces_of) {
+    CHECK(workspaces.size() == 1);
+    CHECK(library.fake.memory.contains(*workspaces.begin()));
+  }
+  CHECK(library.fake.memory.size() == count);
 }
 
 TEST_CASE("The library is told how operands lie, up to 16 bytes") {
@@ -271,9 +307,8 @@ TEST_CASE("What fails in a product is named, with the library's text") {
   const std::vector<std::pair<std::string, std::string>> failures{
       {"set_device", "ops::gemm: cudaSetDevice: error 14"},
       {"get_heuristic", "ops::gemm: cublasLtMatmulAlgoGetHeuristic: status 14"},
-      {"wait_event", "ops::gemm: cudaStreamWaitEvent: error 14"},
-      {"multiply", "ops::gemm: cublasLtMatmul: status 14"},
-      {"record_event", "ops::gemm: cudaEventRecord: error 14"}};
+      {"allocate", "ops::gemm: cudaMalloc: error 14"},
+      {"multiply", "ops::gemm: cublasLtMatmul: status 14"}};
   for (const auto& [function, message] : failures) {
     Library library;
     library.fake.algorithms = {algorithm(1, 4096)};
@@ -285,12 +320,10 @@ TEST_CASE("What fails in a product is named, with the library's text") {
   }
 }
 
-TEST_CASE("A handle that is not made is named, and what there is of it goes") {
+TEST_CASE("A handle that is not made is named") {
   const std::vector<std::pair<std::string, std::string>> failures{
       {"set_device", "ops::gemm: cudaSetDevice: error 3"},
-      {"create", "ops::gemm: cublasLtCreate: status 3"},
-      {"allocate", "ops::gemm: cudaMalloc: error 3"},
-      {"create_event", "ops::gemm: cudaEventCreate: error 3"}};
+      {"create", "ops::gemm: cublasLtCreate: status 3"}};
   for (const auto& [function, message] : failures) {
     FakeCublasLt fake;
     fake.returns[function] = 3;
@@ -298,28 +331,28 @@ TEST_CASE("A handle that is not made is named, and what there is of it goes") {
     CAPTURE(function);
     CHECK_THROWS_WITH(CublasLtGemm(fake.table(), device), message);
     CHECK(fake.handles == 0);
-    CHECK(fake.events == 0);
-    CHECK(fake.memory.empty());
   }
 }
 
-TEST_CASE("Handle, event and workspace are made once and freed") {
+TEST_CASE("Handle and workspaces are made once and freed") {
   FakeCublasLt fake;
+  fake.algorithms = {algorithm(1, 4096)};
   {
     CublasLtGemm library(fake.table(), device);
-    fake.calls.clear();
     Data<float> data(9, 12, 5);
-    for (const LtForm form : forms) {
-      library.multiply(data.product(form), nullptr);
+    for (int i = 0; i < 3; ++i) {
+      library.multiply(data.product(LtForm::first_transposed), nullptr);
+      library.multiply(data.product(LtForm::first_transposed), &data);
     }
 
-    CHECK(fake.count("allocate") == 0);
-    CHECK(fake.memory.size() == 1);
+    CHECK(fake.handles == 1);
+    CHECK(fake.count("create") == 1);
+    CHECK(fake.count("allocate") == 2);
+    CHECK(fake.memory.size() == 2);
     CHECK(fake.devices == std::set<int>{device});
   }
 
   CHECK(fake.handles == 0);
-  CHECK(fake.events == 0);
   CHECK(fake.memory.empty());
 }
 

@@ -88,7 +88,7 @@ struct LtCall {
   void* stream = nullptr;
 };
 
-/// Handles, streams and events are opaque pointers. Default: there is no such library.
+/// Handles and streams are opaque pointers. Default: there is no such library.
 struct CublasLtApi {
   // These return codes of cuBLASLt.
   std::function<int(void*& handle)> create;
@@ -104,10 +104,6 @@ struct CublasLtApi {
   std::function<int(int device)> set_device;  ///< of the calling thread
   std::function<int(void*& memory, std::size_t bytes)> allocate;
   std::function<int(void* memory)> free;
-  std::function<int(void*& event)> create_event;
-  std::function<int(void* event)> destroy_event;
-  std::function<int(void* stream, void* event)> wait_event;
-  std::function<int(void* event, void* stream)> record_event;
   std::function<std::string(int code)> cuda_error_text;
 };
 

@@ -23,7 +23,6 @@ static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(LtAlgorithm::code));
 
 cublasLtHandle_t handle_of(void* handle) { return static_cast<cublasLtHandle_t>(handle); }
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
-cudaEvent_t event_of(void* event) { return static_cast<cudaEvent_t>(event); }
 
 cublasComputeType_t native(LtCompute compute) {
   switch (compute) {
@@ -175,13 +174,6 @@ std::string error_text(int code) {
   return std::string(cublasLtGetStatusName(status)) + " (" + cublasLtGetStatusString(status) + ")";
 }
 
-int create_event(void*& event) {
-  cudaEvent_t made = nullptr;
-  const int code = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
-  event = made;
-  return code;
-}
-
 }  // namespace
 
 CublasLtApi cublas_lt_api() {
@@ -195,14 +187,6 @@ CublasLtApi cublas_lt_api() {
             return cudaMalloc(&memory, bytes);
           },
           .free = [](void* memory) -> int { return cudaFree(memory); },
-          .create_event = create_event,
-          .destroy_event = [](void* event) -> int { return cudaEventDestroy(event_of(event)); },
-          .wait_event = [](void* stream, void* event) -> int {
-            return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0);
-          },
-          .record_event = [](void* event, void* stream) -> int {
-            return cudaEventRecord(event_of(event), stream_of(stream));
-          },
           .cuda_error_text = [](int code) -> std::string {
             return cudaGetErrorString(static_cast<cudaError_t>(code));
           }};

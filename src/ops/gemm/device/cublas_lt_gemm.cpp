@@ -39,8 +39,8 @@ LtEpilogue epilogue_of_library(const LtGemm& gemm) {
 }
 
 /// Sums of parts only for a^T b: its sums are as long as a batch has rows, while the result has the
-/// size of weights, and it is of training, whose lane has one stream. So products of inference,
-/// whose streams may run at a time, never wait for the workspace. Parts are stored and added in a
+/// size of weights, and it is of training, whose lane has one stream. So the many streams of
+/// inference need no workspaces. Parts are stored and added in a
 /// second pass, or the algorithm is not taken: of parts that are added in place it is documented
 /// that they come one after the other, not in which order.
 LtPreference preference_of(const LtGemm& gemm) {
@@ -81,11 +81,7 @@ LtProduct column_major(const LtGemm& gemm) {
 }
 
 CublasLtGemm::CublasLtGemm(CublasLtApi api, int device)
-    : api_(std::move(api)),
-      device_(device),
-      handle_(new_handle()),
-      workspace_(new_workspace()),
-      workspace_is_free_(new_event()) {}
+    : api_(std::move(api)), device_(device), handle_(new_handle()) {}
 
 CublasLtGemm::~CublasLtGemm() {
   static_cast<void>(api_.set_device(device_));  // what members free belongs to it
@@ -106,12 +102,6 @@ CublasLtGemm::Owned CublasLtGemm::new_workspace() const {
   void* memory = nullptr;
   require_cuda(api_, "cudaMalloc", api_.allocate(memory, workspace_bytes));
   return {memory, api_.free};
-}
-
-CublasLtGemm::Owned CublasLtGemm::new_event() const {
-  void* event = nullptr;
-  require_cuda(api_, "cudaEventCreate", api_.create_event(event));
-  return {event, api_.destroy_event};
 }
 
 LtOutcome CublasLtGemm::multiply(const LtGemm& gemm, void* stream) {
@@ -170,18 +160,26 @@ std::optional<CublasLtGemm::Choice> CublasLtGemm::ask(const LtProduct& product,
   return first == found.end() ? std::nullopt : std::optional(Choice{product, *first});
 }
 
-/// Streams take turns with the workspace, on the device: nothing waits here.
+CublasLtGemm::StreamMemory& CublasLtGemm::memory_of(void* stream) {
+  const std::lock_guard lock(streams_mutex_);
+  return streams_[stream];
+}
+
+/// A product may be several kernels: those of two threads must not mix in a stream, which has one
+/// workspace.
 void CublasLtGemm::run(LtCall call) {
   if (call.algorithm.workspace_bytes == 0) {
     require_lt(api_, "cublasLtMatmul", api_.multiply(handle_.get(), call));
     return;
   }
-  call.workspace = workspace_.get();
+  StreamMemory& own = memory_of(call.stream);
+  const std::lock_guard lock(own.mutex);
+  if (!own.workspace) {
+    own.workspace = new_workspace();
+  }
+  call.workspace = own.workspace.get();
   call.workspace_bytes = workspace_bytes;
-  const std::lock_guard lock(workspace_mutex_);
-  require_cuda(api_, "cudaStreamWaitEvent", api_.wait_event(call.stream, workspace_is_free_.get()));
   require_lt(api_, "cublasLtMatmul", api_.multiply(handle_.get(), call));
-  require_cuda(api_, "cudaEventRecord", api_.record_event(workspace_is_free_.get(), call.stream));
 }
 
 }  // namespace zygos::ops

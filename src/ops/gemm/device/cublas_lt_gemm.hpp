@@ -51,6 +51,11 @@ enum class LtOutcome {
 LtProduct column_major(const LtGemm& gemm);
 
 /// A handle of the library with what belongs to it. Any number of threads may multiply at a time.
+///
+/// A stream has a workspace of its own, so that no stream waits for another one and products can be
+/// captured into CUDA graphs. It is allocated by the stream's first product whose algorithm uses
+/// one, and freed with this object. Allocating is an error while a stream is captured: whoever
+/// captures a step runs it once without a capture before, on the same stream.
 class CublasLtGemm {
  public:
   /// For sums of parts. Such an algorithm is worth its second pass where a result has too few
@@ -58,14 +63,15 @@ class CublasLtGemm {
   /// larger results have tiles enough. (cuBLAS recommends 4 MiB, and 32 MiB on Hopper.)
   static constexpr std::size_t workspace_bytes = std::size_t{8} << 20U;
 
-  /// Makes handle and workspace on a device. Throws InternalError, as multiply() does, with the
+  /// Makes the handle on a device. Throws InternalError, as multiply() does, with the
   /// call that failed and the library's text.
   CublasLtGemm(CublasLtApi api, int device);
   ~CublasLtGemm();
   CublasLtGemm(const CublasLtGemm&) = delete;
   CublasLtGemm& operator=(const CublasLtGemm&) = delete;
 
-  /// Starts the product on a stream of that device.
+  /// Starts the product on a stream of that device. A stream made at the address of one that is
+  /// gone has that one's workspace.
   LtOutcome multiply(const LtGemm& gemm, void* stream);
 
  private:
@@ -76,22 +82,27 @@ class CublasLtGemm {
     LtAlgorithm algorithm;
   };
 
+  /// Where streams are found again by their pointers.
+  struct StreamMemory {
+    std::mutex mutex;  ///< held while a product with a workspace is put into the stream
+    Owned workspace;
+  };
+
   void use_device() const;
   Owned new_handle() const;
   Owned new_workspace() const;
-  Owned new_event() const;
   std::optional<Choice> choice_of(const LtProduct& product, const LtPreference& preference);
   std::optional<Choice> ask(const LtProduct& product, const LtPreference& preference) const;
+  StreamMemory& memory_of(void* stream);
   void run(LtCall call);
 
   CublasLtApi api_;
   int device_;
   Owned handle_;
-  Owned workspace_;
-  Owned workspace_is_free_;  ///< event
   std::mutex choices_mutex_;
   std::map<LtProduct, std::optional<Choice>> choices_;
-  std::mutex workspace_mutex_;
+  std::mutex streams_mutex_;
+  std::map<void*, StreamMemory> streams_;  ///< its elements stay where they are
 };
 
 }  // namespace zygos::ops
