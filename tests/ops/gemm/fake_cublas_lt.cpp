@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gemm/fake_cublas_lt.hpp"
 
+#include "zygos/core/bf16.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 namespace zygos::testing {
@@ -16,6 +19,7 @@ using ops::LtCall;
 using ops::LtEpilogue;
 using ops::LtMatrix;
 using ops::LtProduct;
+using ops::LtType;
 
 bool has_bias(LtEpilogue epilogue) {
   return epilogue == LtEpilogue::bias || epilogue == LtEpilogue::relu_bias;
@@ -34,6 +38,21 @@ bool lies_as_told(const void* address, std::uint32_t alignment) {
          reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
 }
 
+/// Of the operands, the result and the arithmetic, as the library's documentation lists them.
+bool types_fit(const LtProduct& product) {
+  const bool same = product.result == product.type;
+  switch (product.compute) {
+    case ops::LtCompute::f64:
+      return product.type == LtType::f64 && same;
+    case ops::LtCompute::f32_fast_tf32:
+      return product.type == LtType::f32 && same;
+    case ops::LtCompute::f32:
+      return (product.type == LtType::f32 && same) ||
+             (product.type == LtType::bf16 && (same || product.result == LtType::f32));
+  }
+  return false;
+}
+
 bool is_valid(const LtProduct& product) {
   const auto [m, k] = dimensions(product.a, product.a_transposed);
   const auto [inner, n] = dimensions(product.b, product.b_transposed);
@@ -43,8 +62,7 @@ bool is_valid(const LtProduct& product) {
     }
   }
   return inner == k && product.d.rows == m && product.d.columns == n &&
-         has_bias(product.epilogue) == (product.bias_alignment != 0) &&
-         (product.type == ops::LtType::f64) == (product.compute == ops::LtCompute::f64);
+         has_bias(product.epilogue) == (product.bias_alignment != 0) && types_fit(product);
 }
 
 bool is_valid(const LtCall& call) {
@@ -57,35 +75,49 @@ bool is_valid(const LtCall& call) {
 }
 
 template <class T>
-double element(const void* data, const LtMatrix& matrix, bool transposed, std::uint64_t row,
-               std::uint64_t column) {
+Wide<T> element(const void* data, const LtMatrix& matrix, bool transposed, std::uint64_t row,
+                std::uint64_t column) {
   if (transposed) {
     std::swap(row, column);
   }
   return static_cast<const T*>(data)[row + column * static_cast<std::uint64_t>(matrix.leading)];
 }
 
-/// D = epilogue(op(A) op(B) + beta D)
-template <class T>
+/// D = epilogue(op(A) op(B) + beta D); of bf16 in floats, and rounded behind the epilogue.
+template <class T, class Result>
 void compute(const LtCall& call) {
+  using Sum = Wide<T>;
   const LtProduct& product = call.product;
   const std::uint64_t k = dimensions(product.a, product.a_transposed).second;
   for (std::uint64_t j = 0; j < product.d.columns; ++j) {
     for (std::uint64_t i = 0; i < product.d.rows; ++i) {
-      double sum = call.added ? element<T>(call.d, product.d, false, i, j) : 0.0;
+      Sum sum = call.added ? element<Result>(call.d, product.d, false, i, j) : Sum(0);
       for (std::uint64_t l = 0; l < k; ++l) {
         sum += element<T>(call.a, product.a, product.a_transposed, i, l) *
                element<T>(call.b, product.b, product.b_transposed, l, j);
       }
       if (has_bias(product.epilogue)) {
-        sum += static_cast<double>(static_cast<const T*>(call.bias)[i]);
+        sum += static_cast<Sum>(static_cast<const Result*>(call.bias)[i]);
       }
       if (has_relu(product.epilogue)) {
-        sum = std::fmax(sum, 0.0);
+        sum = std::fmax(sum, Sum(0));
       }
-      static_cast<T*>(call.d)[i + j * static_cast<std::uint64_t>(product.d.leading)] =
-          static_cast<T>(sum);
+      static_cast<Result*>(call.d)[i + j * static_cast<std::uint64_t>(product.d.leading)] =
+          static_cast<Result>(sum);
     }
+  }
+}
+
+void compute_as_typed(const LtCall& call) {
+  const LtProduct& product = call.product;
+  if (product.type == LtType::f64) {
+    compute<double, double>(call);
+  } else if (product.type == LtType::f32) {
+    compute<float, float>(call);
+  } else if (product.result == LtType::f32) {
+    compute<bf16, float>(call);
+  } else {
+    compute<bf16, bf16>(call);
   }
 }
 
@@ -109,6 +141,9 @@ int FakeCublasLt::heuristic(const ops::LtProduct& product, const ops::LtPreferen
   if (!is_valid(product)) {
     return ops::lt_code::invalid_value;
   }
+  if (!has_bf16 && product.type == LtType::bf16) {
+    return call("get_heuristic");
+  }
   if (has_tf32 || product.compute != ops::LtCompute::f32_fast_tf32) {
     found = algorithms;
   }
@@ -123,7 +158,7 @@ int FakeCublasLt::multiply(const ops::LtCall& made) {
     return ops::lt_code::invalid_value;
   }
   if (code == ops::lt_code::success) {
-    made.product.type == ops::LtType::f64 ? compute<double>(made) : compute<float>(made);
+    compute_as_typed(made);
   }
   return code;
 }
@@ -132,7 +167,7 @@ int FakeCublasLt::allocate(void*& address, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const int code = call("allocate");
   if (code == 0) {
-    address = std::malloc(1);  // never read or written here
+    address = std::malloc(bytes);
     memory[address] = bytes;
   }
   return code;

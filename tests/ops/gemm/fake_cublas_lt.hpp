@@ -27,6 +27,8 @@ class FakeCublasLt {
   std::vector<ops::LtAlgorithm> algorithms{ops::LtAlgorithm{}};
   /// Whether the heuristic knows of TF32.
   bool has_tf32 = true;
+  /// Whether it has algorithms for bf16.
+  bool has_bf16 = true;
   std::vector<ops::LtProduct> asked;
   std::vector<ops::LtPreference> preferences;
   std::vector<ops::LtCall> products;

@@ -8,6 +8,8 @@
 #include "reference/gemm.hpp"
 #include "support/random_values.hpp"
 
+#include "zygos/core/bf16.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -29,8 +31,13 @@ inline std::vector<double> quarters(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-/// c (m, n) of a (m, k) and b (k, n), of which a form has one transposed.
 template <class T>
+inline constexpr ops::LtType lt_type = std::is_same_v<T, double> ? ops::LtType::f64
+                                       : std::is_same_v<T, bf16> ? ops::LtType::bf16
+                                                                 : ops::LtType::f32;
+
+/// c (m, n) of a (m, k) and b (k, n), of which a form has one transposed. The bias has c's type.
+template <class T, class Result = T>
 struct LtData {
   LtData(std::size_t rows, std::size_t columns, std::size_t terms)
       : m(rows),
@@ -45,13 +52,14 @@ struct LtData {
   ops::LtGemm product(ops::LtForm form) {
     const auto first = form == ops::LtForm::first_transposed ? reference::transposed(m, k, a) : a;
     const auto second = form == ops::LtForm::second_transposed ? reference::transposed(k, n, b) : b;
-    stored_a.assign(first.begin(), first.end());
-    stored_b.assign(second.begin(), second.end());
-    stored_bias.assign(bias.begin(), bias.end());
-    c.assign(m * n + 5, static_cast<T>(before));
+    stored_a = as<T>(first);
+    stored_b = as<T>(second);
+    stored_bias = as<Result>(bias);
+    c.assign(m * n + 5, static_cast<Result>(before));
     ops::LtGemm gemm;
     gemm.form = form;
-    gemm.type = std::is_same_v<T, double> ? ops::LtType::f64 : ops::LtType::f32;
+    gemm.type = lt_type<T>;
+    gemm.result = lt_type<Result>;
     gemm.m = m;
     gemm.n = n;
     gemm.k = k;
@@ -62,15 +70,24 @@ struct LtData {
   }
 
   /// What `gemm` of this makes of c.
-  std::vector<T> expected(const ops::LtGemm& gemm) const {
-    std::vector<T> values;
+  std::vector<Result> expected(const ops::LtGemm& gemm) const {
+    std::vector<Result> values;
     for (std::size_t i = 0; i < m * n; ++i) {
       double value = sums[i] + (gemm.added ? before : 0.0);
       value += gemm.bias == nullptr ? 0.0 : bias[i % n];
-      values.push_back(static_cast<T>(gemm.relu ? std::max(value, 0.0) : value));
+      values.push_back(static_cast<Result>(gemm.relu ? std::max(value, 0.0) : value));
     }
-    values.resize(values.size() + 5, static_cast<T>(before));
+    values.resize(values.size() + 5, static_cast<Result>(before));
     return values;
+  }
+
+  template <class To>
+  static std::vector<To> as(const std::vector<double>& values) {
+    std::vector<To> rounded;
+    for (const double value : values) {
+      rounded.push_back(static_cast<To>(value));
+    }
+    return rounded;
   }
 
   std::size_t m;
@@ -82,8 +99,8 @@ struct LtData {
   std::vector<double> sums;
   std::vector<T> stored_a;
   std::vector<T> stored_b;
-  std::vector<T> stored_bias;
-  std::vector<T> c;
+  std::vector<Result> stored_bias;
+  std::vector<Result> c;
 };
 
 }  // namespace zygos::testing

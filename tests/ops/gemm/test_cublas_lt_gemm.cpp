@@ -5,7 +5,9 @@
 #include "ops/gemm/device/cublas_lt_gemm.hpp"
 #include "ops/gemm/fake_cublas_lt.hpp"
 #include "ops/gemm/lt_data.hpp"
+#include "ops/gemm/lt_library.hpp"
 
+#include "zygos/core/bf16.hpp"
 #include "zygos/core/error.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -13,49 +15,34 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace zygos::ops::test_cublas_lt_gemm {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
 using testing::before;
 using testing::FakeCublasLt;
-template <class T>
-using Data = testing::LtData<T>;
-using Calls = std::vector<std::string>;
+using testing::lt_algorithm;
+using testing::lt_device;
+using testing::LtLibrary;
+template <class T, class Result = T>
+using Data = testing::LtData<T, Result>;
 
-constexpr int device = 3;
 constexpr LtForm forms[] = {LtForm::plain, LtForm::first_transposed, LtForm::second_transposed};
-
-struct Library {
-  FakeCublasLt fake;
-  CublasLtGemm gemm{fake.table(), device};
-
-  /// Of one product of floats.
-  LtOutcome multiply(LtForm form = LtForm::first_transposed) {
-    return gemm.multiply(data.product(form), this);
-  }
-  Data<float> data{9, 12, 5};
-};
-
-LtAlgorithm algorithm(std::uint64_t code, std::size_t workspace = 0, int status = 0) {
-  return {{code}, workspace, status};
-}
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Row-major products are found by column-major ones", "", float, double) {
+TEMPLATE_TEST_CASE("Row-major products are found by column-major ones", "",
+                   (std::pair<float, float>), (std::pair<double, double>), (std::pair<bf16, bf16>),
+                   (std::pair<bf16, float>)) {
+  using Types = Data<typename TestType::first_type, typename TestType::second_type>;
   const std::vector<std::vector<std::size_t>> shapes{
       {1, 1, 1}, {1, 7, 5}, {7, 1, 33}, {6, 5, 1}, {13, 9, 11}, {4, 8, 16}, {33, 35, 37}};
-  Library library;
+  LtLibrary library;
   for (const auto& shape : shapes) {
-    Data<TestType> data(shape[0], shape[1], shape[2]);
+    Types data(shape[0], shape[1], shape[2]);
     for (const LtForm form : forms) {
       for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7}) {
         LtGemm gemm = data.product(form);
@@ -104,8 +91,43 @@ TEST_CASE("A dimension beyond 32 bits reaches the library whole") {
   CHECK(column_major(gemm).b.leading == 4294967297);
 }
 
+TEST_CASE("Sums of bf16 are floats with a bias of the result's type, rounded to even once") {
+  LtLibrary library;
+  const bf16 a[] = {bf16(16.0F), bf16(1.0F)};                           // (1, 2)
+  const bf16 b[] = {bf16(16.0F), bf16(16.0F), bf16(1.0F), bf16(3.0F)};  // (2, 2)
+  const bf16 bias[] = {bf16(1.0F), bf16(1.0F)};
+  const float wide_bias[] = {0.5F, 0.5F};
+  bf16 c[2] = {};
+  float wide[2] = {};
+  LtGemm gemm{.type = LtType::bf16, .result = LtType::bf16, .m = 1, .n = 2, .k = 2};
+  gemm.a = a;
+  gemm.b = b;
+  gemm.c = c;
+  library.gemm.multiply(gemm, nullptr);
+  CHECK((float{c[0]} == 256.0F && float{c[1]} == 260.0F));  // 257 and 259 lie between two bf16
+  gemm.bias = bias;
+  library.gemm.multiply(gemm, nullptr);
+  CHECK((float{c[0]} == 258.0F && float{c[1]} == 260.0F));
+  gemm.added = true;
+  library.gemm.multiply(gemm, nullptr);
+  CHECK((float{c[0]} == 516.0F && float{c[1]} == 520.0F));
+
+  gemm.result = LtType::f32;
+  gemm.bias = wide_bias;
+  gemm.c = wide;
+  gemm.added = false;
+  library.gemm.multiply(gemm, nullptr);
+  CHECK((wide[0] == 257.5F && wide[1] == 259.5F));
+
+  CHECK(library.fake.asked.back().type == LtType::bf16);
+  CHECK(library.fake.asked.back().result == LtType::f32);
+  gemm.tf32 = true;  // concerns floats
+  library.gemm.multiply(gemm, nullptr);
+  CHECK(library.fake.products.back().product.compute == LtCompute::f32);
+}
+
 TEST_CASE("TF32 is the arithmetic of a product that asks for it, and of no other") {
-  Library library;
+  LtLibrary library;
   Data<float> floats(9, 12, 5);
   Data<double> doubles(9, 12, 5);
   LtGemm full = floats.product(LtForm::plain);
@@ -127,7 +149,7 @@ TEST_CASE("TF32 is the arithmetic of a product that asks for it, and of no other
 }
 
 TEST_CASE("A card without TF32 multiplies in full") {
-  Library library;
+  LtLibrary library;
   library.fake.has_tf32 = false;
   LtGemm gemm = library.data.product(LtForm::plain);
   gemm.tf32 = true;
@@ -141,7 +163,7 @@ TEST_CASE("A card without TF32 multiplies in full") {
 }
 
 TEST_CASE("The heuristic is asked once for a product's description") {
-  Library library;
+  LtLibrary library;
   Data<float>& data = library.data;
   LtGemm gemm = data.product(LtForm::plain);
   const auto asked_after = [&](const LtGemm& product) {
@@ -166,23 +188,23 @@ TEST_CASE("The heuristic is asked once for a product's description") {
 }
 
 TEST_CASE("The first algorithm that can run within the workspace is taken") {
-  Library library;
-  library.fake.algorithms = {algorithm(1, 0, lt_code::not_supported),
-                             algorithm(2, CublasLtGemm::workspace_bytes + 1), algorithm(3, 4096),
-                             algorithm(4), algorithm(5)};
+  LtLibrary library;
+  library.fake.algorithms = {lt_algorithm(1, 0, lt_code::not_supported),
+                             lt_algorithm(2, CublasLtGemm::workspace_bytes + 1),
+                             lt_algorithm(3, 4096), lt_algorithm(4), lt_algorithm(5)};
 
   library.multiply(LtForm::first_transposed);
   library.multiply(LtForm::plain);
   library.multiply(LtForm::second_transposed);
 
   REQUIRE(library.fake.products.size() == 3);
-  CHECK(library.fake.products[0].algorithm == algorithm(3, 4096));
-  CHECK(library.fake.products[1].algorithm == algorithm(4));
-  CHECK(library.fake.products[2].algorithm == algorithm(4));
+  CHECK(library.fake.products[0].algorithm == lt_algorithm(3, 4096));
+  CHECK(library.fake.products[1].algorithm == lt_algorithm(4));
+  CHECK(library.fake.products[2].algorithm == lt_algorithm(4));
 }
 
 TEST_CASE("Only products of training may have sums of parts, and none in place") {
-  Library library;
+  LtLibrary library;
 
   for (const LtForm form : forms) {
     library.multiply(form);
@@ -193,61 +215,8 @@ TEST_CASE("Only products of training may have sums of parts, and none in place")
   CHECK(library.fake.preferences == std::vector<LtPreference>{sequence, parts, sequence});
 }
 
-TEST_CASE("A stream's first product with a workspace allocates it, and later ones only multiply") {
-  Library library;
-  library.fake.algorithms = {algorithm(1, 4096), algorithm(2)};
-  library.multiply(LtForm::plain);
-  CHECK(library.fake.memory.empty());  // its algorithm uses none
-  library.multiply(LtForm::first_transposed);
-  CHECK(library.fake.count("allocate") == 1);
-
-  library.fake.calls.clear();
-  library.multiply(LtForm::first_transposed);
-  library.multiply(LtForm::plain);
-
-  CHECK(library.fake.calls == Calls{"multiply", "multiply"});  // as a capture allows
-  const LtCall& with = library.fake.products[2];
-  CHECK(with.workspace == library.fake.products[1].workspace);
-  CHECK(library.fake.memory.at(with.workspace) == CublasLtGemm::workspace_bytes);
-  CHECK(with.workspace_bytes == CublasLtGemm::workspace_bytes);
-  CHECK(with.stream == &library);
-  CHECK(library.fake.products[3].workspace == nullptr);
-}
-
-TEST_CASE("Streams that run at a time never share a workspace") {
-  Library library;
-  library.fake.algorithms = {algorithm(1, 4096)};
-  constexpr std::size_t count = 4;
-  std::vector<Data<float>> data(count, Data<float>(9, 12, 5));
-  {
-    std::vector<std::jthread> threads;
-    for (Data<float>& own : data) {
-      const LtGemm product = own.product(LtForm::first_transposed);
-      threads.emplace_back([&library, &own, product] {
-        for (int i = 0; i < 50; ++i) {
-          library.gemm.multiply(product, &own);  // its address stands for a stream
-        }
-      });
-    }
-  }
-
-  std::map<void*, std::set<void*>> streams_of;
-  std::map<void*, std::set<void*>> workspaces_of;
-  for (const LtCall& call : library.fake.products) {
-    streams_of[call.workspace].insert(call.stream);
-    workspaces_of[call.stream].insert(call.workspace);
-  }
-  REQUIRE(workspaces_of.size() == count);
-  REQUIRE(streams_of.size() == count);
-  for (const auto& [stream, workspaces] : workspaces_of) {
-    CHECK(workspaces.size() == 1);
-    CHECK(library.fake.memory.contains(*workspaces.begin()));
-  }
-  CHECK(library.fake.memory.size() == count);
-}
-
 TEST_CASE("The library is told how operands lie, up to 16 bytes") {
-  Library library;
+  LtLibrary library;
   alignas(64) float memory[64] = {};
   LtGemm gemm;
   gemm.m = gemm.n = gemm.k = 2;
@@ -269,7 +238,7 @@ TEST_CASE("The library is told how operands lie, up to 16 bytes") {
 }
 
 TEST_CASE("A product without results or terms does not reach the library") {
-  Library library;
+  LtLibrary library;
   Data<float> no_rows(0, 4, 3);
   Data<float> no_columns(4, 0, 3);
   Data<float> no_terms(3, 2, 0);
@@ -289,12 +258,12 @@ TEST_CASE("A product without results or terms does not reach the library") {
 }
 
 TEST_CASE("Without an algorithm a product is left to others") {
-  Library none;
+  LtLibrary none;
   none.fake.algorithms.clear();
-  Library refused;
+  LtLibrary refused;
   refused.fake.returns["get_heuristic"] = lt_code::not_supported;
 
-  for (Library* const library : {&none, &refused}) {
+  for (LtLibrary* const library : {&none, &refused}) {
     CHECK(library->multiply() == LtOutcome::unavailable);
     CHECK(library->multiply() == LtOutcome::unavailable);
     CHECK(library->fake.count("get_heuristic") == 1);
@@ -310,8 +279,8 @@ TEST_CASE("What fails in a product is named, with the library's text") {
       {"allocate", "ops::gemm: cudaMalloc: error 14"},
       {"multiply", "ops::gemm: cublasLtMatmul: status 14"}};
   for (const auto& [function, message] : failures) {
-    Library library;
-    library.fake.algorithms = {algorithm(1, 4096)};
+    LtLibrary library;
+    library.fake.algorithms = {lt_algorithm(1, 4096)};
     library.fake.returns[function] = 14;
 
     CAPTURE(function);
@@ -329,57 +298,9 @@ TEST_CASE("A handle that is not made is named") {
     fake.returns[function] = 3;
 
     CAPTURE(function);
-    CHECK_THROWS_WITH(CublasLtGemm(fake.table(), device), message);
+    CHECK_THROWS_WITH(CublasLtGemm(fake.table(), lt_device), message);
     CHECK(fake.handles == 0);
   }
-}
-
-TEST_CASE("Handle and workspaces are made once and freed") {
-  FakeCublasLt fake;
-  fake.algorithms = {algorithm(1, 4096)};
-  {
-    CublasLtGemm library(fake.table(), device);
-    Data<float> data(9, 12, 5);
-    for (int i = 0; i < 3; ++i) {
-      library.multiply(data.product(LtForm::first_transposed), nullptr);
-      library.multiply(data.product(LtForm::first_transposed), &data);
-    }
-
-    CHECK(fake.handles == 1);
-    CHECK(fake.count("create") == 1);
-    CHECK(fake.count("allocate") == 2);
-    CHECK(fake.memory.size() == 2);
-    CHECK(fake.devices == std::set<int>{device});
-  }
-
-  CHECK(fake.handles == 0);
-  CHECK(fake.memory.empty());
-}
-
-TEST_CASE("Threads multiply at a time") {
-  Library library;
-  library.fake.algorithms = {algorithm(1, 4096), algorithm(2)};
-  constexpr std::size_t count = 4;
-  std::vector<Data<float>> data(count, Data<float>(9, 12, 5));
-  std::vector<LtGemm> products;
-  for (std::size_t i = 0; i < count; ++i) {
-    products.push_back(data[i].product(forms[i % 2]));
-  }
-  {
-    std::vector<std::jthread> threads;
-    for (const LtGemm& product : products) {
-      threads.emplace_back([&library, &product] {
-        for (int i = 0; i < 50; ++i) {
-          library.gemm.multiply(product, nullptr);
-        }
-      });
-    }
-  }
-
-  for (std::size_t i = 0; i < count; ++i) {
-    CHECK(data[i].c == data[i].expected(products[i]));
-  }
-  CHECK(library.fake.count("get_heuristic") == 2);
 }
 
 }  // namespace zygos::ops::test_cublas_lt_gemm

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/gemm/bf16_data.hpp"
 #include "ops/gemm/device/team_gemm_bf16.hpp"
 #include "ops/gemm/gemm.hpp"
 #include "ops/gemm/host/bf16_gemm.hpp"
@@ -23,58 +24,11 @@ using testing::Buffer;
 using testing::make_exec;
 using testing::random_values;
 using testing::rounded;
-
-struct Extents {
-  std::size_t m;
-  std::size_t n;
-  std::size_t k;
-};
-
-/// Zero, one, odd; blocks of rows, panels and their edges; several blocks of k; several tiles.
-const std::vector<Extents> shapes{{1, 1, 1},    {1, 1, 0},     {3, 2, 0},       {0, 4, 3},
-                                  {4, 0, 3},    {1, 7, 5},     {7, 1, 33},      {33, 35, 37},
-                                  {100, 10, 7}, {67, 129, 64}, {130, 70, 1101}, {530, 270, 301}};
-
-/// All elements lie within a rounding to T, and what K sums of floats err, of their references.
-template <class T>
-std::string difference(const std::vector<T>& found, const std::vector<double>& expected,
-                       std::size_t k) {
-  const double rounding = std::is_same_v<T, bf16> ? 1.0 / 256.0 : 0.0;
-  const double sums = (2.0 + static_cast<double>(k)) * 0.25 * std::pow(2.0, -23);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double bound =
-        1.01 * rounding * std::abs(expected[i]) + sums * std::max(1.0, std::abs(expected[i]));
-    if (!(std::abs(static_cast<double>(found.at(i)) - expected[i]) <= bound)) {
-      return "element " + std::to_string(i) + ": " + std::to_string(double{found[i]}) +
-             ", expected " + std::to_string(expected[i]);
-    }
-  }
-  return "";
-}
-
-/// Weights are not rounded: the products must do it.
+using Extents = testing::Bf16Extents;
 template <class Exec>
-struct Operands {
-  explicit Operands(const Extents& shape)
-      : a_values(rounded<bf16>(random_values(shape.m * shape.k, 1))),
-        b_values(random_values(shape.k * shape.n, 2)),
-        bias_values(rounded<float>(random_values(shape.n, 3))),
-        a(a_values),
-        b(b_values),
-        bias(bias_values),
-        c(std::vector<double>(shape.m * shape.n, 7.0)),
-        expected(reference::gemm(shape.m, shape.n, shape.k, a_values,
-                                 rounded<bf16>(rounded<float>(b_values)))) {}
-
-  std::vector<double> a_values;
-  std::vector<double> b_values;
-  std::vector<double> bias_values;
-  Buffer<Exec, bf16> a;
-  Buffer<Exec, float> b;
-  Buffer<Exec, float> bias;
-  Buffer<Exec, bf16> c;
-  std::vector<double> expected;
-};
+using Operands = testing::Bf16Operands<Exec>;
+using testing::bf16_shapes;
+using testing::difference_of_bf16;
 
 /// A product is computed as its lane does, or as a device does, on a host, too: by the arithmetic
 /// of threads or by matrix units.
@@ -113,7 +67,7 @@ TEMPLATE_LIST_TEST_CASE("Products of bf16 with bias and activation equal the ref
                         AllSpaces) {
   using Exec = TestType;
   const Exec exec = make_exec<Exec>();
-  for (const Extents& shape : shapes) {
+  for (const Extents& shape : bf16_shapes) {
     for (const Way way : ways) {
       for (const Activation which : activations) {
         Operands<Exec> data(shape);
@@ -135,7 +89,7 @@ TEMPLATE_LIST_TEST_CASE("Products of bf16 with bias and activation equal the ref
         exec.fence("zygos::test");
 
         CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(which), static_cast<int>(way));
-        CHECK(difference(data.c.values(), data.expected, shape.k) == "");
+        CHECK(difference_of_bf16(data.c.values(), data.expected, shape.k) == "");
         CHECK(data.c.guards_intact());
       }
     }
@@ -146,7 +100,7 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, wit
                         AllSpaces) {
   using Exec = TestType;
   const Exec exec = make_exec<Exec>();
-  for (const Extents& shape : shapes) {
+  for (const Extents& shape : bf16_shapes) {
     for (const Way way : ways) {
       const auto left = rounded<bf16>(random_values(shape.k * shape.m, 1));
       const auto right = rounded<bf16>(random_values(shape.k * shape.n, 2));
@@ -172,8 +126,8 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, wit
         exec.fence("zygos::test");
 
         CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(into), static_cast<int>(way));
-        CHECK(difference(c.values(), expected, 2 * shape.k) == "");
-        CHECK(difference(sums.values(), expected_sums, 2) == "");
+        CHECK(difference_of_bf16(c.values(), expected, 2 * shape.k) == "");
+        CHECK(difference_of_bf16(sums.values(), expected_sums, 2) == "");
         CHECK(c.guards_intact());
         CHECK(sums.guards_intact());
         for (double& value : expected) {
@@ -191,7 +145,7 @@ TEMPLATE_LIST_TEST_CASE("Gradients of inputs are products of bf16 with transpose
                         AllSpaces) {
   using Exec = TestType;
   const Exec exec = make_exec<Exec>();
-  for (const Extents& shape : shapes) {
+  for (const Extents& shape : bf16_shapes) {
     for (const Way way : ways) {
       const Operands<Exec> data(shape);
       const Buffer<Exec, float> b(reference::transposed(shape.k, shape.n, data.b_values));
@@ -208,14 +162,14 @@ TEMPLATE_LIST_TEST_CASE("Gradients of inputs are products of bf16 with transpose
       exec.fence("zygos::test");
 
       CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(way));
-      CHECK(difference(data.c.values(), data.expected, shape.k) == "");
+      CHECK(difference_of_bf16(data.c.values(), data.expected, shape.k) == "");
       CHECK(data.c.guards_intact());
     }
   }
 }
 
 TEST_CASE("Pairs are summed by AMX, by VDPBF16PS and by floats to the same sums") {
-  for (const Extents& shape : shapes) {
+  for (const Extents& shape : bf16_shapes) {
     const Operands<Kokkos::Serial> data(shape);
     const auto m = static_cast<std::int64_t>(shape.m);
     const auto n = static_cast<std::int64_t>(shape.n);
@@ -243,7 +197,7 @@ TEST_CASE("Pairs are summed by AMX, by VDPBF16PS and by floats to the same sums"
         }
       }
       CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(algorithm));
-      CHECK(difference(all, data.expected, 2 * shape.k) == "");
+      CHECK(difference_of_bf16(all, data.expected, 2 * shape.k) == "");
     }
   }
 }
@@ -263,7 +217,7 @@ TEST_CASE("What lies behind a row of odd length does not count") {
 
 TEST_CASE("Products of bf16 have the same bits for any number of threads and of rows") {
   using Exec = Kokkos::OpenMP;
-  for (const Extents& shape : shapes) {
+  for (const Extents& shape : bf16_shapes) {
     const Operands<Exec> data(shape);
     const auto product = [&](int threads, std::size_t rows) {
       const Buffer<Exec, bf16> c(rows * shape.n);

@@ -29,7 +29,7 @@ constexpr std::uint32_t in_place = 1;
 constexpr std::uint32_t compute_type = 2;
 }  // namespace lt_reduction
 
-enum class LtType { f32, f64 };
+enum class LtType { f32, f64, bf16 };
 enum class LtCompute { f32, f32_fast_tf32, f64 };
 /// The bias has an element for each row of the result, and relu is max(x, 0).
 enum class LtEpilogue { none, bias, relu, relu_bias };
@@ -44,9 +44,13 @@ struct LtMatrix {
   auto operator<=>(const LtMatrix&) const = default;
 };
 
-/// D = epilogue(op(A) op(B) + beta D), all of one type. Says nothing of where they lie.
+/// D = epilogue(op(A) op(B) + beta D). `type` is that of A and B, `result` that of D and the bias:
+/// the same, or float of bf16. (The library has a bias of D's type, whatever A and B are: "Bias
+/// vector elements are the same type as the elements of output matrix", cublasLt.h.) Says nothing
+/// of where they lie.
 struct LtProduct {
   LtType type = LtType::f32;
+  LtType result = LtType::f32;
   LtCompute compute = LtCompute::f32;
   bool a_transposed = false;
   bool b_transposed = false;

@@ -24,6 +24,18 @@ static_assert(sizeof(cublasLtMatmulAlgo_t) == sizeof(LtAlgorithm::code));
 cublasLtHandle_t handle_of(void* handle) { return static_cast<cublasLtHandle_t>(handle); }
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 
+cudaDataType_t native(LtType type) {
+  switch (type) {
+    case LtType::f32:
+      return CUDA_R_32F;
+    case LtType::f64:
+      return CUDA_R_64F;
+    case LtType::bf16:
+      return CUDA_R_16BF;
+  }
+  return CUDA_R_32F;
+}
+
 cublasComputeType_t native(LtCompute compute) {
   switch (compute) {
     case LtCompute::f32:
@@ -54,17 +66,17 @@ cublasLtEpilogue_t native(LtEpilogue epilogue) {
 class Descriptors {
  public:
   Descriptors(const LtProduct& product, const void* bias) {
-    const cudaDataType_t type = product.type == LtType::f64 ? CUDA_R_64F : CUDA_R_32F;
-    status_ = cublasLtMatmulDescInit(&operation, native(product.compute), type);
+    const cudaDataType_t of_factors = product.type == LtType::f64 ? CUDA_R_64F : CUDA_R_32F;
+    status_ = cublasLtMatmulDescInit(&operation, native(product.compute), of_factors);
     set(CUBLASLT_MATMUL_DESC_TRANSA, product.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, product.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, native(product.epilogue));
     if (product.bias_alignment != 0) {
       set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     }
-    describe(a, type, product.a);
-    describe(b, type, product.b);
-    describe(d, type, product.d);
+    describe(a, native(product.type), product.a);
+    describe(b, native(product.type), product.b);
+    describe(d, native(product.result), product.d);
   }
 
   cublasStatus_t status() const noexcept { return status_; }

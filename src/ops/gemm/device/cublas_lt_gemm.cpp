@@ -5,6 +5,7 @@
 #include "zygos/core/error.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ LtCompute compute_of(const LtGemm& gemm) {
   if (gemm.type == LtType::f64) {
     return LtCompute::f64;
   }
-  return gemm.tf32 ? LtCompute::f32_fast_tf32 : LtCompute::f32;
+  return gemm.tf32 && gemm.type == LtType::f32 ? LtCompute::f32_fast_tf32 : LtCompute::f32;
 }
 
 LtEpilogue epilogue_of_library(const LtGemm& gemm) {
@@ -67,6 +68,7 @@ void require_cuda(const CublasLtApi& api, const char* call, int code) {
 LtProduct column_major(const LtGemm& gemm) {
   LtProduct product;
   product.type = gemm.type;
+  product.result = gemm.result;
   product.compute = compute_of(gemm);
   product.a_transposed = gemm.form == LtForm::second_transposed;
   product.b_transposed = gemm.form == LtForm::first_transposed;
@@ -98,9 +100,9 @@ CublasLtGemm::Owned CublasLtGemm::new_handle() const {
   return {handle, api_.destroy};
 }
 
-CublasLtGemm::Owned CublasLtGemm::new_workspace() const {
+CublasLtGemm::Owned CublasLtGemm::new_memory(std::size_t bytes) const {
   void* memory = nullptr;
-  require_cuda(api_, "cudaMalloc", api_.allocate(memory, workspace_bytes));
+  require_cuda(api_, "cudaMalloc", api_.allocate(memory, bytes));
   return {memory, api_.free};
 }
 
@@ -125,6 +127,24 @@ LtOutcome CublasLtGemm::multiply(const LtGemm& gemm, void* stream) {
        .algorithm = choice->algorithm,
        .stream = stream});
   return LtOutcome::done;
+}
+
+bool CublasLtGemm::has_algorithm(const LtGemm& gemm) {
+  use_device();
+  return choice_of(column_major(gemm), preference_of(gemm)).has_value();
+}
+
+void* CublasLtGemm::scratch(LtScratch purpose, std::size_t bytes, void* stream) {
+  StreamMemory& own = memory_of(stream);
+  const std::lock_guard lock(own.mutex);
+  auto& parts = own.scratch[purpose];
+  auto found = parts.lower_bound(bytes);
+  if (found == parts.end()) {
+    use_device();
+    const std::size_t size = std::bit_ceil(bytes);
+    found = parts.emplace(size, new_memory(size)).first;
+  }
+  return found->second.get();
 }
 
 std::optional<CublasLtGemm::Choice> CublasLtGemm::choice_of(const LtProduct& product,
@@ -175,7 +195,7 @@ void CublasLtGemm::run(LtCall call) {
   StreamMemory& own = memory_of(call.stream);
   const std::lock_guard lock(own.mutex);
   if (!own.workspace) {
-    own.workspace = new_workspace();
+    own.workspace = new_memory(workspace_bytes);
   }
   call.workspace = own.workspace.get();
   call.workspace_bytes = workspace_bytes;

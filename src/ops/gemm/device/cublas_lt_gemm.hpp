@@ -25,12 +25,13 @@ namespace zygos::ops {
 enum class LtForm { plain, first_transposed, second_transposed };
 
 /// c (m, n) = or += a b, a^T b or a b^T, then bias (n) and relu. Row-major, rows one behind the
-/// other.
+/// other. Of bf16 sums are floats, and what is done to them comes before they are rounded.
 struct LtGemm {
   LtForm form = LtForm::plain;
-  LtType type = LtType::f32;
-  bool tf32 = false;   ///< operands that are f32 may be rounded to TF32
-  bool added = false;  ///< to what c holds
+  LtType type = LtType::f32;    ///< of a and b
+  LtType result = LtType::f32;  ///< of c and the bias: `type`, or f32 of bf16
+  bool tf32 = false;            ///< operands that are f32 may be rounded to TF32
+  bool added = false;           ///< to what c holds
   bool relu = false;
   std::uint64_t m = 0;
   std::uint64_t n = 0;
@@ -47,6 +48,9 @@ enum class LtOutcome {
   unavailable,  ///< the library has no algorithm for it, and c was not written
 };
 
+/// What a stream has memory for, beside the library's workspace.
+enum class LtScratch : std::uint8_t { weights, sums };
+
 /// The same product as the library has it.
 LtProduct column_major(const LtGemm& gemm);
 
@@ -55,7 +59,8 @@ LtProduct column_major(const LtGemm& gemm);
 /// A stream has a workspace of its own, so that no stream waits for another one and products can be
 /// captured into CUDA graphs. It is allocated by the stream's first product whose algorithm uses
 /// one, and freed with this object. Allocating is an error while a stream is captured: whoever
-/// captures a step runs it once without a capture before, on the same stream.
+/// captures a step runs it once without a capture before, on the same stream. So it is with the
+/// memory that scratch() gives.
 class CublasLtGemm {
  public:
   /// For sums of parts. Such an algorithm is worth its second pass where a result has too few
@@ -74,6 +79,17 @@ class CublasLtGemm {
   /// gone has that one's workspace.
   LtOutcome multiply(const LtGemm& gemm, void* stream);
 
+  /// Whether multiply() would not answer `unavailable`. No dimension is 0. Throws InternalError.
+  bool has_algorithm(const LtGemm& gemm);
+
+  /// At least so many bytes of device memory for a product on this stream, until the next call for
+  /// the same purpose: work in a stream is done in order. Threads that share a stream take turns
+  /// from this call to the last use. What is there is undefined. Allocated where there is
+  /// less, as a power of two; what was less is freed with this object only, as the stream, or a
+  /// captured graph, may still use it: all together is less than twice the largest. Throws
+  /// InternalError where there is no memory.
+  void* scratch(LtScratch purpose, std::size_t bytes, void* stream);
+
  private:
   using Owned = std::unique_ptr<void, std::function<int(void*)>>;
   /// `product` has the arithmetic of the algorithm.
@@ -86,11 +102,12 @@ class CublasLtGemm {
   struct StreamMemory {
     std::mutex mutex;  ///< held while a product with a workspace is put into the stream
     Owned workspace;
+    std::map<LtScratch, std::map<std::size_t, Owned>> scratch;  ///< by bytes
   };
 
   void use_device() const;
   Owned new_handle() const;
-  Owned new_workspace() const;
+  Owned new_memory(std::size_t bytes) const;
   std::optional<Choice> choice_of(const LtProduct& product, const LtPreference& preference);
   std::optional<Choice> ask(const LtProduct& product, const LtPreference& preference) const;
   StreamMemory& memory_of(void* stream);

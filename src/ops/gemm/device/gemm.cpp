@@ -9,7 +9,7 @@
 #include "ops/common/for_each_space.hpp"
 #include "ops/common/sum_over_rows.hpp"
 #include "ops/elementwise/elementwise.hpp"
-#include "ops/gemm/device/cublas_lt_gemm.hpp"
+#include "ops/gemm/device/cublas_lt_process.hpp"
 #include "ops/gemm/device/dot_gemm.hpp"
 #include "ops/gemm/device/finish.hpp"
 
@@ -19,9 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <type_traits>
-#include <utility>
 
 namespace zygos::ops {
 namespace {
@@ -34,30 +32,12 @@ constexpr std::size_t min_blas_results = 100;
 /// To be set when the test "A product keeps NaN under each activation" passes on a card with it.
 constexpr bool library_relu_keeps_nan = false;
 
-/// Null in a build for another device. One for the process, as Kokkos Kernels has one handle of
-/// cuBLAS: a kernel gets an execution instance and nothing else that could own a handle, and
-/// Kokkos keeps nothing for others in an instance. Made by the first product on the device, gone
-/// before Kokkos is.
-CublasLtGemm* cublas_lt_of_process() {
-  static std::unique_ptr<CublasLtGemm> owner = [] {
-    CublasLtApi api = cublas_lt_api();
-    std::unique_ptr<CublasLtGemm> made;
-    if (api.create) {
-      made = std::make_unique<CublasLtGemm>(std::move(api), Kokkos::device_id());
-      Kokkos::push_finalize_hook([] { owner.reset(); });
-    }
-    return made;
-  }();
-  return owner.get();
-}
-
 template <class Exec>
 LtOutcome multiply_with_cublas_lt([[maybe_unused]] const Exec& exec,
                                   [[maybe_unused]] const LtGemm& product) {
-  [[maybe_unused]] CublasLtGemm* const library = cublas_lt_of_process();
-  if constexpr (requires { exec.cuda_stream(); }) {
-    if (library != nullptr && exec.cuda_device() == Kokkos::device_id()) {
-      return library->multiply(product, exec.cuda_stream());
+  if constexpr (HasCudaStream<Exec>) {
+    if (const LtStream on = lt_stream_of(exec); on.library != nullptr) {
+      return on.library->multiply(product, on.stream);
     }
   }
   return LtOutcome::unavailable;
@@ -69,7 +49,7 @@ LtGemm described(LtForm form, MatrixView<Exec, const T> a, MatrixView<Exec, cons
                  MatrixView<Exec, T> c, Products products) {
   LtGemm product;
   product.form = form;
-  product.type = std::is_same_v<T, double> ? LtType::f64 : LtType::f32;
+  product.type = product.result = std::is_same_v<T, double> ? LtType::f64 : LtType::f32;
   product.tf32 = products == Products::tf32;
   product.m = c.extent(0);
   product.n = c.extent(1);

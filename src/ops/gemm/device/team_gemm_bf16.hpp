@@ -89,6 +89,16 @@ std::int64_t extent_of(const View& view, std::size_t axis) {
 
 }  // namespace detail
 
+/// sums = or += those of the columns of b, unless it is empty.
+template <class Exec>
+void bf16_column_sums(const Exec& exec, MatrixView<Exec, const bf16> b,
+                      VectorView<Exec, float> sums, bool added) {
+  if (sums.size() != 0) {
+    sum_over_rows_by_teams("zygos::ops::column_sums", exec,
+                           RowSums<bf16>{b.extent(0), sums.size(), b.data(), sums.data(), added});
+  }
+}
+
 template <class Exec, TiledBy by = tiled_by<bf16, Exec>>
 void team_bf16_gemm(const Exec& exec, MatrixView<Exec, const bf16> a,
                     MatrixView<Exec, const float> b, MatrixView<Exec, bf16> c,
@@ -123,10 +133,7 @@ void team_bf16_gemm_tn(const Exec& exec, MatrixView<Exec, const bf16> a,
                                             {b.data(), columns, 1},
                                             c.data(),
                                             added});
-  if (sums.size() != 0) {
-    sum_over_rows_by_teams("zygos::ops::column_sums", exec,
-                           RowSums<bf16>{a.extent(0), sums.size(), b.data(), sums.data(), added});
-  }
+  bf16_column_sums(exec, b, sums, added);
 }
 
 template <class Exec, TiledBy by = tiled_by<bf16, Exec>>
