@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 
-// Two stops take up to 90 steps of the 360: a checkpoint an epoch, and never more than three to
-// wait for.
-const std::string epochs = "train.epochs=24";
+// Two stops take up to 60 steps of the 240: a checkpoint an epoch, and never more than two to wait
+// for.
+const std::string epochs = "train.epochs=16";
 // Measuring lanes takes longer than these runs.
 const std::string unmeasured = "--unmeasured";
 const std::vector<std::string> long_run{epochs, "checkpoint.every=15 steps"};
@@ -78,7 +78,7 @@ void stop_twice_and_go_on(const std::string& policy, const std::vector<std::stri
   const Scratch scratch;
   write_tiny_deck(scratch.path());
   std::mt19937 random(Catch::getSeed());
-  std::uniform_int_distribution<int> checkpoints(1, 3);
+  std::uniform_int_distribution<int> checkpoints(1, 2);
   std::uniform_int_distribution<int> microseconds(0, 5000);
   fs::path newest;
   // A killed run has what its last checkpoint has; one that is told to end saves whole steps.
@@ -103,7 +103,7 @@ void stop_twice_and_go_on(const std::string& policy, const std::vector<std::stri
 
   const nlohmann::json resumed = train_to_the_end(scratch.path(), words_of(policy, more));
 
-  CHECK(resumed["steps"] == 24 * 15);
+  CHECK(resumed["steps"] == 16 * 15);
   std::vector<std::string> words{epochs, "policy=" + fixed(policy, resumed["decisions"]),
                                  "--run-dir", "undisturbed"};
   words.insert(words.end(), more.begin(), more.end());
@@ -127,7 +127,7 @@ TEST_CASE("a run stopped anywhere goes on with the learning rate of its step") {
   const auto policy = GENERATE(as<std::string>{}, "{type: data_parallel}",
                                "{type: pipedream, micro_batches: 4, average: 7 steps}");
   const auto schedule =
-      GENERATE(as<std::string>{}, "{type: cosine, length: 24 epochs, warm_up: 70 steps}",
+      GENERATE(as<std::string>{}, "{type: cosine, length: 16 epochs, warm_up: 70 steps}",
                "{type: step, every: 55 steps, factor: 0.8}");
   stop_twice_and_go_on(policy, {unmeasured, "optimizer.schedule=" + schedule});
 }

@@ -42,6 +42,15 @@ inline std::vector<int> lane_counts() {
 #endif
 }
 
+/// Sizes of batches: whole ones of 40, and rests. ThreadSanitizer has one of them, as what lanes do
+/// side by side is the same for all.
+inline std::vector<std::size_t> batch_sizes(std::vector<std::size_t> sizes) {
+#ifdef __SANITIZE_THREAD__
+  sizes.resize(1);
+#endif
+  return sizes;
+}
+
 /// A policy with options, for models that are cut where `CutModel` says.
 struct PolicyCase {
   std::string name;

@@ -142,7 +142,7 @@ TEST_CASE("No policy divides a batch within a group that has common statistics",
 TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",
           "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : {40U, 27U, 3U}) {
+    for (const std::size_t samples : test::batch_sizes({27, 40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 0, samples);
       for (const PolicyCase& one : synchronous_policies(model)) {
         CAPTURE(model.name, one.name, samples);
@@ -181,7 +181,7 @@ TEST_CASE("All who hold a stage have the same bits of its weights after every st
 
 TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : {40U, 27U, 3U}) {
+    for (const std::size_t samples : test::batch_sizes({27, 40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 5, samples);
       for (const PolicyCase& one : synchronous_policies(model, true)) {
         CAPTURE(model.name, one.name, samples);
@@ -196,7 +196,7 @@ TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[tra
 TEST_CASE("Steps of every synchronous policy are clipped by the same norm to 1e-12",
           "[train][policies][clip]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : {40U, 3U}) {
+    for (const std::size_t samples : test::batch_sizes({40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 0, samples, clipping_sgd());
       CHECK(difference(whole.weights, three_steps(model, policies::single({}), 1, 0, samples,
                                                   nn::sgd({.learning_rate = 0.5, .momentum = 0.9}))
@@ -213,7 +213,7 @@ TEST_CASE("Steps of every synchronous policy are clipped by the same norm to 1e-
 TEST_CASE("In strict mode no policy changes a bit of weights that are clipped",
           "[train][policies][clip]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : {40U, 3U}) {
+    for (const std::size_t samples : test::batch_sizes({40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 5, samples, clipping_sgd());
       for (const PolicyCase& one : synchronous_policies(model, true)) {
         CAPTURE(model.name, one.name, samples);
