@@ -84,6 +84,9 @@ struct Context {
   std::uint32_t layer = 0;  ///< index in the graph: the RNG stream
   Tensor sample_ids;        ///< (N) u32 in lane memory, the samples' ids in the data set
   bool tf32 = false;        ///< products of f32 may round operands to TF32 where the device has it
+  /// In the lane's memory: the step that random numbers are of when a kernel runs, in place of
+  /// `step`, so that a pass can be recorded once and launched again. Null: `step` says.
+  const std::uint64_t* step_on_lane = nullptr;
 };
 
 /// Tensors of a forward pass; all first dimensions are N, the samples of this call.

@@ -5,6 +5,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/nn/layer.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,14 @@ struct UpdateArgs {
   std::uint64_t step = 0;    ///< 1 for the first update
   double rate_factor = 1.0;  ///< of the learning rate: what a schedule says
   bool compressed = false;   ///< the gradient is what compress() made of it
+  /// (update_scalars) f64 in the lane's memory, which hold what Optimizer::scalars_at() gives for
+  /// the step when the kernel runs; empty: the kernel takes them from `step` and `rate_factor`.
+  Tensor scalars{};
 };
+
+/// Numbers of an update that change from step to step.
+inline constexpr std::size_t update_scalars = 4;
+using UpdateScalars = std::array<double, update_scalars>;
 
 /// What replicas exchange, before it is encoded. All tensors are (P).
 struct CompressArgs {
@@ -70,6 +78,15 @@ class Optimizer {
     throw InternalError("optimizer '" + std::string(type()) + "' has no compressed form");
   }
   virtual Cost cost(std::int64_t parameters, DType dtype) const = 0;
+  /// Whether update() reads UpdateArgs::scalars, so that it can be recorded once and launched again
+  /// in every step.
+  virtual bool reads_scalars() const { return false; }
+  /// Of an update: what update() would take from `step` (1 for the first) and `rate_factor`. Unused
+  /// ones are 0. Only of optimizers with reads_scalars().
+  virtual UpdateScalars scalars_at(std::uint64_t step, double rate_factor) const {
+    static_cast<void>(step), static_cast<void>(rate_factor);
+    throw InternalError("optimizer '" + std::string(type()) + "' reads no scalars from memory");
+  }
   virtual void update(const lane::Execution& execution, const UpdateArgs& args) const = 0;
 };
 
