@@ -9,8 +9,8 @@ LOG: what a build printed with NVCC_APPEND_FLAGS="-Xptxas -v" (./bootstrap keeps
 logs). LIBRARY: what it built, libzygos_ops.a; divisions are counted in its machine code (device_code.py),
 those in inner loops once more: loops within the one over a kernel's elements or teams. Instances of one
 kernel (element types, tiles) are one row, with the largest figures. Ends with 1 for a kernel of ours that
-perf/device_kernels.md does not list, for one that spills registers, and for one with more registers, stack,
-shared memory or divisions than listed there. --write makes that table from log and library.
+perf/device_kernels.md does not list, for one that spills registers, for one whose functor Kokkos copies to
+constant memory before each launch, and for one with more registers, stack, shared memory or divisions than listed there. --write makes that table from log and library.
 
 Scratch memory of teams is given at launch; that it fits is asserted where the kernels are
 (max_team_scratch in src/ops/common/launch.hpp).
@@ -31,6 +31,8 @@ PROPERTIES = re.compile(r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) byte
 USED = re.compile(r"Used (?P<registers>\d+) registers(?:.*?(?P<shared>\d+) bytes smem)?")
 # The first name of ours in a demangled one: a functor, or the function that a lambda stands in.
 OURS = re.compile(r"\bzygos::((?:\w+::|\(anonymous namespace\)::)*)(\w+)")
+# Kokkos' global functions for functors that are not the kernel's argument.
+COPIED = re.compile(r"cuda_parallel_launch_(?:constant|global)_memory<")
 # Registers that another version of the compiler may take more.
 SLACK = 16
 HEAD = ["kernel", "instances", "registers", "stack, B", "static shared, B", "64-bit divisions", "in inner loops"]
@@ -85,6 +87,12 @@ def rows_of(text):
     return dict(sorted(rows.items())), arch
 
 
+def copied(text):
+    """Names of kernels whose functor is copied before each launch."""
+    names = demangled([entry["name"] for entry in map(ENTRY.search, text.splitlines()) if entry])
+    return {short(name) for name in names if COPIED.search(name) and short(name)}
+
+
 def with_divisions(rows, counts):
     """`counts`: of device_code.divisions(). Ends the script for a row that it has no kernel of."""
     most = {}
@@ -117,7 +125,9 @@ def listed(text):
     return found
 
 
-def faults_of(rows, known):
+def faults_of(rows, known, copies):
+    for name in sorted(copies):
+        yield f"{name}: Kokkos copies its functor before each launch, which no CUDA graph can have; launch it with functor_as_argument(policy)"
     for name, row in rows.items():
         if row.spills > 0:
             yield f"{name}: {row.spills} bytes of spilled registers; allowed are none: sum less at a time, or launch fewer threads"
@@ -137,7 +147,8 @@ def main():
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    rows, arch = rows_of(given.log.read_text(errors="replace"))
+    log = given.log.read_text(errors="replace")
+    rows, arch = rows_of(log)
     if not rows:
         sys.exit(f"{given.log}: found no kernel; build with NVCC_APPEND_FLAGS='-Xptxas -v', from scratch")
     try:
@@ -146,7 +157,7 @@ def main():
         sys.exit(f"{given.library}: {error}")
     if given.write:
         LISTED.write_text(table(rows, arch))
-    faults = list(faults_of(rows, listed(LISTED.read_text()) if LISTED.exists() else {}))
+    faults = list(faults_of(rows, listed(LISTED.read_text()) if LISTED.exists() else {}, copied(log)))
     print("\n".join(faults) if faults else f"{len(rows)} kernels, {sum(row.instances for row in rows.values())} instances, as listed")
     sys.exit(1 if faults else 0)
 

@@ -98,9 +98,9 @@ class CountsDivisions(unittest.TestCase):
 class ComparesWithTheTable(unittest.TestCase):
     row = device_kernels.Row(instances=2, registers=40, stack=0, shared=0, spills=0, divisions=3, inner_divisions=1)
 
-    def faults(self, **changes):
+    def faults(self, copies=(), **changes):
         known = device_kernels.listed(device_kernels.table({"ops::k": self.row}, "sm_90"))
-        return list(device_kernels.faults_of({"ops::k": self.row._replace(**changes)}, known))
+        return list(device_kernels.faults_of({"ops::k": self.row._replace(**changes)}, known, copies))
 
     def test_what_the_table_lists_is_no_fault(self):
         self.assertEqual(self.faults(), [])
@@ -109,6 +109,13 @@ class ComparesWithTheTable(unittest.TestCase):
     def test_more_divisions_or_more_in_inner_loops_are_a_fault(self):
         self.assertRegex(self.faults(divisions=4)[0], "^ops::k: 4 divisions of 64-bit integers, 1 of them in inner loops; listed are 3 and 1")
         self.assertRegex(self.faults(inner_divisions=2)[0], "3 divisions of 64-bit integers, 2 of them")
+
+    def test_a_functor_that_is_copied_before_each_launch_is_a_fault(self):
+        names = {way: f"_ZN6Kokkos4Impl32cuda_parallel_launch_{way}_memoryIN5zygos3ops{len(way)}{way}EEEvv" for way in ("constant", "local")}
+        names = {way: name.replace("32cuda", f"{len(f'cuda_parallel_launch_{way}_memory')}cuda") for way, name in names.items()}
+        log = "\n".join(f"ptxas info    : Compiling entry function '{name}' for 'sm_90'" for name in names.values())
+        self.assertEqual(device_kernels.copied(log), {"ops::constant"})
+        self.assertRegex(self.faults(copies={"ops::k"})[0], "^ops::k: Kokkos copies its functor")
 
     def test_divisions_join_the_rows_of_the_log(self):
         name = "_ZN5zygos3ops4fillEv"

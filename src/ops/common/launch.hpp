@@ -33,6 +33,16 @@ constexpr int threads_of_team(std::size_t threads) {
 /// every NVIDIA GPU).
 inline constexpr std::size_t max_team_scratch = std::size_t{48} << 10U;
 
+/// The policy, with its kernel's functor as the kernel's argument. Of a functor that is not small
+/// (512 bytes) Kokkos makes a copy in constant memory first: launches then wait on the host until
+/// the last such kernel has begun to run, whatever its stream, and can't be captured into a CUDA
+/// graph. For functors of less than 4 KiB, CUDA's limit for arguments.
+template <class Policy>
+auto functor_as_argument(const Policy& policy) {
+  return Kokkos::Experimental::require(policy,
+                                       Kokkos::Experimental::WorkItemProperty::HintLightWeight);
+}
+
 /// A device's ranges of elements: Kokkos counts them in 32 bits on some devices unless told
 /// otherwise.
 template <class Exec>

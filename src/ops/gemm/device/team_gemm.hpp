@@ -94,7 +94,7 @@ void launch_tiles(const char* label, const Exec& exec, const Product& product) {
   typename Kernel::Policy policy(exec, static_cast<int>(kernel.grid.count),
                                  static_cast<int>(Kernel::threads));
   policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
-  Kokkos::parallel_for(label, policy, kernel);
+  Kokkos::parallel_for(label, functor_as_argument(policy), kernel);
 }
 
 /// `down`, `across`: elements of the result that a thread sums in each direction.

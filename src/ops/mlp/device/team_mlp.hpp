@@ -121,7 +121,7 @@ void team_mlp(const Exec& exec, std::span<const MlpLayer<Exec, T>> layers,
   const Kernel kernel(layers, x, y);
   typename Kernel::Policy policy(exec, static_cast<int>(teams), Kernel::team_size);
   policy.set_scratch_size(0, Kokkos::PerTeam(2 * Kernel::Features::shmem_size(kernel.width)));
-  Kokkos::parallel_for("zygos::ops::mlp", policy, kernel);
+  Kokkos::parallel_for("zygos::ops::mlp", functor_as_argument(policy), kernel);
 }
 
 }  // namespace zygos::ops
