@@ -28,14 +28,18 @@ class Adagrad final : public Optimizer {
     return update_cost(parameters, dtype, 5.0, 7.0, uses_decay());
   }
 
+  bool reads_scalars() const override { return true; }
+  /// The rate.
+  UpdateScalars scalars_at(std::uint64_t, double rate_factor) const override {
+    return {options_.learning_rate * rate_factor};
+  }
+
   void update(const lane::Execution& execution, const UpdateArgs& args) const override {
     lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::adagrad(
-          exec,
-          {options_.learning_rate * args.rate_factor, options_.epsilon, options_.weight_decay},
-          buffers_of<Exec, T>(args));
+      ops::adagrad(exec, {scalars_of(*this, args)[0], options_.epsilon, options_.weight_decay},
+                   buffers_of<Exec, T>(args));
     });
   }
 

@@ -36,12 +36,22 @@ class Adam final : public Optimizer {
     return update_cost(parameters, dtype, 7.0, 14.0, uses_decay());
   }
 
+  bool reads_scalars() const override { return true; }
+  /// Step size, factor of the root, and what a decoupled decay multiplies weights by.
+  UpdateScalars scalars_at(std::uint64_t step, double rate_factor) const override {
+    ZYGOS_REQUIRE(step > 0, "the first update is step 1");
+    const auto t = static_cast<double>(step);
+    const double rate = options_.learning_rate * rate_factor;
+    return {rate / (1.0 - std::pow(options_.beta1, t)),
+            1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t)),
+            options_.decoupled ? rate * options_.weight_decay : 0.0};
+  }
+
   void update(const lane::Execution& execution, const UpdateArgs& args) const override {
-    ZYGOS_REQUIRE(args.step > 0, "the first update is step 1");
     lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::adam(exec, scalars_at(args), decay(), buffers_of<Exec, T>(args));
+      ops::adam(exec, kernel_scalars(args), decay(), buffers_of<Exec, T>(args));
     });
   }
 
@@ -53,15 +63,14 @@ class Adam final : public Optimizer {
     return options_.decoupled ? ops::Decay::decoupled : ops::Decay::added;
   }
 
-  ops::AdamScalars scalars_at(const UpdateArgs& args) const {
-    const auto t = static_cast<double>(args.step);
-    const double rate = options_.learning_rate * args.rate_factor;
-    return {.step_size = rate / (1.0 - std::pow(options_.beta1, t)),
+  ops::AdamScalars kernel_scalars(const UpdateArgs& args) const {
+    const UpdateScalars of_step = scalars_of(*this, args);
+    return {.step_size = of_step[0],
             .beta1 = options_.beta1,
             .beta2 = options_.beta2,
-            .root_factor = 1.0 / std::sqrt(1.0 - std::pow(options_.beta2, t)),
+            .root_factor = of_step[1],
             .epsilon = options_.epsilon,
-            .decay = options_.decoupled ? rate * options_.weight_decay : options_.weight_decay};
+            .decay = options_.decoupled ? of_step[2] : options_.weight_decay};
   }
 
   AdamOptions options_;

@@ -4,6 +4,7 @@
 
 #include "ops/update/update.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/nn/optimizer.hpp"
 #include "zygos/tensor/views.hpp"
 
@@ -12,6 +13,8 @@ namespace zygos::nn {
 /// An update's tensors as the kernels take them.
 template <class Exec, class T>
 ops::UpdateBuffers<Exec, T> buffers_of(const UpdateArgs& args) {
+  ZYGOS_REQUIRE(!args.scalars || args.scalars.shape() == Shape{update_scalars},
+                "an update reads update_scalars numbers from memory");
   ops::UpdateBuffers<Exec, T> buffers;
   buffers.weights = vector_view<Exec, T>(args.weights);
   buffers.gradient = vector_view<Exec, const T>(args.gradient);
@@ -30,9 +33,15 @@ ops::UpdateBuffers<Exec, T> buffers_of(const UpdateArgs& args) {
   }
   buffers.previous.again = args.again;
   buffers.factor = vector_view<Exec, const double>(args.gradient_factor);
+  buffers.scalars = vector_view<Exec, const double>(args.scalars);
   buffers.bad = vector_view<Exec, std::int32_t>(args.bad);
   buffers.mask = vector_view<Exec, const std::uint8_t>(args.decay_mask);
   return buffers;
+}
+
+/// What the call gives by value: all zeros where kernels read UpdateArgs::scalars instead.
+inline UpdateScalars scalars_of(const Optimizer& optimizer, const UpdateArgs& args) {
+  return args.scalars ? UpdateScalars{} : optimizer.scalars_at(args.step, args.rate_factor);
 }
 
 /// Elementwise work: `streams` reads and writes of (P), `operations` per parameter.

@@ -31,6 +31,11 @@ class Clipped final : public Optimizer {
     return {base.flops + 2.0 * count, base.bytes + count * static_cast<double>(size_of(dtype))};
   }
 
+  bool reads_scalars() const override { return base_->reads_scalars(); }
+  UpdateScalars scalars_at(std::uint64_t step, double rate_factor) const override {
+    return base_->scalars_at(step, rate_factor);
+  }
+
   void update(const lane::Execution& execution, const UpdateArgs& args) const override {
     // One that can be made again goes before, as if the factor were 1.
     ZYGOS_REQUIRE(args.gradient_factor || (args.previous_weights && !args.again),

@@ -34,14 +34,18 @@ class Sgd final : public Optimizer {
     return update_cost(parameters, dtype, streams, 6.0, uses_decay());
   }
 
+  bool reads_scalars() const override { return true; }
+  /// The rate.
+  UpdateScalars scalars_at(std::uint64_t, double rate_factor) const override {
+    return {options_.learning_rate * rate_factor};
+  }
+
   void update(const lane::Execution& execution, const UpdateArgs& args) const override {
     lane::dispatch(execution, args.weights.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      ops::sgd(
-          exec,
-          {options_.learning_rate * args.rate_factor, options_.momentum, options_.weight_decay},
-          buffers_of<Exec, T>(args));
+      ops::sgd(exec, {scalars_of(*this, args)[0], options_.momentum, options_.weight_decay},
+               buffers_of<Exec, T>(args));
     });
   }
 

@@ -4,6 +4,7 @@
 
 #include "ops/common/for_each_space.hpp"
 #include "ops/common/launch.hpp"
+#include "ops/update/update_elements.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -43,124 +44,6 @@ DeviceGradient<T> gradient_of(const UpdateBuffers<Exec, T>& buffers) {
 }
 template <class Exec, class T>
 using GradientOf = decltype(gradient_of(std::declval<const UpdateBuffers<Exec, T>&>()));
-
-/// The gradient with decay added to it, where there is any and the mask says so.
-template <bool with_decay, class T>
-KOKKOS_INLINE_FUNCTION T decayed(const T gradient, const T decay, const std::uint8_t* mask,
-                                 const T* w, const std::size_t i) {
-  if constexpr (with_decay) {
-    return gradient + (mask[i] != 0 ? decay : T(0)) * w[i];
-  } else {
-    return gradient;
-  }
-}
-
-/// A state that fades away ends at zero. Rounding would keep it at some of the smallest subnormal
-/// elements for ever (of 4 of them, 0.9 times as many are 4), and processors take a hundred times
-/// as long for those: a perceptron whose units become inactive took three times as long a step.
-template <class T>
-KOKKOS_INLINE_FUNCTION T faded(const T state) {
-  return Kokkos::abs(state) < Kokkos::Experimental::norm_min_v<T> ? T(0) : state;
-}
-
-/// Functors and not lambdas: CUDA forbids an extended lambda to capture first inside `if
-/// constexpr`.
-template <bool with_momentum, bool with_decay, class T, class Gradient>
-struct SgdElement {
-  T rate;
-  T momentum;
-  T decay;
-  T* w;
-  T* v;
-  Gradient gradient;
-  const std::uint8_t* mask;
-
-  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
-    if constexpr (with_momentum) {
-      g = faded(g + momentum * v[i]);
-      v[i] = g;
-    }
-    w[i] -= rate * g;
-  }
-};
-
-template <Decay kind, class T, class Gradient>
-struct AdamElement {
-  T step_size;
-  T beta1;
-  T beta2;
-  T rest1;
-  T rest2;
-  T root_factor;
-  T epsilon;
-  T decay;
-  T* w;
-  T* m;
-  T* v;
-  Gradient gradient;
-  const std::uint8_t* mask;
-
-  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    T g = gradient[i];
-    T weight = w[i];
-    if constexpr (kind == Decay::added) {
-      g += (mask[i] != 0 ? decay : T(0)) * weight;
-    } else if constexpr (kind == Decay::decoupled) {
-      weight -= (mask[i] != 0 ? decay : T(0)) * weight;
-    }
-    const T first = faded(beta1 * m[i] + rest1 * g);
-    const T second = faded(beta2 * v[i] + rest2 * (g * g));
-    m[i] = first;
-    v[i] = second;
-    w[i] = weight - step_size * (first / (Kokkos::sqrt(second) * root_factor + epsilon));
-  }
-};
-
-template <bool with_decay, class T, class Gradient>
-struct AdagradElement {
-  T rate;
-  T epsilon;
-  T decay;
-  T* w;
-  T* s;
-  Gradient gradient;
-  const std::uint8_t* mask;
-
-  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    const T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
-    const T sum = s[i] + g * g;
-    s[i] = sum;
-    w[i] -= rate * (g / (Kokkos::sqrt(sum) + epsilon));
-  }
-};
-
-template <bool with_momentum, bool with_decay, class T, class Gradient>
-struct RmspropElement {
-  T rate;
-  T alpha;
-  T rest;
-  T epsilon;
-  T momentum;
-  T decay;
-  T* w;
-  T* s;
-  T* v;
-  Gradient gradient;
-  const std::uint8_t* mask;
-
-  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
-    const T g = decayed<with_decay>(gradient[i], decay, mask, w, i);
-    const T square = faded(alpha * s[i] + rest * (g * g));
-    s[i] = square;
-    T step = g / (Kokkos::sqrt(square) + epsilon);
-    if constexpr (with_momentum) {
-      step = faded(step + momentum * v[i]);
-      v[i] = step;
-    }
-    w[i] -= rate * step;
-  }
-};
 
 /// Weights and states lie in the cache of the thread that updated them last, and fetching a few
 /// from another one takes longer than updating them.
@@ -281,7 +164,10 @@ void update_chunk(const HostUpdate<T, Element>& update, std::size_t begin, std::
 
 template <HostSpace Exec, class T, class Element>
 void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
-                     const Element& element) {
+                     Element element) {
+  if (buffers.scalars.size() != 0) {
+    element.read(buffers.scalars.data());
+  }
   const std::size_t weights = buffers.weights.size();
   const HostUpdate<T, Element> update{element, preserved_of(buffers), buffers.gradient.data(),
                                       buffers.bad.data()};
@@ -299,6 +185,7 @@ void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Ex
 template <class T, class Element>
 struct CheckedElement {
   Element element;
+  const double* scalars;  ///< null: the element has them
   Preserved<T> preserved;
   const T* gradient;
   std::int32_t* bad;  ///< null: nobody asks
@@ -308,7 +195,11 @@ struct CheckedElement {
     if (bad != nullptr && is_bad(gradient[i])) {
       Kokkos::atomic_store(bad, 1);
     } else {
-      element(i);
+      Element current = element;
+      if (scalars != nullptr) {
+        current.read(scalars);
+      }
+      current(i);
     }
   }
 };
@@ -316,16 +207,17 @@ struct CheckedElement {
 template <DeviceSpace Exec, class T, class Element>
 void for_each_weight(const char* label, const Exec& exec, const UpdateBuffers<Exec, T>& buffers,
                      const Element& element) {
-  for_each_element(label, exec, buffers.weights.size(), update_chunk_size,
-                   CheckedElement<T, Element>{element, preserved_of(buffers),
-                                              buffers.gradient.data(), buffers.bad.data()});
+  for_each_element(
+      label, exec, buffers.weights.size(), update_chunk_size,
+      CheckedElement<T, Element>{element, buffers.scalars.data(), preserved_of(buffers),
+                                 buffers.gradient.data(), buffers.bad.data()});
 }
 
 template <bool with_momentum, bool with_decay, class Exec, class T>
 void launch_sgd(const Exec& exec, const SgdScalars& scalars,
                 const UpdateBuffers<Exec, T>& buffers) {
   for_each_weight("zygos::ops::sgd", exec, buffers,
-                  SgdElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
+                  update::SgdElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
                       static_cast<T>(scalars.rate), static_cast<T>(scalars.momentum),
                       static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
                       gradient_of(buffers), buffers.mask.data()});
@@ -336,7 +228,7 @@ void launch_adam(const Exec& exec, const AdamScalars& scalars,
                  const UpdateBuffers<Exec, T>& buffers) {
   for_each_weight(
       "zygos::ops::adam", exec, buffers,
-      AdamElement<kind, T, GradientOf<Exec, T>>{
+      update::AdamElement<kind, T, GradientOf<Exec, T>>{
           static_cast<T>(scalars.step_size), static_cast<T>(scalars.beta1),
           static_cast<T>(scalars.beta2), static_cast<T>(1.0 - scalars.beta1),
           static_cast<T>(1.0 - scalars.beta2), static_cast<T>(scalars.root_factor),
@@ -348,7 +240,7 @@ template <bool with_decay, class Exec, class T>
 void launch_adagrad(const Exec& exec, const AdagradScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
   for_each_weight("zygos::ops::adagrad", exec, buffers,
-                  AdagradElement<with_decay, T, GradientOf<Exec, T>>{
+                  update::AdagradElement<with_decay, T, GradientOf<Exec, T>>{
                       static_cast<T>(scalars.rate), static_cast<T>(scalars.epsilon),
                       static_cast<T>(scalars.decay), buffers.weights.data(), buffers.first.data(),
                       gradient_of(buffers), buffers.mask.data()});
@@ -359,7 +251,7 @@ void launch_rmsprop(const Exec& exec, const RmspropScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
   for_each_weight(
       "zygos::ops::rmsprop", exec, buffers,
-      RmspropElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
+      update::RmspropElement<with_momentum, with_decay, T, GradientOf<Exec, T>>{
           static_cast<T>(scalars.rate), static_cast<T>(scalars.alpha),
           static_cast<T>(1.0 - scalars.alpha), static_cast<T>(scalars.epsilon),
           static_cast<T>(scalars.momentum), static_cast<T>(scalars.decay), buffers.weights.data(),

@@ -64,6 +64,9 @@ struct UpdateBuffers {
   VectorView<Exec, T> second;  ///< adam: second moment; rmsprop: velocity, empty without momentum
   VectorView<Exec, const std::uint8_t> mask;
   VectorView<Exec, const double> factor{};  ///< (1), of the gradient; empty: 1
+  /// (3) or more, read when the kernel runs in place of what changes from step to step: the rate,
+  /// or of adam step_size, root_factor and a decoupled decay. Empty: those that the call has.
+  VectorView<Exec, const double> scalars{};
   /// (1): becomes 1 if an element of the gradient is not finite; weight and states of such an
   /// element stay. Empty: nobody asks, and they do not.
   VectorView<Exec, std::int32_t> bad{};
