@@ -73,7 +73,15 @@ class LayerRun {
     sample_ids = Tensor(ids_.data(), DType::u32, Shape{batch});
   }
 
-  nn::Context context() const { return {execution_, mode, seed, step, layer_index, sample_ids}; }
+  nn::Context context() const {
+    return {.execution = execution_,
+            .mode = mode,
+            .seed = seed,
+            .step = step,
+            .layer = layer_index,
+            .sample_ids = sample_ids,
+            .step_on_lane = step_on_lane};
+  }
   void forward() const {
     layer_->forward(context(), {inputs, parameters, workspace_, output, constants_});
   }
@@ -93,6 +101,7 @@ class LayerRun {
   nn::Mode mode = nn::Mode::train;
   std::uint64_t seed = 3;
   std::uint64_t step = 5;
+  const std::uint64_t* step_on_lane = nullptr;
   std::uint32_t layer_index = 1;
   bool accumulates = false;
   std::int64_t global_batch = 1;

@@ -105,7 +105,8 @@ class Add final : public Layer {
   }
 
   ops::DropoutMask mask_of(const Context& context) const {
-    return ops::dropout_mask(context.seed, context.step, context.layer, options_.dropout);
+    return ops::dropout_mask(context.seed, context.step, context.layer, options_.dropout,
+                             context.step_on_lane);
   }
 
   double drawing(double elements) const {

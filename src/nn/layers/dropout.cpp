@@ -82,7 +82,8 @@ class Dropout final : public Layer {
         ops::copy(exec, vector_view<Exec, const T>(from), vector_view<Exec, T>(to));
         return;
       }
-      ops::DropoutMask mask = ops::dropout_mask(context.seed, context.step, context.layer, rate_);
+      ops::DropoutMask mask =
+          ops::dropout_mask(context.seed, context.step, context.layer, rate_, context.step_on_lane);
       mask.features = features_;
       ops::apply_dropout(exec, mask, vector_view<Exec, const std::uint32_t>(context.sample_ids),
                          matrix_view<Exec, const T>(from), matrix_view<Exec, T>(to));

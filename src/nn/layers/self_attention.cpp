@@ -182,7 +182,8 @@ class SelfAttention final : public Layer {
     if (options_.dropout == 0.0 || context.mode == Mode::evaluate) {
       return {};
     }
-    return {ops::dropout_mask(context.seed, context.step, context.layer, options_.dropout),
+    return {ops::dropout_mask(context.seed, context.step, context.layer, options_.dropout,
+                              context.step_on_lane),
             vector_view<Exec, const std::uint32_t>(context.sample_ids)};
   }
 

@@ -106,7 +106,7 @@ struct Problem {
         (head.head * shape.positions + query) * blocks_of_row + first / 4);
     const auto factor = static_cast<Wide<T>>(dropout.factor);
     std::uint32_t words[block];
-    draw_words<block / 4>(dropout.key, head.id, begin, words);
+    draw_words<block / 4>(key_of(dropout), head.id, begin, words);
     for (std::size_t i = 0; i < block; ++i) {
       kept[i] = words[i] < dropout.threshold ? Wide<T>(0) : factor;
     }
@@ -117,7 +117,7 @@ template <class Exec, class T>
 Problem<T> problem_of(const AttentionShape& shape, const AttentionDropout<Exec>& dropout,
                       const MatrixView<Exec, const T>& qkv) {
   return {shape, static_cast<Wide<T>>(1.0 / std::sqrt(static_cast<double>(shape.width))),
-          dropout.mask, dropout.sample_ids.data(), qkv.data()};
+          launched<Exec>(dropout.mask), dropout.sample_ids.data(), qkv.data()};
 }
 
 /// Elements side by side that a loop over a row keeps, so that operations need not wait for each

@@ -9,27 +9,16 @@
 namespace zygos::ops {
 namespace {
 
-constexpr std::uint64_t split_mix(std::uint64_t state) {
-  state += 0x9E3779B97F4A7C15u;
-  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
-  state = (state ^ (state >> 27)) * 0x94D049BB133111EBu;
-  return state ^ (state >> 31);
-}
-static_assert(split_mix(0) == 0xE220A8397B1DCDAFu, "first value of the published generator");
-
 /// One work item draws `together` blocks: four features of one run of a sample each, of which the
 /// first block may begin before the run. Several side by side are what a host lane's vectors want.
 /// What is left of a feature is stored, or `adds` to residual.
 template <std::size_t together, bool adds, class T>
 struct DropoutBlocks {
-  RngKey key;
-  std::uint32_t threshold;
+  DropoutMask mask;
   Wide<T> factor;
   const std::uint32_t* sample_ids;
   std::size_t runs;     ///< per sample
   std::size_t columns;  ///< per run
-  std::size_t first;    ///< feature of the first run
-  std::size_t stride;   ///< features from one run to the next
   std::size_t items;    ///< per run
   const T* x;
   const T* residual;
@@ -42,12 +31,13 @@ struct DropoutBlocks {
     const IndexDivisor::Parts of_sample = by_runs.divide(place.quotient);
     const auto run = static_cast<std::size_t>(place.quotient);
     const auto sample = static_cast<std::size_t>(of_sample.quotient);
-    const std::size_t feature = first + static_cast<std::size_t>(of_sample.rest) * stride;
+    const std::size_t feature =
+        mask.features.first + static_cast<std::size_t>(of_sample.rest) * mask.features.stride;
     const std::size_t lead = feature % 4;  // words of the first block that are before the run
     const std::size_t block = static_cast<std::size_t>(place.rest) * together;
     std::uint32_t words[4 * together];
-    draw_words<together>(key, sample_ids[sample], static_cast<std::uint32_t>(feature / 4 + block),
-                         words);
+    draw_words<together>(key_of(mask), sample_ids[sample],
+                         static_cast<std::uint32_t>(feature / 4 + block), words);
     const std::size_t from = block == 0 ? lead : 0;
     // The last block of a run that begins with one may have nothing to do.
     const std::size_t end = columns + lead > block * 4 ? columns + lead - block * 4 : 0;
@@ -55,7 +45,7 @@ struct DropoutBlocks {
     const std::size_t begin = run * columns + block * 4 - lead;
     for (std::size_t j = from; j < to; ++j) {
       const Wide<T> kept = x[begin + j] * factor;
-      const Wide<T> dropped = words[j] < threshold ? Wide<T>(0) : kept;
+      const Wide<T> dropped = words[j] < mask.threshold ? Wide<T>(0) : kept;
       if constexpr (adds) {
         y[begin + j] = static_cast<T>(dropped + residual[begin + j]);
       } else {
@@ -76,14 +66,11 @@ void launch(const char* label, const Exec& exec, const DropoutMask& mask,
   // A run that begins within a block has up to three words before it.
   const std::size_t lead = features.first % 4 == 0 && features.stride % 4 == 0 ? 0 : 3;
   const std::size_t items = (columns + lead + 4 * together - 1) / (4 * together);
-  const DropoutBlocks<together, adds, T> body{mask.key,
-                                              mask.threshold,
+  const DropoutBlocks<together, adds, T> body{launched<Exec>(mask),
                                               static_cast<Wide<T>>(mask.factor),
                                               sample_ids.data(),
                                               runs,
                                               columns,
-                                              features.first,
-                                              features.stride,
                                               items,
                                               x.data(),
                                               residual.data(),
@@ -93,10 +80,13 @@ void launch(const char* label, const Exec& exec, const DropoutMask& mask,
 
 }  // namespace
 
-DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate) {
-  return {{split_mix(seed ^ split_mix(step)), RngPurpose::dropout, layer},
-          static_cast<std::uint32_t>(rate * 4294967296.0),
-          1.0 / (1.0 - rate)};
+DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate,
+                         const std::uint64_t* step_on_lane) {
+  const RngKey key{seed, RngPurpose::dropout, layer};
+  return {.key = step_on_lane == nullptr ? key_at_step(key, step) : key,
+          .threshold = static_cast<std::uint32_t>(rate * 4294967296.0),
+          .factor = 1.0 / (1.0 - rate),
+          .step_on_lane = step_on_lane};
 }
 
 template <class Exec, class T>

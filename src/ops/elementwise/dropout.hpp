@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "ops/common/launch.hpp"
 #include "ops/elementwise/random_words.hpp"
 
 #include "zygos/core/philox.hpp"
@@ -21,18 +22,50 @@ struct FeatureRuns {
 
 /// The mask of a layer at a step: which words of which stream, and what becomes of a feature.
 struct DropoutMask {
-  RngKey key;
+  RngKey key;               ///< with `step_on_lane` that of the run: see key_of()
   std::uint32_t threshold;  ///< a feature is dropped if its random word lies below
   double factor;            ///< 1 / (1 - rate)
   FeatureRuns features{};   ///< of the whole layer
+  const std::uint64_t* step_on_lane = nullptr;  ///< read when a kernel runs
 };
 
 /// Of each feature: ten rounds of about eight integer operations give four of them their words.
 inline constexpr double dropout_operations = 20.0;
 
-/// The step is hashed into the seed (SplitMix64: Steele, Lea, Flood, 2014), because sample id and
-/// feature fill the counter. Feature f of a sample takes word f % 4 of block f / 4.
-DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate);
+/// SplitMix64 (Steele, Lea, Flood, 2014).
+constexpr std::uint64_t split_mix(std::uint64_t state) {
+  state += 0x9E3779B97F4A7C15u;
+  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9u;
+  state = (state ^ (state >> 27)) * 0x94D049BB133111EBu;
+  return state ^ (state >> 31);
+}
+static_assert(split_mix(0) == 0xE220A8397B1DCDAFu, "first value of the published generator");
+
+/// The key of a step, of the run's. The step is hashed into the seed, because sample id and feature
+/// fill the counter.
+constexpr RngKey key_at_step(const RngKey& key, std::uint64_t step) {
+  return {split_mix(key.seed ^ split_mix(step)), key.purpose, key.stream};
+}
+
+/// Feature f of a sample takes word f % 4 of block f / 4. `step_on_lane`: null, or in the lane's
+/// memory the step that counts when a kernel runs, in place of `step`.
+DropoutMask dropout_mask(std::uint64_t seed, std::uint64_t step, std::uint32_t layer, double rate,
+                         const std::uint64_t* step_on_lane = nullptr);
+
+/// The key that a mask's words are drawn with, for kernels.
+KOKKOS_INLINE_FUNCTION RngKey key_of(const DropoutMask& mask) {
+  return mask.step_on_lane == nullptr ? mask.key : key_at_step(mask.key, *mask.step_on_lane);
+}
+
+/// A mask as a kernel of the space takes it: a host, which runs it at once, reads the step before.
+template <class Exec>
+DropoutMask launched(DropoutMask mask) {
+  if constexpr (HostSpace<Exec>) {
+    mask.key = key_of(mask);
+    mask.step_on_lane = nullptr;
+  }
+  return mask;
+}
 
 /// The words of blocks [first, first + blocks) of a sample, for kernels.
 template <std::size_t blocks>
