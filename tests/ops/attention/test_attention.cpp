@@ -270,6 +270,28 @@ TEMPLATE_LIST_TEST_CASE("What a device's teams compute equals the definition", "
   check_all(false, &Passes<typename TestType::Exec, typename TestType::T>::run_teams);
 }
 
+TEMPLATE_LIST_TEST_CASE("Weights dropped at the step in memory are those at the step by value", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  const AttentionShape shape{2, 65, 2, 4};
+  const DropoutMask mask = dropout_mask(3, 5, 1, 0.25);
+  const Buffer<Exec, std::uint64_t> memory(std::vector<double>{5.0});
+  const Reference values(shape, mask, random_values(3 * shape.rows() * shape.columns(), 1),
+                         random_values(shape.rows() * shape.columns(), 2));
+  for (const auto run : {&Passes<Exec, T>::run, &Passes<Exec, T>::run_teams}) {
+    Passes<Exec, T> by_value(shape, mask, values);
+    Passes<Exec, T> from_memory(shape, dropout_mask(3, 1, 1, 0.25, memory.data()), values);
+
+    (by_value.*run)(exec);
+    (from_memory.*run)(exec);
+
+    CHECK(from_memory.y.values() == by_value.y.values());
+    CHECK(from_memory.d_qkv.values() == by_value.d_qkv.values());
+  }
+}
+
 TEMPLATE_LIST_TEST_CASE("Attention stays finite for any finite scores", "", testing::KernelCases) {
   using Exec = typename TestType::Exec;
   using T = typename TestType::T;

@@ -200,6 +200,34 @@ TEST_CASE("Masks of different seeds, steps, layers and samples are independent")
   }
 }
 
+TEMPLATE_LIST_TEST_CASE("A mask of the step in memory is that of the step by value", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const auto exec = make_exec<Exec>();
+  const Buffer<Exec, std::uint64_t> memory(1);
+  DropoutSum<Exec, T> from_memory(ids_from(3, 5), 4097);
+  DropoutSum<Exec, T> by_value(ids_from(3, 5), 4097);
+  from_memory.mask = dropout_mask(17, 1, 2, 0.25, memory.data());
+  for (const double step : {0.0, 3.0, 1099511627777.0}) {
+    Kokkos::deep_copy(memory.vector(), static_cast<std::uint64_t>(step));
+    by_value.mask = dropout_mask(17, static_cast<std::uint64_t>(step), 2, 0.25);
+    CAPTURE(step);
+    CHECK(mask_of<Exec, T>(from_memory.mask, ids_from(3, 5), 333, exec) ==
+          mask_of<Exec, T>(by_value.mask, ids_from(3, 5), 333, exec));
+    CHECK(from_memory.in_one_pass(exec) == by_value.in_one_pass(exec));
+  }
+}
+
+TEST_CASE("A kernel reads the step of a mask when it runs") {
+  std::uint64_t memory = 1;
+  const DropoutMask mask = dropout_mask(17, 1, 2, 0.25, &memory);
+  memory = 9;
+  CHECK(key_of(mask).seed == dropout_mask(17, 9, 2, 0.25).key.seed);
+  memory = 10;
+  CHECK(key_of(mask).seed == dropout_mask(17, 10, 2, 0.25).key.seed);
+}
+
 TEMPLATE_LIST_TEST_CASE("The mask of a slice is the whole layer's of the same features", "",
                         testing::KernelCases) {
   using Exec = typename TestType::Exec;
