@@ -63,6 +63,11 @@ void check_spec(const LaneSpec& spec) {
   const std::string lane = "lane '" + spec.name + "': ";
   check_threads(spec, lane);
   check_link(spec, lane);
+  if (spec.records && (spec.kind != Kind::emulated || spec.unified)) {
+    throw UsageError(lane + "kind '" + std::string(name_of(spec.kind)) +
+                     "' can't be told to record work; only kind 'emulated' can, unless it is " +
+                     "unified: a device does so where it has graphs");
+  }
   if (!at_least(spec.slowdown, 1.0)) {
     throw UsageError(lane + "slowdown = " + std::to_string(spec.slowdown) +
                      ", allowed is 1 (full speed) and more");

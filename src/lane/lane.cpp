@@ -35,6 +35,16 @@ Execution make_execution(const LaneSpec& spec) {
   return Kokkos::OpenMP(spec.threads);
 }
 
+/// A recording of an emulated lane.
+class KeptWork final : public Recording {
+ public:
+  explicit KeptWork(std::function<void()> work) : work_(std::move(work)) {}
+  void launch() override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
 /// What the caller's instance is, in the words of a spec.
 LaneSpec described_by(LaneSpec spec, const Execution& execution) {
   spec.space =
@@ -304,6 +314,14 @@ std::unique_ptr<StreamClock> Lane::stream_clock(Line line) const {
                                                     : impl_->link_line(line)->execution);
 }
 
+bool Lane::records() const {
+  if (spec().kind != Kind::device) {
+    return spec().records && !is_remote();
+  }
+  return !is_remote() && spec().slowdown == 1.0 && device::can_record() &&
+         !Kokkos::Tools::profileLibraryLoaded();
+}
+
 void Lane::share_driver() {
   run_and_wait([] { ask_for_turns(message_turn); });
 }
@@ -378,6 +396,15 @@ const void* Lane::readable(const void* host, void* landing, std::size_t bytes,
   }
   impl_->wait_for_link(bytes, 0.0);
   return host;
+}
+
+std::unique_ptr<Recording> Lane::record(const std::function<void()>& work) const {
+  impl_->require_driver_thread("record()");
+  ZYGOS_REQUIRE(records(), "lane '" + name() + "' does not record work");
+  if (spec().kind == Kind::device) {
+    return device::record(execution_here(), work);
+  }
+  return std::make_unique<KeptWork>(work);
 }
 
 void Lane::fence(const std::string& label) const {

@@ -32,6 +32,7 @@ class FakeClock final : public zygos::lane::StreamClock {
     stream_.fenced = false;
     return marks_.size() - 1;
   }
+  std::size_t recorded_mark() override { return mark(); }
   double seconds_at(std::size_t mark) const override {
     if (!stream_.fenced) {
       throw std::logic_error("asked before the stream was fenced");

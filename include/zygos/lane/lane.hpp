@@ -7,6 +7,7 @@
 #pragma once
 
 #include "zygos/lane/execution.hpp"
+#include "zygos/lane/recording.hpp"
 #include "zygos/lane/stream_clock.hpp"
 #include "zygos/memory/arena.hpp"
 
@@ -57,6 +58,9 @@ struct LaneSpec {
   /// Host and emulated lanes: their memory is page-locked (pinned), so that copies between it and
   /// GPUs of this process run beside kernels. Nothing where there is no GPU.
   bool pinned = false;
+  /// Emulated lanes, not unified: record() keeps work and a launch runs it, so that what devices do
+  /// with recordings can be tested without one.
+  bool records = false;
 };
 
 /// A stretch of memory to copy.
@@ -95,6 +99,11 @@ class Lane {
   /// when they return, or are stretched by `slowdown`, and for devices without events. The line is
   /// open.
   std::unique_ptr<StreamClock> stream_clock(Line line) const;
+
+  /// Whether record() keeps work: on CUDA devices as a graph, unless a Kokkos Tools library is
+  /// loaded, which is to see every kernel, or the lane is stretched by `slowdown`; on emulated
+  /// lanes whose spec says so.
+  bool records() const;
 
   /// The compute line's thread is to move messages, too, on a core of its own: it asks for short
   /// turns from now on.
@@ -146,6 +155,13 @@ class Lane {
   /// which must have room. A modelled link takes its time either way.
   const void* readable(const void* host, void* landing, std::size_t bytes,
                        const std::string& label) const;
+  /// What `work` gives this line, to be launched: nothing of it is executed here. Only of lanes
+  /// with records(). On a device `work` is called once, now: whatever it does on the host and the
+  /// arguments of its kernels are of this moment, and it may neither wait for the device nor
+  /// allocate. So each of its kernels has run before. On an emulated lane each launch calls it.
+  /// What `work` throws goes on to the caller, and InternalError if the device's runtime cannot
+  /// record it; either way the stream is as before.
+  std::unique_ptr<Recording> record(const std::function<void()>& work) const;
   /// Waits for everything issued on this line's instance; `label` says what for.
   void fence(const std::string& label) const;
   /// Stretches a compute task that took `seconds` by the lane's slow-down factor.

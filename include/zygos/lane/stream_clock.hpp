@@ -16,8 +16,11 @@ class StreamClock {
   virtual void start(double now_s) = 0;
   /// Passed when all that the stream has been given so far has ended.
   virtual std::size_t mark() = 0;
-  /// When the mark was passed, on the caller's clock, to about a microsecond. The stream must have
-  /// been fenced since.
+  /// In work that is being recorded (Lane::record()): a mark that every launch of the recording
+  /// passes anew. start() leaves it valid.
+  virtual std::size_t recorded_mark() = 0;
+  /// When the mark was passed last, on the caller's clock, to about a microsecond. The stream must
+  /// have been fenced since.
   virtual double seconds_at(std::size_t mark) const = 0;
 };
 

@@ -6,10 +6,12 @@
 #pragma once
 
 #include "zygos/lane/lane.hpp"
+#include "zygos/lane/recording.hpp"
 #include "zygos/lane/spaces.hpp"
 #include "zygos/lane/stream_clock.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +30,10 @@ Execution make(const LaneSpec& spec);
 bool is_device(const Execution& execution) noexcept;
 /// Of the instance's stream; null where the device's runtime has none that this build knows.
 std::unique_ptr<StreamClock> stream_clock(const Execution& execution);
+/// Whether the device's runtime has graphs that this build knows.
+bool can_record();
+/// See Lane::record().
+std::unique_ptr<Recording> record(const Execution& execution, const std::function<void()>& work);
 
 memory::Block allocate(const Execution& execution, std::size_t bytes, const std::string& label);
 /// Pinned host memory, which the device's copy engines read without a detour.

@@ -1,26 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "lane/device/cuda_status.hpp"
 #include "lane/device/device.hpp"
-
-#include "zygos/core/error.hpp"
 
 #include <Kokkos_Core.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
+#include <limits>
 #include <memory>
-#include <string>
 #include <variant>
 #include <vector>
 
 namespace zygos::lane::device {
 namespace {
-
-void require(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) {
-    throw InternalError(std::string(call) + ": " + cudaGetErrorString(status));
-  }
-}
 
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const { static_cast<void>(cudaEventDestroy(event)); }
@@ -34,7 +28,7 @@ class CudaClock final : public StreamClock {
 
   void start(double now_s) override {
     // Events belong to the device that is current on the calling thread.
-    require(cudaSetDevice(device_), "cudaSetDevice");
+    require_success(cudaSetDevice(device_), "cudaSetDevice");
     now_s_ = now_s;
     used_ = 0;
     mark();
@@ -42,25 +36,43 @@ class CudaClock final : public StreamClock {
 
   std::size_t mark() override {
     if (used_ == events_.size()) {
-      cudaEvent_t event = nullptr;
-      require(cudaEventCreate(&event), "cudaEventCreate");
-      events_.emplace_back(event);
+      events_.push_back(new_event());
     }
-    require(cudaEventRecord(events_[used_].get(), stream_), "cudaEventRecord");
+    require_success(cudaEventRecord(events_[used_].get(), stream_), "cudaEventRecord");
     return used_++;
   }
 
+  std::size_t recorded_mark() override {
+    recorded_.push_back(new_event());
+    require_success(
+        cudaEventRecordWithFlags(recorded_.back().get(), stream_, cudaEventRecordExternal),
+        "cudaEventRecordWithFlags");
+    return first_recorded + recorded_.size() - 1;
+  }
+
   double seconds_at(std::size_t mark) const override {
+    const Event& event =
+        mark < first_recorded ? events_.at(mark) : recorded_.at(mark - first_recorded);
     float milliseconds = 0.0F;
-    require(cudaEventElapsedTime(&milliseconds, events_.front().get(), events_.at(mark).get()),
-            "cudaEventElapsedTime");
+    require_success(cudaEventElapsedTime(&milliseconds, events_.front().get(), event.get()),
+                    "cudaEventElapsedTime");
     return now_s_ + 1e-3 * static_cast<double>(milliseconds);
   }
 
  private:
+  /// Marks of recordings are numbered from here on.
+  static constexpr std::size_t first_recorded = std::numeric_limits<std::size_t>::max() / 2;
+
+  static Event new_event() {
+    cudaEvent_t event = nullptr;
+    require_success(cudaEventCreate(&event), "cudaEventCreate");
+    return Event(event);
+  }
+
   cudaStream_t stream_;
   int device_;
-  std::vector<Event> events_;  ///< made in the first step
+  std::vector<Event> events_;    ///< made in the first step
+  std::vector<Event> recorded_;  ///< that recordings pass in each of their launches
   std::size_t used_ = 0;
   double now_s_ = 0.0;
 };
