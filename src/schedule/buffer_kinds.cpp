@@ -87,6 +87,9 @@ constexpr List<BufferTraits, buffer_kind_count> buffer_rows{{
     row(BufferKind::loss_totals, "loss_totals", per_run, on_lane, Category::workspace, {}),
     row(BufferKind::staged_flag, "staged_flag", per_run, on_host, Category::communication, {}),
     row(BufferKind::staged_totals, "staged_totals", per_run, on_host, Category::communication, {}),
+    row(BufferKind::step_scalars, "step_scalars", per_run, on_lane, Category::workspace, {}),
+    row(BufferKind::staged_scalars, "staged_scalars", per_run, on_host, Category::communication,
+        {}),
 }};
 
 static_assert(in_order(buffer_rows, &BufferTraits::kind),

@@ -137,7 +137,7 @@ Engine::Impl::Impl(const graph::Graph& graph, const nn::Optimizer& optimizer_, l
 }
 
 void Engine::Impl::make_places() {
-  const plan::MemoryRequest request{model.whole, optimizer, options.dtype, target};
+  const plan::MemoryRequest request{model.whole, optimizer, options.dtype, target, records_steps()};
   auto planned = options.plan_memory ? options.plan_memory(request, schedule)
                                      : plan::plan_memory(request, *tasks);
   const std::vector<plan::LaneMemory> of_lanes = plan::lane_memory(schedule, planned);
@@ -164,11 +164,27 @@ void Engine::Impl::make_places() {
       continue;
     }
     places.active.push_back(place);
-    const PlaceSetup setup{model.graph,          optimizer,   *tasks,        places.lane(place),
-                           active_place,         target,      options.dtype, options.seed,
-                           options.spill_folder, options.tf32};
+    const PlaceSetup setup{model.graph,
+                           optimizer,
+                           *tasks,
+                           places.lane(place),
+                           active_place,
+                           target,
+                           options.dtype,
+                           options.seed,
+                           options.spill_folder,
+                           options.tf32,
+                           records_steps() && places.lane(place).records()};
     places.here[place] = std::make_unique<PlaceState>(setup, std::move(planned[place]));
   }
+}
+
+bool Engine::Impl::records_steps() const {
+  bool records = false;
+  for (std::size_t lane = 0; lane < places.lanes.size(); ++lane) {
+    records = records || places.lanes[lane].records();
+  }
+  return options.record_steps && places.ranks == nullptr && records;
 }
 
 void Engine::Impl::announce_messages() {
@@ -232,6 +248,8 @@ StepReport Engine::Impl::round(const StepInputs& round_inputs) {
   }
   StepReport report;
   report.samples = round_inputs.batch->samples();
+  report.launches = loop.launches();
+  report.recorded_tasks = loop.recorded_tasks();
   add_totals(report);
   report.seconds = workers.now() - start;
   return report;
@@ -260,7 +278,7 @@ void Engine::Impl::run_round(const StepInputs& round_inputs) {
   begin_round(workers, inputs.fills      ? workers.filling
                        : inputs.trains() ? workers.training
                                          : workers.evaluation);
-  loop.begin(inputs.step, inputs.trains(), inputs.batch->samples());
+  loop.begin(inputs);
   for (const std::size_t place : places.active) {
     begin_call(*places.here[place], inputs);
   }

@@ -30,6 +30,8 @@ struct Engine::Impl {
 
   // Construction
   void make_places();
+  /// Some lane's steps are recorded.
+  bool records_steps() const;
   void announce_messages();
   void make_jobs();
 

@@ -30,6 +30,9 @@ struct MemoryRequest {
   const nn::Optimizer& optimizer;
   DType dtype = DType::f32;  ///< of activations; parameters have wide(dtype)
   TargetSpec target;
+  /// Places other than the host's have the numbers in which steps differ in their memory: see
+  /// train::EngineOptions::record_steps.
+  bool records_steps = false;
 };
 
 /// Where a buffer lies. Buffers of a step whose uses are ordered may lie in the same memory, one

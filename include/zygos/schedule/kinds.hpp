@@ -103,9 +103,11 @@ enum class BufferKind : std::uint8_t {
   loss_totals,          ///< (micro-batches, nn::loss_totals) f64
   staged_flag,          ///< copy of gradient_flag in host memory
   staged_totals,        ///< copy of loss_totals in host memory
+  step_scalars,         ///< of recorded steps: u64 the step, (updates, nn::update_scalars) f64
+  staged_scalars,       ///< what step_scalars is copied from, in host memory
 };
 inline constexpr std::size_t buffer_kind_count =
-    static_cast<std::size_t>(BufferKind::staged_totals) + 1;
+    static_cast<std::size_t>(BufferKind::staged_scalars) + 1;
 
 /// What a message carries.
 enum class Payload : std::uint8_t {

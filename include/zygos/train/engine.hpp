@@ -32,6 +32,10 @@ struct EngineOptions {
   /// Products of f32 may round their operands to TF32 where a device's library has it (cuBLAS);
   /// hosts, emulated lanes and other types compute as without it.
   bool tf32 = false;
+  /// Where a lane can (lane::Lane::records()), runs of tasks of its training steps are recorded
+  /// once and then launched as one: on CUDA devices as graphs. Changes no bit. The numbers in which
+  /// steps differ are copied to the lane in each step. Not where lanes are of several processes.
+  bool record_steps = false;
   std::uint64_t seed = 1;
   /// Of each place; 0 switches recording off.
   std::size_t trace_capacity = std::size_t{1} << 14;
@@ -72,6 +76,9 @@ struct StepReport {
   std::int64_t best_hits = 0;  ///< if every valid label is a hit; 0: there is no score
   double seconds = 0.0;        ///< wall time of the step
   bool redone = false;         ///< the norm has undone updates that were speculated
+  // With EngineOptions::record_steps:
+  std::int64_t launches = 0;        ///< of recorded work
+  std::int64_t recorded_tasks = 0;  ///< that were launched so
 };
 
 /// Memory of one lane as reported, by category: what was allocated, as the plan has it, and what

@@ -234,7 +234,8 @@ std::vector<PlaceMemory> plan_memory(const MemoryRequest& whole,
                                      const schedule::TasksByPlace& tasks) {
   const schedule::Schedule& schedule = tasks.schedule();
   const graph::Graph graph = graph::sharded(whole.graph, schedule.slices);
-  const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target};
+  const MemoryRequest request{graph, whole.optimizer, whole.dtype, whole.target,
+                              whole.records_steps};
   std::vector<PlaceMemory> out(schedule.places.size());
   const schedule::HappensBefore before(schedule);
   for (const schedule::Place place : schedule.active_places()) {

@@ -118,6 +118,11 @@ class RunBuffers {
                has(TaskKind::loss)
                    ? schedule_.micro_batches.size() * nn::loss_totals * size_of(DType::f64)
                    : 0);
+    if (request_.records_steps && !host_accessible_) {
+      add_staged(BufferKind::step_scalars, BufferKind::staged_scalars, "step scalars",
+                 sizeof(std::uint64_t) +
+                     schedule_.updates.size() * nn::update_scalars * size_of(DType::f64));
+    }
   }
 
  private:

@@ -149,6 +149,7 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
       mine(setup.schedule().micro_batches.size(), false) {
   bind_tasks(*this);
   bind_parameters(*this);
+  scalars = bind_step_scalars(*this);
   updates = bind_updates(*this);
   norm = bind_norm(*this);
   gathers = bind_gathers(*this);
@@ -163,12 +164,13 @@ PlaceState::PlaceState(const PlaceSetup& setup_, plan::PlaceMemory memory)
 nn::Context PlaceState::context(graph::NodeId id, const Tensor& ids) const {
   const graph::Node& node = setup.graph.nodes()[static_cast<std::size_t>(id)];
   return {setup.lane.execution(),
-          node.frozen ? nn::Mode::evaluate : inputs.mode,
+          node.frozen ? nn::Mode::evaluate : computed.mode,
           setup.seed,
-          inputs.step,
+          computed.step,
           node.stream,
           ids,
-          setup.tf32};
+          setup.tf32,
+          computed.trains() ? scalars.step : nullptr};
 }
 
 schedule::SampleRange PlaceState::carried(const schedule::Task& task) const {
@@ -188,6 +190,10 @@ std::int64_t PlaceState::averaged_samples(std::int32_t update) const {
 
 void begin_call(PlaceState& state, const StepInputs& inputs) {
   state.inputs = inputs;
+  state.computed = inputs;
+  if (inputs.trains()) {
+    fill_step_scalars(state);
+  }
   state.first_bad = -1;
   state.updates.redone = false;
   state.use.begin(inputs.measures);

@@ -7,6 +7,7 @@
 #include "train/place/place_buffers.hpp"
 #include "train/place/place_use.hpp"
 #include "train/place/stage_binding.hpp"
+#include "train/place/step_scalars.hpp"
 #include "train/place/task_operands.hpp"
 #include "train/tasks/norm.hpp"
 #include "train/tasks/spill.hpp"
@@ -58,6 +59,7 @@ struct PlaceSetup {
   std::uint64_t seed = 1;
   std::filesystem::path spill_folder{};  ///< empty: the system's
   bool tf32 = false;                     ///< see EngineOptions::tf32
+  bool records = false;                  ///< its steps are recorded on the lane
 
   const schedule::Schedule& schedule() const { return tasks.schedule(); }
   /// Type of weights, gradients and optimizer states.
@@ -141,13 +143,17 @@ struct PlaceState {
   NodeTensors gradient_gaps;  ///< of gradients that live within a step: see zero_gradients()
   NodeTensors constants;
   std::vector<Tensor> loss_constants;
+  StepScalars scalars;
   Updates updates;
   Norm norm;
   Gathers gathers;
   Transfers transfers;
   Spills spills;
 
-  StepInputs inputs;             ///< of the call
+  StepInputs inputs;  ///< of the call
+  /// What the compute line's tasks take by value: `inputs`, but in a launch of recorded work those
+  /// of the step in which it was recorded.
+  StepInputs computed;
   graph::NodeId first_bad = -1;  ///< first node whose output was not finite when it was examined
 };
 

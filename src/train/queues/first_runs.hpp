@@ -27,14 +27,16 @@ class FirstRuns {
   }
 
   /// Between rounds. Rounds that train launch other kernels than those that do not, and other
-  /// numbers of samples may do so, too.
-  void begin(bool trains, std::int64_t samples) {
+  /// numbers of samples may do so, too. True if this is the first round of its kind.
+  bool begin(bool trains, std::int64_t samples) {
     current_ = trains ? 1 : 0;
     Round& round = rounds_[current_];
-    if (std::ranges::find(round.samples, samples) == round.samples.end()) {
-      round.samples.push_back(samples);
-      std::ranges::fill(round.done, std::uint8_t{0});
+    if (std::ranges::find(round.samples, samples) != round.samples.end()) {
+      return false;
     }
+    round.samples.push_back(samples);
+    std::ranges::fill(round.done, std::uint8_t{0});
+    return true;
   }
 
   /// The right to run the task: alone if it is the first time, else with all others. Of the only

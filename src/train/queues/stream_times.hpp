@@ -28,9 +28,15 @@ class StreamTimes {
     clock_->start(now_s);
   }
   std::size_t mark() { return clock_->mark(); }
+  std::size_t recorded_mark() { return clock_->recorded_mark(); }
   /// `begin`: mark() before the task was given to the stream. Its end is here.
   void note(std::size_t line, schedule::TaskId task, std::size_t begin, double core_s) {
-    timed_.push_back({line, task, begin, clock_->mark(), core_s});
+    note(line, task, begin, clock_->mark(), core_s);
+  }
+  /// With a mark for its end, too, as recorded work has it.
+  void note(std::size_t line, schedule::TaskId task, std::size_t begin, std::size_t end,
+            double core_s) {
+    timed_.push_back({line, task, begin, end, core_s});
   }
   /// The stream has been fenced: record(line, task, start_s, end_s, core_s) for each task.
   template <class Record>

@@ -16,6 +16,7 @@ WorkerLoop::WorkerLoop(const Parts& parts)
       failures_(parts.workers.schedule.places.size() * schedule::queue_count) {}
 
 void WorkerLoop::attach() {
+  recordings_.find(parts_.workers.schedule, parts_.workers.training, parts_.places);
   for (Worker& worker : parts_.workers.all) {
     if (parts_.times_tasks) {
       worker.times = StreamTimes(parts_.places.lanes[worker.lane].stream_clock(worker.driver));
@@ -24,9 +25,20 @@ void WorkerLoop::attach() {
   }
 }
 
-void WorkerLoop::begin(std::uint64_t step, bool trains, std::int64_t samples) {
-  step_ = step;
-  first_runs_.begin(trains, samples);
+void WorkerLoop::begin(const StepInputs& inputs) {
+  step_ = inputs.step;
+  samples_ = inputs.batch->samples();
+  trains_ = inputs.trains();
+  launches_recorded_ = trains_ && !inputs.measures;
+  launches_.store(0);
+  recorded_tasks_.store(0);
+  if (first_runs_.begin(trains_, samples_)) {
+    // Kernels with more to do may make Kokkos take other scratch memory than it had.
+    recordings_.drop();
+  }
+  if (failed_.exchange(false)) {
+    recordings_.forget();
+  }
 }
 
 void WorkerLoop::work(Worker& worker) {
@@ -36,6 +48,7 @@ void WorkerLoop::work(Worker& worker) {
     work_through(worker);
   } catch (...) {
     failures_[worker.line].cause = std::current_exception();
+    failed_.store(true);
     stop_round(parts_.workers);
   }
   lane.defer_waits(false);
@@ -49,6 +62,13 @@ void WorkerLoop::work_through(Worker& worker) {
   }
   if (worker.times) {
     worker.times.start(parts_.workers.now());
+  }
+  if (trains_) {
+    for (const Head& head : worker.heads) {
+      if (lane_line(head.line) == lane::Line::compute) {
+        copy_step_scalars(*parts_.places.here[place_of_line(head.line)]);
+      }
+    }
   }
   // Nothing here blocks while there is a task that can run. So the first in the schedule's list
   // that has not run, which waits for none behind it, is always about to: no deadlock.
@@ -64,8 +84,7 @@ void WorkerLoop::work_through(Worker& worker) {
       continue;
     }
     worker.line = choice.head->line;
-    run_next(worker, choice);
-    --left;
+    left -= run_next(worker, choice);
   }
   const double free_s = std::ranges::max(worker.heads, {}, &Head::free_s).free_s;
   lane::wait_precisely(free_s - parts_.workers.now());
@@ -88,8 +107,14 @@ void WorkerLoop::run_queued(const QueuedTask& queued, PlaceState& place, bool wa
   }
 }
 
-void WorkerLoop::run_next(Worker& worker, const Choice& choice) {
+std::size_t WorkerLoop::run_next(Worker& worker, const Choice& choice) {
   Head& head = *choice.head;
+  if (trains_) {
+    LineSegment* const segment = recordings_.at(head.line, head.next);
+    if (segment != nullptr && run_segment(worker, head, *segment)) {
+      return segment->tasks.end - segment->tasks.begin;
+    }
+  }
   const QueuedTask& queued = parts_.workers.queue_of(head.line)[head.next];
   PlaceState& place = *parts_.places.here[place_of_line(head.line)];
   failures_[head.line].task = queued.id;
@@ -97,9 +122,14 @@ void WorkerLoop::run_next(Worker& worker, const Choice& choice) {
     run_on_stream(worker, queued, place);
     head.free_s = parts_.workers.now();
   } else {
-    run_to_its_end(worker, queued, place, choice);
+    run_to_its_end(worker, queued, place, head, choice.begin_s);
   }
   ++head.next;
+  signal(queued, head);
+  return 1;
+}
+
+void WorkerLoop::signal(const QueuedTask& queued, const Head& head) {
   if (queued.signals) {
     parts_.workers.signals.set(static_cast<std::size_t>(queued.id), parts_.workers.round,
                                head.free_s);
@@ -115,8 +145,7 @@ void WorkerLoop::run_on_stream(Worker& worker, const QueuedTask& queued, PlaceSt
 }
 
 void WorkerLoop::run_to_its_end(Worker& worker, const QueuedTask& queued, PlaceState& place,
-                                const Choice& choice) {
-  Head& head = *choice.head;
+                                Head& head, double ready_s) {
   const lane::Lane& lane = place.lane();
   const double start = parts_.workers.now();
   const double core_start = parts_.times_cores ? lane::thread_core_seconds() : 0.0;
@@ -130,7 +159,7 @@ void WorkerLoop::run_to_its_end(Worker& worker, const QueuedTask& queued, PlaceS
   // A link sets out as soon as it can, whatever this thread was at, and takes its time besides.
   const lane::Line line = lane_line(head.line);
   const bool on_link = line == lane::Line::outgoing || line == lane::Line::incoming;
-  const double begin = on_link ? choice.begin_s : start;
+  const double begin = on_link ? ready_s : start;
   const double length = ran - start + lane.take_waits();
   head.free_s = std::max(ran, begin + length);
   for (Head& other : worker.heads) {

@@ -8,10 +8,12 @@
 #include "train/messages/message_board.hpp"
 #include "train/place/places.hpp"
 #include "train/queues/first_runs.hpp"
+#include "train/queues/step_recordings.hpp"
 #include "train/queues/workers.hpp"
 
 #include "zygos/train/trace.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -44,23 +46,49 @@ class WorkerLoop {
   /// Gives all workers, of which there are no more from now on, their jobs.
   void attach();
   /// Between rounds.
-  void begin(std::uint64_t step, bool trains, std::int64_t samples);
+  void begin(const StepInputs& inputs);
+  /// In the last round: what lanes were given as recorded work.
+  std::int64_t launches() const { return launches_.load(); }
+  std::int64_t recorded_tasks() const { return recorded_tasks_.load(); }
   /// By line. Between rounds.
   std::span<Failure> failures() { return failures_; }
 
  private:
   void work(Worker& worker);
   void work_through(Worker& worker);
-  void run_next(Worker& worker, const Choice& choice);
+  /// Returns how many tasks that were.
+  std::size_t run_next(Worker& worker, const Choice& choice);
+  /// Tells other lines that wait for it.
+  void signal(const QueuedTask& queued, const Head& head);
   /// Gives the lane the task, and `waits` for its end, as it does where another line waits for it.
   void run_queued(const QueuedTask& queued, PlaceState& place, bool waits);
   void run_on_stream(Worker& worker, const QueuedTask& queued, PlaceState& place);
-  void run_to_its_end(Worker& worker, const QueuedTask& queued, PlaceState& place,
-                      const Choice& choice);
+  /// `ready_s`: since when it could have run.
+  void run_to_its_end(Worker& worker, const QueuedTask& queued, PlaceState& place, Head& head,
+                      double ready_s);
+  /// Gives the lane a segment that begins at the line's first task, as recorded work. False, with
+  /// nothing done, where its tasks are to run one by one.
+  bool run_segment(Worker& worker, Head& head, LineSegment& segment);
+  void record(Worker& worker, Head& head, const QueueSegment& tasks, RecordedSegment& recorded);
+  /// The work that is recorded.
+  void run_recorded(Worker& worker, Head& head, const QueueSegment& tasks,
+                    RecordedSegment& recorded);
+  void launch(Worker& worker, Head& head, const QueueSegment& tasks, RecordedSegment& recorded);
+  /// Times of tasks that a device was given at once: those of its stream's marks. Without these the
+  /// first task has all that the launch took.
+  void note_launched(Worker& worker, const Head& head, const QueueSegment& tasks,
+                     const RecordedSegment& recorded, const TaskRecord& launch);
 
   Parts parts_;
   FirstRuns first_runs_;  ///< of lanes that are no host
+  StepRecordings recordings_;
   std::uint64_t step_ = 0;
+  std::int64_t samples_ = 0;
+  bool trains_ = false;
+  bool launches_recorded_ = false;  ///< the round may
+  std::atomic<bool> failed_{false};
+  std::atomic<std::int64_t> launches_{0};
+  std::atomic<std::int64_t> recorded_tasks_{0};
   std::vector<Failure> failures_;
 };
 

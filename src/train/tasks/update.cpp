@@ -57,6 +57,16 @@ void add_update(const PlaceState& state, TaskId id, schedule::ElementRange eleme
   to.push_back(std::move(args));
 }
 
+/// What the optimizer takes of the step, where the lane's memory has it. Statistics are updated
+/// in the same way each step.
+void add_scalars(const PlaceState& state, TaskId id, Update& update) {
+  for (nn::UpdateArgs& args : update.trained) {
+    if (!state.scalars.of_updates.empty()) {
+      args.scalars = state.scalars.of_updates.at(static_cast<std::size_t>(state.task(id).update));
+    }
+  }
+}
+
 /// Adds what is trained of some elements and the statistics of layers.
 void add_updates(const PlaceState& state, TaskId id, schedule::ElementRange all, const Tensor& bad,
                  Update& update) {
@@ -79,6 +89,7 @@ Update bind_update(const PlaceState& state, TaskId id, const Tensor& bad) {
   for_each_unfrozen(
       state.setup.graph, state.task(id).elements,
       [&](schedule::ElementRange elements) { add_updates(state, id, elements, bad, update); });
+  add_scalars(state, id, update);
   return update;
 }
 
@@ -90,6 +101,11 @@ std::int32_t* staged_bad(const PlaceState& state) {
 }
 
 }  // namespace
+
+std::uint64_t optimizer_step(const schedule::Schedule& schedule, std::uint64_t step,
+                             std::int32_t update) {
+  return (step - 1) * schedule.updates.size() + static_cast<std::uint64_t>(update) + 1;
+}
 
 Updates bind_updates(const PlaceState& state) {
   Updates updates;
@@ -142,14 +158,14 @@ namespace {
 
 void apply(PlaceState& state, TaskId id) {
   const Task& one = state.task(id);
-  const auto updates = static_cast<std::uint64_t>(state.setup.schedule().updates.size());
+  const schedule::Schedule& schedule = state.setup.schedule();
   const auto with = [&](const nn::Optimizer& optimizer, double rate_factor,
                         const Tensor& gradient_factor, std::vector<nn::UpdateArgs>& all) {
     for (nn::UpdateArgs& args : all) {
       args.rate_factor = rate_factor;
       args.gradient_factor = gradient_factor;
-      args.compressed = compresses(state.setup.schedule(), state.inputs.step);
-      args.step = (state.inputs.step - 1) * updates + static_cast<std::uint64_t>(one.update) + 1;
+      args.compressed = compresses(schedule, state.computed.step);
+      args.step = optimizer_step(schedule, state.computed.step, one.update);
       state.use.note(one, args.weights, args.gradient, args.states, args.decay_mask,
                      args.gradient_factor, args.bad, args.previous_weights, args.previous_states);
       optimizer.update(state.lane().execution(), args);
@@ -157,7 +173,7 @@ void apply(PlaceState& state, TaskId id) {
   };
   Update& update = state.updates.by_task.at(id);
   const bool clips = one.clips || one.kind == TaskKind::confirm;
-  with(state.setup.optimizer, state.inputs.rate_factor, clips ? state.norm.factor : Tensor(),
+  with(state.setup.optimizer, state.computed.rate_factor, clips ? state.norm.factor : Tensor(),
        update.trained);
   with(*state.updates.statistics, 1.0, Tensor(), update.statistics);
 }

@@ -6,10 +6,11 @@
 
 #include "zygos/graph/graph.hpp"
 #include "zygos/nn/optimizer.hpp"
-#include "zygos/schedule/task.hpp"
+#include "zygos/schedule/schedule.hpp"
 #include "zygos/tensor/tensor.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct Updates {
   bool redone = false;  ///< in this call, the norm has undone an update that was speculated
 };
 
+/// Number of an optimizer's update, 1 for the first, of those of each step.
+std::uint64_t optimizer_step(const schedule::Schedule& schedule, std::uint64_t step,
+                             std::int32_t update);
 Updates bind_updates(const PlaceState& state);
 /// Marks in the optimizer's mask which parameters decay; part of putting state on a place.
 void write_decay_mask(const PlaceState& state);
