@@ -337,6 +337,11 @@ void add_run_keys(Schema& schema) {
               "float32; tf32: float32, of which NVIDIA GPUs round the operands of products (see "
               "precision.md).")
       .fallback("float32");
+  schema
+      .boolean("device_graphs",
+               "Graphs: whether steps of device lanes are captured as CUDA graphs and launched as "
+               "these, which leaves the host less to do and changes no result (see lanes.md).")
+      .fallback(false);
 }
 
 }  // namespace

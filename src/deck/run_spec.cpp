@@ -410,6 +410,7 @@ RunSpec run_spec(const Deck& deck) {
   check_policy_lane(run.policy, run.lanes, findings);
   run.train = train_of(root.section("train"), findings);
   run.tf32 = root.text("precision") == "tf32";
+  run.device_graphs = root.boolean("device_graphs");
   for (const LaneSpec& lane : run.lanes) {
     if (lane.kind == LaneKind::device) {
       refuse_strict_tf32(root, run, lane.name, findings);

@@ -167,6 +167,7 @@ void Trainer::one_step() {
   interval_.loss_sum += report.loss * static_cast<double>(report.samples);
   interval_.step_seconds += report.seconds;
   redone_steps_ += report.redone ? 1 : 0;
+  recorded_tasks_ += report.recorded_tasks;
   interval_.waited_seconds += feed_->waited_s() - waited_before;
   const auto slot = static_cast<std::size_t>(step) % remembered_steps;
   if (step_seconds_.size() < remembered_steps) {
@@ -437,6 +438,7 @@ Event Trainer::event(EventKind kind) const {
   out.seconds = elapsed_s();
   out.median_step_s = median_step_s();
   out.redone_steps = redone_steps_;
+  out.recorded_tasks = recorded_tasks_;
   const auto done = static_cast<double>(step_ - first_step_);
   if (done > 0) {
     out.seconds_left = out.seconds / done * static_cast<double>(total_steps() - step_);

@@ -286,6 +286,7 @@ struct RunSpec {
   std::uint64_t seed = 1;
   DType precision = DType::f32;  ///< of activations; weights have wide(precision)
   bool tf32 = false;             ///< `precision: tf32`: f32, of which devices may round operands
+  bool device_graphs = false;    ///< steps of device lanes are captured and launched as graphs
   DataSpec data;
   ModelSpec model;
   Section optimizer;  ///< text("type") is the keyword in the optimizer table; has("schedule"):

@@ -116,6 +116,7 @@ struct Event {
   /// In this process: steps whose updates were speculated and made again, because the norm of the
   /// gradient was above optimizer.clip_norm.
   std::int64_t redone_steps = 0;
+  std::int64_t recorded_tasks = 0;  ///< in this process: launched as recorded, see StepReport
   double waited_s = 0.0;            ///< of the interval: for samples that are read or augmented
   Evaluation evaluation;            ///< evaluated, finished (if there is a test set)
   bool best = false;                ///< evaluated: no evaluation before was better
@@ -232,6 +233,7 @@ class Trainer {
   bool evaluation_missed_ = false;  ///< of the step that the run was resumed at
   Interval interval_;
   std::int64_t redone_steps_ = 0;
+  std::int64_t recorded_tasks_ = 0;
   std::vector<double> step_seconds_;  ///< newest steps, a ring
   std::deque<Event> pending_;
   std::chrono::steady_clock::time_point started_;

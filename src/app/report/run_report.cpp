@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/report/run_report.hpp"
 
+#include "app/plan/device_graphs.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
@@ -208,6 +209,9 @@ void say_setup(const RunSetup& setup, Console& console) {
   }
   if (const std::string text = inexact_text(tf32); !text.empty()) {
     note_field(console, "inexact", text);
+  }
+  if (const std::string text = text_of(graph_lanes(setup)); !text.empty()) {
+    note_field(console, "graphs", text);
   }
   if (const std::string links = text_of(setup.codecs); !links.empty()) {
     note_field(console, "inexact", links + " from lane to lane (link_precision)");

@@ -3,6 +3,7 @@
 #include "app/report/run_summary.hpp"
 
 #include "app/build_facts.hpp"
+#include "app/plan/device_graphs.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/placement.hpp"
 #include "app/plan/plan_report.hpp"
@@ -170,6 +171,10 @@ void add_facts_of_some_runs(const RunSetup& setup, const RunPlan& plan, const Ru
     summary["tf32_lanes"] = tf32_lanes(setup).with;
   }
   const train::Event& last = end.last;
+  if (setup.device_graphs) {
+    summary["graph_lanes"] = graph_lanes(setup).with;
+    summary["recorded_tasks"] = last.recorded_tasks;
+  }
   if (!plan.chosen.empty()) {
     summary["chosen"] = plan.chosen;
   }

@@ -116,7 +116,11 @@ std::vector<lane::LaneSpec> lanes_of(const load::CheckedDeck& checked, const Bui
   }
   findings.throw_if_any();
   refuse_idle_threads(checked, options);
-  return resolve_lanes(std::move(requests), machine);
+  std::vector<lane::LaneSpec> lanes = resolve_lanes(std::move(requests), machine);
+  for (lane::LaneSpec& lane : lanes) {
+    lane.records = checked.spec.device_graphs && lane.kind == lane::Kind::emulated && !lane.unified;
+  }
+  return lanes;
 }
 
 train::Every every_of(const deck::Every& every) {
@@ -346,6 +350,7 @@ RunSetup parts_of(const load::CheckedDeck& checked, const BuildOptions& options)
   setup.metrics = metrics_of(spec.train);
   setup.dtype = spec.precision;
   setup.tf32 = spec.tf32;
+  setup.device_graphs = spec.device_graphs;
   setup.target = {setup.training.target_shape(),
                   setup.training.classes > 0 ? DType::i32 : wide(spec.precision)};
   load::require_tokens(*setup.graph, setup.training);

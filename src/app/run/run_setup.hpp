@@ -49,7 +49,8 @@ struct RunSetup {
   nn::RateSchedulePtr rates;  ///< null: the learning rate stays
   train::PolicyPtr policy;
   DType dtype = DType::f32;
-  bool tf32 = false;  ///< `precision: tf32`
+  bool tf32 = false;           ///< `precision: tf32`
+  bool device_graphs = false;  ///< of the deck
   plan::TargetSpec target;
   io::Dataset training;
   std::optional<io::Dataset> test;     ///< what is evaluated on
@@ -129,6 +130,7 @@ struct RunSetup {
     train::EngineOptions options;
     options.dtype = dtype;
     options.tf32 = tf32;
+    options.record_steps = device_graphs;
     options.seed = trainer.seed;
     options.communicator = communicator;
     options.owners = owners;
