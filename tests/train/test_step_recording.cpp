@@ -231,9 +231,25 @@ TEST_CASE("Nothing is recorded where nobody asks for it or the lane does not", "
   for (std::uint64_t step = 1; step <= 3; ++step) {
     CHECK(engine->step(run.batch(), step).launches == 0);
   }
-  for (const train::LaneUsage& usage : engine->memory()) {
-    CAPTURE(usage.lane);
-    CHECK(usage.bytes > 0);
+  // Nor has it room for what recorded steps read.
+  SmallRun other(test::host_and_device());
+  CHECK(other.engine(other.schedule_of(on_device()))->memory().front().bytes ==
+        engine->memory().front().bytes);
+}
+
+TEST_CASE("The numbers in which steps differ are planned memory, and all of it is used",
+          "[train][memory]") {
+  for (const bool records : {true, false}) {
+    SmallRun run(recording_lanes(true));
+    run.options.record_steps = records;
+    const auto engine = run.engine(run.split(15));
+    engine->step(run.batch(), 1);
+    for (const train::LaneUsage& lane : engine->memory()) {
+      for (const memory::Category category : memory::all_categories) {
+        CAPTURE(lane.lane, name_of(category));
+        CHECK(lane.used[category] == lane.usage[category]);
+      }
+    }
   }
 }
 

@@ -75,6 +75,19 @@ TEST_CASE("Tasks on a stream are timed by its marks, once it has been fenced", "
   CHECK(settled(times).empty());  // each is told once
 }
 
+TEST_CASE("Tasks of recorded work are timed by the marks that it has", "[train]") {
+  Stream stream;
+  StreamTimes times(std::make_unique<FakeClock>(stream));
+  times.start(10.0);
+  const std::size_t begin = times.recorded_mark();
+  stream.now_s += 1.5;
+  const std::size_t end = times.recorded_mark();
+  stream.now_s += 1.0;
+  times.note(3, 6, begin, end, 0.25);
+  stream.fenced = true;
+  CHECK(settled(times) == std::vector<Record>{{3, 6, 10.0, 11.5, 0.25}});
+}
+
 TEST_CASE("Tasks of a step that was given up are not told of the next one", "[train]") {
   Stream stream;
   StreamTimes times(std::make_unique<FakeClock>(stream));

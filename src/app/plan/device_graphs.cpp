@@ -20,7 +20,7 @@ GraphLanes graph_lanes(const RunSetup& setup) {
 std::string text_of(const GraphLanes& lanes) {
   if (lanes.with.empty()) {
     return lanes.without.empty() ? ""
-                                 : fmt::format("none, as on no lane steps can be captured: {}",
+                                 : fmt::format("none: steps can be captured on none of {}",
                                                fmt::join(lanes.without, ", "));
   }
   const std::string others =
