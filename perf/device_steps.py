@@ -8,8 +8,8 @@ Usage: perf/device_steps.py [--folder FOLDER] [--zygos PROGRAM] [--output FILE] 
 
 Each step has a time limit and a log (FOLDER/logs/STEP.log); one that fails does not stop the next.
 Steps: starts, the binary links and starts; tests, the device tests, whose failures are listed below the
-table with what each one said (perf/device_tests.py); epochs, an epoch on the host, and two on the device, whose bits must be equal; bench, seven models in
-float32, tf32 and bf16; torch, the same models in PyTorch on the card; split, what `plan`
+table with what each one said (perf/device_tests.py); epochs, an epoch on the host, and three on the device, of which one with captured
+steps, whose bits must be equal; bench, seven models in float32, tf32 and bf16, also with captured steps (device_graphs); torch, the same models in PyTorch on the card; split, what `plan`
 recommends and what a split of host and device takes; sanitize, compute-sanitizer over the kernels with
 scratch memory; ncu, the slowest kernels. Tools that this machine lacks are rows that say so.
 
@@ -137,29 +137,35 @@ class Steps:
         words = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9", self.tests, SANITIZED]
         return self.call(tool, words, 300).strip().splitlines()[-1]
 
-    def benched(self, model, precision):
+    def benched(self, model, precision, graphs):
         steps = 2 if self.quick else MODELS[model]
         found = self.json("bench", ["bench", f"inputs/{model}.yaml", "--steps", steps, "--warmup", 2, "--ops",
                                     "policy={type: single, lane: device}", DEVICE_ALONE,
-                                    f"precision={precision}", *DATA.get(model, [])], 120)
+                                    f"precision={precision}", f"device_graphs={str(graphs).lower()}",
+                                    *DATA.get(model, [])], 120)
         return f"{1e3 * found['median_step_s']:.3f} ms a step"
 
-    def epoch(self, name, lane):
+    def epoch(self, name, lane, *more):
         folder = self.runs / name
         shutil.rmtree(folder, ignore_errors=True)
-        words = ["train", EPOCH, "--run-dir", folder, f"policy={{type: single, lane: {lane}}}"]
+        words = ["train", EPOCH, "--run-dir", folder, f"policy={{type: single, lane: {lane}}}", *more]
         words.append("train={batch: 100, steps: 20}" if self.quick else "train={batch: 100, epochs: 1}")
         self.call("epoch", [self.zygos, *words], 240)
         return json.loads((folder / "summary.json").read_text())
 
     def epochs(self):
-        host, first, second = (self.epoch(*which) for which in
-                               [("host", "host"), ("device_1", "device"), ("device_2", "device")])
+        host, first, second, captured = (self.epoch(*which) for which in
+                                         [("host", "host"), ("device_1", "device"), ("device_2", "device"),
+                                          ("device_graphs", "device", "device_graphs=true")])
         if first["weights_xxh64"] != second["weights_xxh64"]:
             raise RuntimeError("two runs on the device have different weights")
+        if captured["recorded_tasks"] == 0:
+            raise RuntimeError("no task of the run with captured steps ran in a graph")
+        if captured["weights_xxh64"] != first["weights_xxh64"]:
+            raise RuntimeError("captured steps have other weights than steps whose kernels are launched one by one")
         return (f"loss {host['loss']:.6f} on the host, {first['loss']:.6f} on the device, whose runs "
                 f"have equal bits; {host['samples_per_s']['total']:.0f} and "
-                f"{first['samples_per_s']['total']:.0f} samples/s")
+                f"{first['samples_per_s']['total']:.0f} samples/s, {captured['samples_per_s']['total']:.0f} with captured steps")
 
     def split(self):
         found = self.json("plan", ["plan", EPOCH], 120)
@@ -193,7 +199,9 @@ class Steps:
         yield "epochs", "an epoch on host and device", self.epochs
         for model in models:
             for precision in PRECISIONS:
-                yield "bench", f"bench {model} {precision}", lambda m=model, p=precision: self.benched(m, p)
+                for graphs in [False, True]:
+                    title = f"bench {model} {precision}" + (", captured steps" if graphs else "")
+                    yield "bench", title, lambda m=model, p=precision, g=graphs: self.benched(m, p, g)
         for model in models:
             for precision in PRECISIONS:
                 yield "torch", f"PyTorch {model} {precision}", lambda m=model, p=precision: self.torch(m, p)
