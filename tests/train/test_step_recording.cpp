@@ -4,6 +4,7 @@
 // Steps of which a lane keeps its part of the work and launches it again. On an emulated lane a
 // launch runs the tasks with the inputs of the step in which they were recorded, as the arguments
 // of a graph's kernels are: whatever differs between steps must come from the lane's memory.
+#include "policy_cases.hpp"
 #include "small_run.hpp"
 #include "train/queues/step_recordings.hpp"
 
@@ -192,6 +193,36 @@ TEST_CASE("What messages of two lanes cut is recorded piece by piece", "[train]"
       for (const int cores : {1, 8}) {  // one thread for all queues of a lane, and one for each
         check_same_bits({policy, stepped(), slots}, cores);
       }
+    }
+  }
+}
+
+TEST_CASE("Recorded steps of every policy have the bits of others", "[train][policies]") {
+  const test::CutModel model = test::dense_model();
+  for (const bool strict : {false, true}) {
+    for (const test::PolicyCase& one : test::synchronous_policies(model, strict)) {
+      std::vector<std::string> hashes;
+      std::int64_t launches = 0;
+      for (const bool records : {true, false}) {
+        std::vector<lane::LaneSpec> lanes = test::workers(one.lanes);
+        for (lane::LaneSpec& lane : lanes) {
+          lane.records = lane.kind == lane::Kind::emulated && !lane.unified;
+        }
+        SmallRun run(lanes);
+        run.use(model.graph);
+        run.optimizer = nn::clipped(nn::adam({}), 0.5);
+        run.options.record_steps = records;
+        plan::Problem problem = run.problem();
+        problem.chunk = strict ? 5 : 0;
+        const auto engine = run.engine(one.policy->schedule(problem, nullptr));
+        for (std::uint64_t step = 1; step <= 4; ++step) {
+          launches += engine->step(run.batch(), step).launches;
+        }
+        hashes.push_back(engine->weights_hash());
+      }
+      CAPTURE(one.name, one.lanes, strict);
+      CHECK(hashes.front() == hashes.back());
+      CHECK((launches > 0 || one.lanes < 2));
     }
   }
 }

@@ -33,7 +33,8 @@ struct EngineOptions {
   /// hosts, emulated lanes and other types compute as without it.
   bool tf32 = false;
   /// Where a lane can (lane::Lane::records()), runs of tasks of its training steps are recorded
-  /// once and then launched as one: on CUDA devices as graphs. Changes no bit. The numbers in which
+  /// in their second step of as many samples, which allocates, and then launched as one: on CUDA
+  /// devices as graphs. Changes no bit. The numbers in which
   /// steps differ are copied to the lane in each step. Not where lanes are of several processes.
   bool record_steps = false;
   std::uint64_t seed = 1;
