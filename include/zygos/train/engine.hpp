@@ -32,10 +32,10 @@ struct EngineOptions {
   /// Products of f32 may round their operands to TF32 where a device's library has it (cuBLAS);
   /// hosts, emulated lanes and other types compute as without it.
   bool tf32 = false;
-  /// Where a lane can (lane::Lane::records()), runs of tasks of its training steps are recorded
-  /// in their second step of as many samples, which allocates, and then launched as one: on CUDA
-  /// devices as graphs. Changes no bit. The numbers in which
-  /// steps differ are copied to the lane in each step. Not where lanes are of several processes.
+  /// Where a lane can (lane::Lane::records()), runs of tasks of its training steps are recorded in
+  /// the second step of as many samples, which allocates, and launched as one from then on: on CUDA
+  /// devices as graphs. Changes no bit. The numbers in which steps differ are copied to the lane in
+  /// each step. Not where lanes are of several processes.
   bool record_steps = false;
   std::uint64_t seed = 1;
   /// Of each place; 0 switches recording off.
