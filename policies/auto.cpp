@@ -14,14 +14,14 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "auto";
+constexpr const char* auto_keyword = "auto";
 
 class Auto final : public train::Policy {
  public:
   Auto(std::vector<std::string> among, std::int64_t trials)
       : among_(std::move(among)), trials_(trials) {}
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return auto_keyword; }
 
   bool needs_profile() const override { return true; }
 
@@ -49,7 +49,7 @@ train::PolicyPtr automatic(std::vector<std::string> among, std::int64_t trials) 
 }
 
 train::PolicyEntry auto_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(auto_keyword,
                       "What `zygos plan` recommends, decided by measuring the lanes when the run "
                       "starts, and kept in its checkpoints.");
   schema

@@ -14,20 +14,20 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "central_storage";
+constexpr const char* central_storage_keyword = "central_storage";
 
 class CentralStorage final : public train::Policy {
  public:
   explicit CentralStorage(CentralStorageOptions options)
       : trains_(options.server_trains),
-        storage_{.policy = keyword_text,
+        storage_{.policy = central_storage_keyword,
                  .owner = std::move(options.server),
                  .bucket_bytes = options.bucket_bytes,
                  .role = "server"} {
     require_bucket(storage_);
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return central_storage_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
@@ -35,7 +35,7 @@ class CentralStorage final : public train::Policy {
       return offload_schedule(problem, storage_);
     }
     return data_parallel_schedule(
-        keyword_text, problem,
+        central_storage_keyword, problem,
         {.exchange = Exchange::central, .shares = {}, .bucket_bytes = storage_.bucket_bytes},
         owner_in(problem, storage_));
   }
@@ -58,7 +58,7 @@ train::PolicyPtr central_storage(CentralStorageOptions options) {
 }
 
 train::PolicyEntry central_storage_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(central_storage_keyword,
                       "TensorFlow's CentralStorageStrategy: one lane has the variables, receives "
                       "all gradients, updates, and sends the weights to the others.");
   schema

@@ -17,7 +17,7 @@ using schedule::Place;
 using schedule::SampleRange;
 using schedule::Stage;
 
-constexpr const char* keyword_text = "coarse_split";
+constexpr const char* coarse_layout_keyword = "coarse_split";
 
 /// What a worker does in one step: on one place per stage, which for a lane with the whole model
 /// are all on that lane.
@@ -67,7 +67,7 @@ SplitWorker pipeline_worker(const plan::Problem& problem, const plan::Profile* p
   const std::vector<Place> lanes = pipeline_lanes(problem, layout.pipeline);
   const Group group = group_of(problem, profile, lanes);
   const PipelineLayout found =
-      layout_for(keyword_text, group.problem, group.profile ? &*group.profile : nullptr,
+      layout_for(coarse_layout_keyword, group.problem, group.profile ? &*group.profile : nullptr,
                  {.cuts = layout.pipeline.stages.cuts, .lanes = {}}, request_for(layout));
   layout.stages = found.stages;
   SplitWorker worker{{}, true};
@@ -82,7 +82,7 @@ class SplitSchedule {
   SplitSchedule(const plan::Problem& problem, const SplitLayout& layout)
       : problem_(problem),
         layout_(layout),
-        outline_(outline_of(keyword_text, problem, Accumulation::done)) {
+        outline_(outline_of(coarse_layout_keyword, problem, Accumulation::done)) {
     outline_.stages = layout.stages;
   }
 
@@ -101,7 +101,7 @@ class SplitSchedule {
     part.micro_batches.resize(static_cast<std::size_t>(count));
     std::iota(part.micro_batches.begin(), part.micro_batches.end(),
               static_cast<MicroBatch>(outline_.micro_batches.size()));
-    const auto pieces = divide(keyword_text, problem_, samples, count);
+    const auto pieces = divide(coarse_layout_keyword, problem_, samples, count);
     outline_.micro_batches.insert(outline_.micro_batches.end(), pieces.begin(), pieces.end());
     parts_.push_back(std::move(part));
   }
@@ -212,10 +212,10 @@ std::vector<std::string> SplitLayout::names(const plan::Problem& problem) const 
 
 std::vector<Place> pipeline_lanes(const plan::Problem& problem,
                                   const SplitPipelineOptions& pipeline) {
-  const std::string said = std::string("policy '") + keyword_text + "': ";
+  const std::string said = std::string("policy '") + coarse_layout_keyword + "': ";
   std::vector<Place> lanes;
   if (!pipeline.stages.lanes.empty()) {
-    lanes = lanes_for(keyword_text, problem, pipeline.stages.lanes);
+    lanes = lanes_for(coarse_layout_keyword, problem, pipeline.stages.lanes);
   } else {
     for (std::size_t place = 0; place < problem.places.size(); ++place) {
       if (problem.places[place].kind != lane::Kind::host) {
@@ -242,12 +242,13 @@ SplitLayout split_layout(const plan::Problem& problem, const plan::Profile* prof
                          const std::optional<SplitPipelineOptions>& pipeline,
                          const std::optional<std::int64_t>& micro_batches) {
   SplitLayout layout{{problem.model.all_nodes()}, {}, pipeline.value_or(SplitPipelineOptions{})};
-  layout.micro_batches = micro_batches_in(keyword_text, problem, micro_batches);
-  static_cast<void>(divide(keyword_text, problem, {0, problem.batch}, layout.micro_batches));
+  layout.micro_batches = micro_batches_in(coarse_layout_keyword, problem, micro_batches);
+  static_cast<void>(
+      divide(coarse_layout_keyword, problem, {0, problem.batch}, layout.micro_batches));
   layout.pipeline_micro_batches =
-      micro_batches_in(keyword_text, problem, layout.pipeline.micro_batches,
+      micro_batches_in(coarse_layout_keyword, problem, layout.pipeline.micro_batches,
                        micro_batches_of_a_pipeline, "pipeline.micro_batches");
-  std::vector<Place> replicas = lanes_for(keyword_text, problem, {});
+  std::vector<Place> replicas = lanes_for(coarse_layout_keyword, problem, {});
   if (pipeline) {
     const auto taken = pipeline_lanes(problem, layout.pipeline);
     std::erase_if(replicas,

@@ -27,10 +27,10 @@ namespace {
 using schedule::Place;
 using schedule::SampleRange;
 
-constexpr const char* keyword_text = "coarse_split";
+constexpr const char* coarse_split_keyword = "coarse_split";
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw UsageError(std::string("policy '") + keyword_text + "': " + what);
+[[noreturn]] void refuse_split(const std::string& what) {
+  throw UsageError(std::string("policy '") + coarse_split_keyword + "': " + what);
 }
 
 /// The nearest number of samples at which strict mode lets a batch be divided.
@@ -138,12 +138,12 @@ class CoarseSplit final : public train::Policy {
  public:
   explicit CoarseSplit(CoarseSplitOptions options) : options_(std::move(options)) {
     if (options_.share && !(*options_.share >= 0.0 && *options_.share <= 1.0)) {
-      refuse("share is " + std::to_string(*options_.share) +
-             "; it is the first lane's fraction of the batch, 0 to 1");
+      refuse_split("share is " + std::to_string(*options_.share) +
+                   "; it is the first lane's fraction of the batch, 0 to 1");
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return coarse_split_keyword; }
 
   bool needs_profile() const override {
     return !options_.share && !options_.samples && options_.shares.empty() && !options_.equal;
@@ -214,16 +214,16 @@ class CoarseSplit final : public train::Policy {
 
   std::int64_t first_samples(const plan::Problem& problem, const SplitLayout& layout) const {
     if (layout.workers.size() != 2) {
-      refuse("share divides a batch between two workers; this run has " +
-             std::to_string(layout.workers.size()) + " (" + joined(layout.names(problem)) +
-             "). Give shares, one number for each, or auto");
+      refuse_split("share divides a batch between two workers; this run has " +
+                   std::to_string(layout.workers.size()) + " (" + joined(layout.names(problem)) +
+                   "). Give shares, one number for each, or auto");
     }
     if (!options_.samples) {
       return whole_chunks(problem, *options_.share * static_cast<double>(problem.batch));
     }
     if (*options_.samples < 0 || *options_.samples > problem.batch) {
-      refuse(std::to_string(*options_.samples) + " samples for the first lane; the batch has " +
-             std::to_string(problem.batch));
+      refuse_split(std::to_string(*options_.samples) +
+                   " samples for the first lane; the batch has " + std::to_string(problem.batch));
     }
     return *options_.samples;
   }
@@ -239,12 +239,12 @@ class CoarseSplit final : public train::Policy {
       }
     }
     if (taking_part.empty()) {
-      refuse("all shares are 0; give one above 0");
+      refuse_split("all shares are 0; give one above 0");
     }
     if (shares.size() == names.size()) {
       std::erase(shares, 0.0);
     }
-    const auto given = shares_for(keyword_text, problem, shares, taking_part);
+    const auto given = shares_for(coarse_split_keyword, problem, shares, taking_part);
     std::vector<SampleRange> all;
     for (std::size_t worker = 0, next = 0; worker < names.size(); ++worker) {
       const std::int64_t begin = all.empty() ? 0 : all.back().end;
@@ -339,7 +339,7 @@ CoarseSplitOptions options_in(const deck::Section& section) {
     options.share = section.real("share");
   }
   if (options.share && by_list) {
-    refuse(
+    refuse_split(
         "both share and shares are given; share is for two workers, shares for any number: leave "
         "out one");
   }
@@ -361,7 +361,7 @@ train::PolicyPtr coarse_split(CoarseSplitOptions options) {
 }
 
 train::PolicyEntry coarse_split_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(coarse_split_keyword,
                       "Each lane, or pipeline of lanes, trains its share of every batch; gradients "
                       "are summed.");
   schema

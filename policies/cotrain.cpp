@@ -24,10 +24,10 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "cotrain";
+constexpr const char* cotrain_keyword = "cotrain";
 
 /// By k: the nodes in front of which k layers with parameters lie.
-std::vector<std::int32_t> cuts_of(const schedule::ModelOutline& model) {
+std::vector<std::int32_t> update_cuts(const schedule::ModelOutline& model) {
   std::vector<std::int32_t> cuts{0};
   for (std::int32_t node = 0; node < model.node_count(); ++node) {
     if (model.nodes[static_cast<std::size_t>(node)].parameters.count() > 0) {
@@ -44,7 +44,7 @@ class CoTrain final : public train::Policy {
     require_bucket(offload_);
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return cotrain_keyword; }
 
   bool needs_profile() const override { return !device_layers_; }
 
@@ -82,11 +82,11 @@ class CoTrain final : public train::Policy {
 
  private:
   static std::int64_t layers_of(const plan::Problem& problem) {
-    return std::ssize(cuts_of(problem.model)) - 1;
+    return std::ssize(update_cuts(problem.model)) - 1;
   }
 
   schedule::Schedule with(const plan::Problem& problem, double layers) const {
-    const auto cuts = cuts_of(problem.model);
+    const auto cuts = update_cuts(problem.model);
     const std::int64_t most = layers_of(problem);
     if (!(layers >= 0.0) || layers > static_cast<double>(most)) {
       throw UsageError("policy 'cotrain': device_layers is " + number_text(layers) +
@@ -142,13 +142,13 @@ class CoTrain final : public train::Policy {
 
 train::PolicyPtr cotrain(CoTrainOptions options) {
   return std::make_shared<CoTrain>(
-      Offload{keyword_text, std::move(options.owner), options.bucket_bytes, false,
+      Offload{cotrain_keyword, std::move(options.owner), options.bucket_bytes, false,
               options.speculate, options.states == schedule::Tier::file},
       options.device_layers);
 }
 
 train::PolicyEntry cotrain_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(cotrain_keyword,
                       "As zero_offload, but the first layers are updated where they are computed, "
                       "so that host and device update at once.");
   add_offload_keys(schema);
@@ -166,7 +166,7 @@ train::PolicyEntry cotrain_entry() {
             if (!section.is_word("device_layers", "auto")) {
               layers = section.real("device_layers");
             }
-            return std::make_shared<CoTrain>(offload_of(keyword_text, section), layers);
+            return std::make_shared<CoTrain>(offload_of(cotrain_keyword, section), layers);
           }};
 }
 

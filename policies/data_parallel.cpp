@@ -43,7 +43,7 @@ using schedule::Place;
 using schedule::SampleRange;
 using schedule::ScheduleBuilder;
 
-constexpr const char* keyword_text = "data_parallel";
+constexpr const char* data_parallel_keyword = "data_parallel";
 
 bool goes_round(Exchange exchange) {
   return exchange == Exchange::ring || exchange == Exchange::sharded;
@@ -51,7 +51,7 @@ bool goes_round(Exchange exchange) {
 
 class DataParallel final : public train::Policy {
  public:
-  explicit DataParallel(DataParallelOptions options, std::string keyword = keyword_text,
+  explicit DataParallel(DataParallelOptions options, std::string keyword = data_parallel_keyword,
                         Place first = 0)
       : options_(std::move(options)), keyword_(std::move(keyword)), first_(first) {
     if (options_.bucket_bytes < 1) {
@@ -290,7 +290,7 @@ train::PolicyPtr data_parallel(DataParallelOptions options) {
 
 train::PolicyEntry data_parallel_entry() {
   deck::Schema schema(
-      keyword_text,
+      data_parallel_keyword,
       "Data parallelism: every lane trains its share of the batch; gradients are summed.");
   schema
       .choice(

@@ -16,30 +16,30 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "gpipe";
+constexpr const char* gpipe_keyword = "gpipe";
 
 class Gpipe final : public train::Policy {
  public:
   explicit Gpipe(GpipeOptions options) : options_(std::move(options)) {}
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return gpipe_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const std::int64_t count = micro_batches_in(keyword_text, problem, options_.micro_batches,
+    const std::int64_t count = micro_batches_in(gpipe_keyword, problem, options_.micro_batches,
                                                 micro_batches_of_a_pipeline);
     const PipelineLayout layout = layout_for(
-        keyword_text, problem, profile, options_.stages,
+        gpipe_keyword, problem, profile, options_.stages,
         {.micro_batches = count,
          .in_flight = plan::for_gpipe(options_.recompute == Recompute::always ? 1 : count)});
-    const auto micro_batches = divide(keyword_text, problem, {0, problem.batch}, count);
+    const auto micro_batches = divide(gpipe_keyword, problem, {0, problem.batch}, count);
     const Program program = all_forward_then_all_backward(static_cast<schedule::MicroBatch>(count));
     std::vector<Program> programs(problem.places.size());
     for (const auto& places : layout.places) {
       programs[static_cast<std::size_t>(places.front())] = program;
     }
     schedule::ScheduleBuilder builder(
-        pipeline_outline(keyword_text, problem, layout, micro_batches, {}, Accumulation::done));
+        pipeline_outline(gpipe_keyword, problem, layout, micro_batches, {}, Accumulation::done));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
   }
@@ -86,7 +86,7 @@ Recompute recompute_named(const std::string& word) {
 train::PolicyPtr gpipe(GpipeOptions options) { return std::make_shared<Gpipe>(std::move(options)); }
 
 train::PolicyEntry gpipe_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(gpipe_keyword,
                       "Pipeline parallelism: micro-batches go through the stages, all forward "
                       "passes, then all backward passes.");
   schema

@@ -28,15 +28,15 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "hippie";
+constexpr const char* hippie_keyword = "hippie";
 constexpr std::int64_t default_micro_batches = 4;
 
 using schedule::MicroBatch;
 using schedule::Place;
 using schedule::TaskKind;
 
-[[noreturn]] void refuse(const std::string& why) {
-  throw UsageError(std::string("policy '") + keyword_text + "': " + why);
+[[noreturn]] void refuse_hippie(const std::string& why) {
+  throw UsageError(std::string("policy '") + hippie_keyword + "': " + why);
 }
 
 struct StagePass {
@@ -119,22 +119,23 @@ class Hippie final : public train::Policy {
  public:
   explicit Hippie(HippieOptions options) : options_(std::move(options)) {
     if (options_.replicas < 1) {
-      refuse("replicas is " + std::to_string(options_.replicas) + "; it is 1 or more");
+      refuse_hippie("replicas is " + std::to_string(options_.replicas) + "; it is 1 or more");
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return hippie_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const auto lanes = lanes_for(keyword_text, problem, options_.stages.lanes);
+    const auto lanes = lanes_for(hippie_keyword, problem, options_.stages.lanes);
     const std::size_t lanes_each = lanes.size() / replicas();
     if (lanes_each == 0) {
-      refuse("replicas is " + std::to_string(replicas()) + " and there are " +
-             std::to_string(lanes.size()) + " lanes; a replica of the pipeline has one or more");
+      refuse_hippie("replicas is " + std::to_string(replicas()) + " and there are " +
+                    std::to_string(lanes.size()) +
+                    " lanes; a replica of the pipeline has one or more");
     }
     const std::int64_t own = own_micro_batches(problem);
-    schedule::Outline outline = outline_of(keyword_text, problem, Accumulation::done);
+    schedule::Outline outline = outline_of(hippie_keyword, problem, Accumulation::done);
     outline.micro_batches = micro_batches_of(problem, own);
     outline.stages = stages_of(problem, profile, lanes, lanes_each);
     const auto lane_of_stage = lanes_of_stages(outline.stages.size(), lanes_each);
@@ -188,14 +189,14 @@ class Hippie final : public train::Policy {
 
   /// Of each replica.
   std::int64_t own_micro_batches(const plan::Problem& problem) const {
-    return micro_batches_in(keyword_text, problem, options_.micro_batches, default_micro_batches);
+    return micro_batches_in(hippie_keyword, problem, options_.micro_batches, default_micro_batches);
   }
 
   /// Of replica 0, then of replica 1 and so on.
   std::vector<schedule::SampleRange> micro_batches_of(const plan::Problem& problem,
                                                       std::int64_t own) const {
     if (options_.shares.empty()) {
-      return divide(keyword_text, problem, {0, problem.batch},
+      return divide(hippie_keyword, problem, {0, problem.batch},
                     saturated_product(options_.replicas, own),
                     problem.accumulate > 0 ? "replicas times train.accumulate"
                                            : "replicas times micro_batches");
@@ -204,7 +205,7 @@ class Hippie final : public train::Policy {
     for (std::size_t replica = 0; replica < replicas(); ++replica) {
       names.push_back("replica " + std::to_string(replica));
     }
-    return micro_batches_for(keyword_text, problem, options_.shares, names, own);
+    return micro_batches_for(hippie_keyword, problem, options_.shares, names, own);
   }
 
   /// In proportion. Stages of one replica take the same time on lanes that are equally fast, so
@@ -231,14 +232,14 @@ class Hippie final : public train::Policy {
                                              const std::vector<Place>& lanes,
                                              std::size_t lanes_each) const {
     if (!options_.stages.cuts.empty()) {
-      return stages_for(keyword_text, problem, options_.stages.cuts,
+      return stages_for(hippie_keyword, problem, options_.stages.cuts,
                         options_.stages.cuts.size() + 1);
     }
     plan::Problem timed = problem;
     if (profile != nullptr) {
       time_layers(timed, *profile, lanes);
     }
-    return stages_for(keyword_text, timed, {}, std::max<std::size_t>(2, lanes_each));
+    return stages_for(hippie_keyword, timed, {}, std::max<std::size_t>(2, lanes_each));
   }
 
   /// Puts measured seconds, the mean of the lanes, where FLOPs stand.
@@ -347,7 +348,7 @@ train::PolicyPtr hippie(HippieOptions options) {
 
 train::PolicyEntry hippie_entry() {
   deck::Schema schema(
-      keyword_text,
+      hippie_keyword,
       "Replicas of a pipeline (data and pipeline parallelism); each stage exchanges its gradient "
       "with its replicas while earlier stages are still at work.");
   schema

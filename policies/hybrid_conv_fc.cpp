@@ -32,10 +32,10 @@ using schedule::Place;
 using schedule::SampleRange;
 using Gathering = HybridConvFcOptions::Exchange;
 
-constexpr const char* keyword_text = "hybrid_conv_fc";
+constexpr const char* hybrid_conv_fc_keyword = "hybrid_conv_fc";
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw UsageError(std::string("policy '") + keyword_text + "': " + what);
+[[noreturn]] void refuse_hybrid(const std::string& what) {
+  throw UsageError(std::string("policy '") + hybrid_conv_fc_keyword + "': " + what);
 }
 
 std::vector<std::int64_t> equal_bounds(const TensorBlock& block, std::int64_t lanes) {
@@ -59,8 +59,8 @@ struct HybridPlaces {
   std::vector<Place> slices;
 };
 
-HybridPlaces places_for(const std::vector<TensorStage>& stages, const std::vector<Place>& lanes,
-                        schedule::Outline& outline) {
+HybridPlaces places_for_hybrid(const std::vector<TensorStage>& stages,
+                               const std::vector<Place>& lanes, schedule::Outline& outline) {
   HybridPlaces places;
   const auto add = [&](Place lane, std::size_t stage) {
     return place_of_stage(outline, lane, static_cast<schedule::Stage>(stage));
@@ -81,33 +81,34 @@ class HybridConvFc final : public train::Policy {
  public:
   explicit HybridConvFc(HybridConvFcOptions options) : options_(std::move(options)) {
     if (options_.turns < 1) {
-      refuse("turns is " + std::to_string(options_.turns) + "; it is 1 or more");
+      refuse_hybrid("turns is " + std::to_string(options_.turns) + "; it is 1 or more");
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return hybrid_conv_fc_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
     if (problem.chunk > 0) {
-      refuse("a sum over lanes has another order than train.strict promises; switch strict off");
+      refuse_hybrid(
+          "a sum over lanes has another order than train.strict promises; switch strict off");
     }
     if (problem.clips) {
-      refuse(
+      refuse_hybrid(
           "the norm of a gradient that is copied in part and cut in part is not summed; remove "
           "optimizer.clip_norm, or use data_parallel or tensor_parallel, which clip");
     }
     if (options_.exchange == Gathering::all_gather) {
       refuse_statistics(problem);
     }
-    const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
+    const auto lanes = lanes_for(hybrid_conv_fc_keyword, problem, options_.lanes);
     const auto count = static_cast<std::int64_t>(lanes.size());
     TensorLayout layout = layout_of(problem, count);
-    schedule::Outline outline = outline_of(keyword_text, problem);
+    schedule::Outline outline = outline_of(hybrid_conv_fc_keyword, problem);
     outline.model = plan::sharded_outline(problem.model, layout.slices());
     outline.slices = std::move(layout.slices());
     const std::vector<Turn> turns = turns_of(problem, count, outline.micro_batches);
-    const HybridPlaces places = places_for(layout.stages(), lanes, outline);
+    const HybridPlaces places = places_for_hybrid(layout.stages(), lanes, outline);
     const Bucket shared = add_buckets(outline, all_in_one, lanes.size(), outline.stages[0]).front();
     for (std::size_t stage = 1; stage < outline.stages.size(); ++stage) {
       add_buckets(outline, all_in_one, 1, outline.stages[stage]);
@@ -132,9 +133,10 @@ class HybridConvFc final : public train::Policy {
   static void refuse_statistics(const plan::Problem& problem) {
     for (const NodeOutline& node : problem.model.nodes) {
       if (node.statistics > 0) {
-        refuse("layer '" + node.name +
-               "' takes statistics of a batch, which exchange all_gather divides in two ways; use "
-               "exchange: in_turns");
+        refuse_hybrid(
+            "layer '" + node.name +
+            "' takes statistics of a batch, which exchange all_gather divides in two ways; use "
+            "exchange: in_turns");
       }
     }
   }
@@ -144,13 +146,13 @@ class HybridConvFc final : public train::Policy {
                                                        : node_named(problem, options_.cut_from);
     TensorBlocks found = tensor_blocks(problem.model, lanes, cut);
     if (found.blocks.empty() || found.blocks.front().first() != cut) {
-      refuse("layer '" + problem.model.nodes[static_cast<std::size_t>(cut)].name +
-             "' begins no two layers that can be cut together:" + found.reasons);
+      refuse_hybrid("layer '" + problem.model.nodes[static_cast<std::size_t>(cut)].name +
+                    "' begins no two layers that can be cut together:" + found.reasons);
     }
     if (!has_weights(problem.model, {0, cut})) {
-      refuse("no layer with parameters is in front of '" +
-             problem.model.nodes[static_cast<std::size_t>(cut)].name +
-             "', so none would be data parallel; use tensor_parallel, or another cut_from");
+      refuse_hybrid("no layer with parameters is in front of '" +
+                    problem.model.nodes[static_cast<std::size_t>(cut)].name +
+                    "', so none would be data parallel; use tensor_parallel, or another cut_from");
     }
     std::vector<std::vector<std::int64_t>> bounds;
     for (const TensorBlock& block : found.blocks) {
@@ -163,7 +165,8 @@ class HybridConvFc final : public train::Policy {
     const auto& nodes = problem.model.nodes;
     const auto found = std::ranges::find(nodes, name, &NodeOutline::name);
     if (found == nodes.end()) {
-      refuse("cut_from names layer '" + name + "'; the layers are " + joined(layer_names(problem)));
+      refuse_hybrid("cut_from names layer '" + name + "'; the layers are " +
+                    joined(layer_names(problem)));
     }
     return static_cast<std::int32_t>(found - nodes.begin());
   }
@@ -187,9 +190,9 @@ class HybridConvFc final : public train::Policy {
                  ", P = " + std::to_string(size.parameters) +
                  (begins ? "" : ", begins no two layers that can be cut together");
     }
-    refuse("no layer is cheaper to cut than to copy, B A < P, at batch " +
-           std::to_string(problem.batch) +
-           "; use data_parallel, a smaller batch, or cut_from:" + reasons);
+    refuse_hybrid("no layer is cheaper to cut than to copy, B A < P, at batch " +
+                  std::to_string(problem.batch) +
+                  "; use data_parallel, a smaller batch, or cut_from:" + reasons);
   }
 
   /// The pieces of the batch that lanes send, and the micro-batches of which the cut layers work on
@@ -199,7 +202,8 @@ class HybridConvFc final : public train::Policy {
     const SampleRange batch{0, problem.batch};
     std::vector<Turn> turns;
     if (options_.exchange == Gathering::in_turns) {
-      out = divide(keyword_text, problem, batch, lanes * options_.turns, "lanes times turns");
+      out = divide(hybrid_conv_fc_keyword, problem, batch, lanes * options_.turns,
+                   "lanes times turns");
       for (std::int64_t turn = 0; turn < options_.turns; ++turn) {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
           const auto piece = static_cast<MicroBatch>(lane * options_.turns + turn);
@@ -208,9 +212,9 @@ class HybridConvFc final : public train::Policy {
       }
       return turns;
     }
-    const auto gathered = divide(keyword_text, problem, batch, options_.turns, "turns");
+    const auto gathered = divide(hybrid_conv_fc_keyword, problem, batch, options_.turns, "turns");
     for (std::size_t turn = 0; turn < gathered.size(); ++turn) {
-      const auto pieces = divide(keyword_text, problem, gathered[turn], lanes,
+      const auto pieces = divide(hybrid_conv_fc_keyword, problem, gathered[turn], lanes,
                                  options_.turns > 1 ? "lanes a turn" : "the number of lanes");
       Turn& one = turns.emplace_back();
       for (std::size_t lane = 0; lane < pieces.size(); ++lane) {
@@ -291,7 +295,7 @@ train::PolicyPtr hybrid_conv_fc(HybridConvFcOptions options) {
 }
 
 train::PolicyEntry hybrid_conv_fc_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(hybrid_conv_fc_keyword,
                       "The first layers are data parallel, the dense ones behind them tensor "
                       "parallel: activations cross where they are fewer than parameters.");
   schema

@@ -11,18 +11,18 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "layer_placement";
+constexpr const char* layer_placement_keyword = "layer_placement";
 
 class LayerPlacement final : public train::Policy {
  public:
   explicit LayerPlacement(LayerPlacementOptions options) : options_(std::move(options)) {}
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return layer_placement_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
     const PipelineLayout layout =
-        layout_for(keyword_text, problem, profile, options_.stages,
+        layout_for(layer_placement_keyword, problem, profile, options_.stages,
                    {.goal = plan::PartitionGoal::sum_of_stages, .in_flight = {}});
     std::vector<Program> programs(problem.places.size());
     for (const auto& places : layout.places) {
@@ -30,7 +30,7 @@ class LayerPlacement final : public train::Policy {
                                                             update_now()};
     }
     schedule::ScheduleBuilder builder(
-        pipeline_outline(keyword_text, problem, layout, {{0, problem.batch}}));
+        pipeline_outline(layer_placement_keyword, problem, layout, {{0, problem.batch}}));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
   }
@@ -51,7 +51,7 @@ train::PolicyPtr layer_placement(LayerPlacementOptions options) {
 }
 
 train::PolicyEntry layer_placement_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(layer_placement_keyword,
                       "Layer placement (model parallelism): the layers are divided between the "
                       "lanes; a batch goes through them in turn.");
   add_stage_keys(schema);

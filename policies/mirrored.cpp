@@ -13,11 +13,11 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "mirrored";
+constexpr const char* mirrored_keyword = "mirrored";
 
 class Mirrored final : public train::Policy {
  public:
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return mirrored_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
@@ -29,7 +29,7 @@ class Mirrored final : public train::Policy {
           "policy 'mirrored' has its replicas on the lanes of one process, and this run's lanes "
           "belong to several MPI ranks; take policy multi_worker_mirrored, or start one process");
     }
-    return data_parallel_schedule(keyword_text, problem,
+    return data_parallel_schedule(mirrored_keyword, problem,
                                   {.exchange = Exchange::all_reduce, .shares = {}});
   }
 
@@ -45,7 +45,7 @@ class Mirrored final : public train::Policy {
 train::PolicyPtr mirrored() { return std::make_shared<Mirrored>(); }
 
 train::PolicyEntry mirrored_entry() {
-  return {deck::Schema(keyword_text,
+  return {deck::Schema(mirrored_keyword,
                        "TensorFlow's MirroredStrategy: a replica on every lane of this process, "
                        "equal shares of the batch, gradients summed by all_reduce."),
           [](const deck::Section&) { return mirrored(); }};

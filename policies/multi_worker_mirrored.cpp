@@ -10,15 +10,15 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "multi_worker_mirrored";
+constexpr const char* multi_worker_mirrored_keyword = "multi_worker_mirrored";
 
 class MultiWorkerMirrored final : public train::Policy {
  public:
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return multi_worker_mirrored_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
-    return data_parallel_schedule(keyword_text, problem,
+    return data_parallel_schedule(multi_worker_mirrored_keyword, problem,
                                   {.exchange = Exchange::ring, .shares = {}});
   }
 
@@ -34,7 +34,7 @@ class MultiWorkerMirrored final : public train::Policy {
 train::PolicyPtr multi_worker_mirrored() { return std::make_shared<MultiWorkerMirrored>(); }
 
 train::PolicyEntry multi_worker_mirrored_entry() {
-  return {deck::Schema(keyword_text,
+  return {deck::Schema(multi_worker_mirrored_keyword,
                        "TensorFlow's MultiWorkerMirroredStrategy: a replica on every lane of all "
                        "MPI ranks, equal shares of the batch, gradients summed round a ring (in "
                        "strict mode by all_reduce)."),

@@ -22,35 +22,35 @@ using schedule::MicroBatch;
 using schedule::Place;
 using schedule::ScheduleBuilder;
 
-constexpr const char* keyword_text = "one_bit_adam";
+constexpr const char* one_bit_adam_keyword = "one_bit_adam";
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_one_bit(const std::string& why) {
   throw UsageError("policy 'one_bit_adam': " + why);
 }
 
 void require_fit(const plan::Problem& problem) {
   if (problem.clips) {
-    refuse(
+    refuse_one_bit(
         "optimizer.clip_norm scales the gradient of the whole batch, which no lane has once "
         "momenta are exchanged; leave clip_norm out");
   }
   if (problem.chunk > 0) {
-    refuse(
+    refuse_one_bit(
         "strict mode keeps the bits of a run on one lane, and one bit an element cannot; leave "
         "one of them");
   }
   if (problem.compress_after == 0) {
-    refuse(
+    refuse_one_bit(
         "it exchanges the momentum of the optimizer one_bit_adam; set optimizer.type to "
         "one_bit_adam, or take policy data_parallel");
   }
   if (problem.codecs.gradients != schedule::Codec::exact) {
-    refuse("it has a code for gradients of its own; leave link_precision.gradients exact");
+    refuse_one_bit("it has a code for gradients of its own; leave link_precision.gradients exact");
   }
   const bool has_statistics = std::ranges::any_of(
       problem.model.nodes, [](const schedule::NodeOutline& node) { return node.statistics > 0; });
   if (has_statistics || problem.model.samples_together > 1) {
-    refuse(
+    refuse_one_bit(
         "the model's layers have statistics over samples, whose means are exchanged with the "
         "gradients and must stay exact; take policy data_parallel");
   }
@@ -60,23 +60,24 @@ class OneBitAdam final : public train::Policy {
  public:
   explicit OneBitAdam(OneBitAdamOptions options) : options_(std::move(options)) {
     if (options_.bucket_bytes < 1) {
-      refuse("bucket is " + std::to_string(options_.bucket_bytes) + " bytes; it must be above 0");
+      refuse_one_bit("bucket is " + std::to_string(options_.bucket_bytes) +
+                     " bytes; it must be above 0");
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return one_bit_adam_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
-    const auto workers = lanes_for(keyword_text, problem, {});
+    const auto workers = lanes_for(one_bit_adam_keyword, problem, {});
     require_fit(problem);
-    schedule::Outline outline = outline_of(keyword_text, problem, Accumulation::done);
+    schedule::Outline outline = outline_of(one_bit_adam_keyword, problem, Accumulation::done);
     for (schedule::PlaceOutline& place : outline.places) {
       place.stage = 0;
     }
-    const std::int64_t own = micro_batches_in(keyword_text, problem, {});
+    const std::int64_t own = micro_batches_in(one_bit_adam_keyword, problem, {});
     outline.micro_batches =
-        micro_batches_for(keyword_text, problem, options_.shares, lane_names(problem), own);
+        micro_batches_for(one_bit_adam_keyword, problem, options_.shares, lane_names(problem), own);
     outline.codecs.gradients = schedule::Codec::one_bit;
     outline.compress_after = problem.compress_after;
     const auto buckets = add_buckets(outline, options_.bucket_bytes, workers.size());
@@ -156,7 +157,7 @@ train::PolicyPtr one_bit_adam(OneBitAdamOptions options) {
 }
 
 train::PolicyEntry one_bit_adam_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(one_bit_adam_keyword,
                       "Every lane trains its share of the batch; after the freeze of optimizer "
                       "one_bit_adam they exchange one bit an element.");
   schema

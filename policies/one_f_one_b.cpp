@@ -15,23 +15,23 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "one_f_one_b";
+constexpr const char* one_f_one_b_keyword = "one_f_one_b";
 
 class OneForwardOneBackward final : public train::Policy {
  public:
   explicit OneForwardOneBackward(OneFOneBOptions options) : options_(std::move(options)) {}
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return one_f_one_b_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
-    const std::int64_t count = micro_batches_in(keyword_text, problem, options_.micro_batches,
-                                                micro_batches_of_a_pipeline);
+    const std::int64_t count = micro_batches_in(
+        one_f_one_b_keyword, problem, options_.micro_batches, micro_batches_of_a_pipeline);
     const PipelineLayout layout =
-        layout_for(keyword_text, problem, profile, options_.stages,
+        layout_for(one_f_one_b_keyword, problem, profile, options_.stages,
                    {.micro_batches = count,
                     .in_flight = plan::for_one_f_one_b(options_.recompute ? 1 : count)});
-    const auto pieces = divide(keyword_text, problem, {0, problem.batch}, count);
+    const auto pieces = divide(one_f_one_b_keyword, problem, {0, problem.batch}, count);
     std::vector<schedule::MicroBatch> micro_batches(pieces.size());
     std::iota(micro_batches.begin(), micro_batches.end(), 0);
     std::vector<Program> programs(problem.places.size());
@@ -43,7 +43,7 @@ class OneForwardOneBackward final : public train::Policy {
           alternating(micro_batches, warm_ups, micro_batches.size(), keeps);
     }
     schedule::ScheduleBuilder builder(
-        pipeline_outline(keyword_text, problem, layout, pieces, {}, Accumulation::done));
+        pipeline_outline(one_f_one_b_keyword, problem, layout, pieces, {}, Accumulation::done));
     add_programs(builder, layout, programs);
     return std::move(builder).build();
   }
@@ -71,7 +71,7 @@ train::PolicyPtr one_f_one_b(OneFOneBOptions options) {
 }
 
 train::PolicyEntry one_f_one_b_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(one_f_one_b_keyword,
                       "Pipeline parallelism: micro-batches go through stages of the model, back as "
                       "soon as they can.");
   schema

@@ -29,7 +29,7 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "pipedream";
+constexpr const char* pipedream_keyword = "pipedream";
 
 using schedule::MicroBatch;
 using schedule::Version;
@@ -53,7 +53,7 @@ class PipeDream final : public train::Policy {
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return pipedream_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
@@ -63,15 +63,16 @@ class PipeDream final : public train::Policy {
           "updates after each micro-batch; choose a synchronous policy or leave strict mode");
     }
     const PipelineLayout layout =
-        layout_for(keyword_text, problem, profile, options_.stages,
+        layout_for(pipedream_keyword, problem, profile, options_.stages,
                    {.micro_batches = options_.micro_batches,
                     .in_flight = plan::for_pipedream(options_.micro_batches, options_.stash)},
                    options_.replicas);
-    const auto pieces = divide(keyword_text, problem, {0, problem.batch}, options_.micro_batches);
+    const auto pieces =
+        divide(pipedream_keyword, problem, {0, problem.batch}, options_.micro_batches);
     check_replicas(layout);
     check_norm(problem, layout);
     schedule::ScheduleBuilder builder(
-        pipeline_outline(keyword_text, problem, layout, pieces, pieces));
+        pipeline_outline(pipedream_keyword, problem, layout, pieces, pieces));
     std::vector<Program> programs(problem.places.size());
     std::size_t warm_ups_left = count_of_lanes(layout) - 1;
     for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
@@ -176,7 +177,7 @@ class PipeDream final : public train::Policy {
 };
 
 deck::Schema schema_of_pipedream() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(pipedream_keyword,
                       "Pipeline parallelism: micro-batches with an update each go through stages "
                       "of the model; weights that are still needed are stashed.");
   schema

@@ -20,7 +20,7 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "pipedream_2bw";
+constexpr const char* pipedream_2bw_keyword = "pipedream_2bw";
 
 class PipeDream2bw final : public train::Policy {
  public:
@@ -40,7 +40,7 @@ class PipeDream2bw final : public train::Policy {
     }
   }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return pipedream_2bw_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
@@ -50,13 +50,13 @@ class PipeDream2bw final : public train::Policy {
           "updates several times; choose a synchronous policy or leave strict mode");
     }
     const PipelineLayout layout =
-        layout_for(keyword_text, problem, profile, options_.stages,
+        layout_for(pipedream_2bw_keyword, problem, profile, options_.stages,
                    {.micro_batches = saturated_product(
                         options_.updates, std::max<std::int64_t>(1, options_.accumulate)),
                     .in_flight = two_versions});
     const std::size_t group = group_for(layout);
     const auto pieces =
-        divide(keyword_text, problem, {0, problem.batch},
+        divide(pipedream_2bw_keyword, problem, {0, problem.batch},
                saturated_product(options_.updates, static_cast<std::int64_t>(group)),
                "updates times accumulate");
     std::vector<schedule::SampleRange> groups;
@@ -64,7 +64,7 @@ class PipeDream2bw final : public train::Policy {
       groups.push_back({pieces[first].begin, pieces[first + group - 1].end});
     }
     schedule::ScheduleBuilder builder(
-        pipeline_outline(keyword_text, problem, layout, pieces, groups));
+        pipeline_outline(pipedream_2bw_keyword, problem, layout, pieces, groups));
     std::vector<Program> programs(problem.places.size());
     for (std::size_t stage = 0; stage < layout.depth(); ++stage) {
       const schedule::Place place = layout.places[stage].front();
@@ -129,7 +129,7 @@ train::PolicyPtr pipedream_2bw(PipeDream2bwOptions options) {
 }
 
 train::PolicyEntry pipedream_2bw_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(pipedream_2bw_keyword,
                       "Pipeline parallelism: micro-batches go through stages of the model; every "
                       "few make an update, one update late, with two versions of the weights.");
   schema.integer("updates", "Number of updates of a batch.").at_least(1).fallback(4);

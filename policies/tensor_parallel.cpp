@@ -32,10 +32,10 @@ namespace {
 using schedule::NodeRange;
 using schedule::Place;
 
-constexpr const char* keyword_text = "tensor_parallel";
+constexpr const char* tensor_parallel_keyword = "tensor_parallel";
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw UsageError(std::string("policy '") + keyword_text + "': " + what);
+[[noreturn]] void refuse_slices(const std::string& what) {
+  throw UsageError(std::string("policy '") + tensor_parallel_keyword + "': " + what);
 }
 
 /// The place of each stage: the lane's own for its first one, a further one for each that follows.
@@ -63,8 +63,8 @@ constexpr double smallest_share = 1.0 / 64.0;
 std::vector<std::int64_t> pieces_of(const std::string& layer, const TensorBlock& block,
                                     std::size_t lanes, const std::vector<double>& shares) {
   if (shares.size() != lanes) {
-    refuse("shares has " + std::to_string(shares.size()) + " numbers for " + std::to_string(lanes) +
-           " lanes; give one per lane");
+    refuse_slices("shares has " + std::to_string(shares.size()) + " numbers for " +
+                  std::to_string(lanes) + " lanes; give one per lane");
   }
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
   const auto count = static_cast<std::int64_t>(lanes);
@@ -74,9 +74,9 @@ std::vector<std::int64_t> pieces_of(const std::string& layer, const TensorBlock&
   for (const double share : shares) {
     const double part = share / whole;
     if (!(share > 0.0) || !std::isfinite(whole) || part < std::min(smallest_share, 0.5 / pieces)) {
-      refuse("a share of " + std::to_string(share) + " leaves a lane without any of the " +
-             std::to_string(block.pieces()) + (block.together > 1 ? " heads" : " units") +
-             " of layer '" + layer + "'; raise it, or name fewer lanes");
+      refuse_slices("a share of " + std::to_string(share) + " leaves a lane without any of the " +
+                    std::to_string(block.pieces()) + (block.together > 1 ? " heads" : " units") +
+                    " of layer '" + layer + "'; raise it, or name fewer lanes");
     }
     sum += share;
     const std::int64_t left = count - static_cast<std::int64_t>(bounds.size());
@@ -123,16 +123,17 @@ class TensorParallel final : public train::Policy {
  public:
   explicit TensorParallel(TensorParallelOptions options) : options_(std::move(options)) {}
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return tensor_parallel_keyword; }
 
   bool needs_profile() const override { return options_.by_profile; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* profile) const override {
     if (problem.chunk > 0) {
-      refuse("a sum over lanes has another order than train.strict promises; switch strict off");
+      refuse_slices(
+          "a sum over lanes has another order than train.strict promises; switch strict off");
     }
-    const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
+    const auto lanes = lanes_for(tensor_parallel_keyword, problem, options_.lanes);
     if (options_.by_profile) {
       ZYGOS_REQUIRE(profile != nullptr, "automatic shares need a profile");
       return cut_at(problem, lanes, best_shares(problem, lanes, *profile));
@@ -155,7 +156,7 @@ class TensorParallel final : public train::Policy {
         tensor_blocks(problem.model, count).blocks.empty()) {
       return {{}};
     }
-    const auto lanes = lanes_for(keyword_text, problem, options_.lanes);
+    const auto lanes = lanes_for(tensor_parallel_keyword, problem, options_.lanes);
     const auto equal = cut_at(problem, lanes, std::vector<double>(lanes.size(), 1.0));
     if (!plan::can_predict(*profile, equal)) {
       return {{}};
@@ -169,7 +170,7 @@ class TensorParallel final : public train::Policy {
                                    const std::vector<double>& shares) {
     TensorBlocks found = tensor_blocks(problem.model, static_cast<std::int64_t>(lanes.size()));
     if (found.blocks.empty()) {
-      refuse(
+      refuse_slices(
           "no two layers can be cut together; a block is a dense layer or convolution, layers such "
           "as gelu, attention of two or more heads or poolings if any, and another dense "
           "layer or convolution, each read by the next alone" +
@@ -219,7 +220,7 @@ class TensorParallel final : public train::Policy {
 
   static schedule::Schedule scheduled(const plan::Problem& problem, const std::vector<Place>& lanes,
                                       TensorLayout layout) {
-    schedule::Outline outline = outline_of(keyword_text, problem);
+    schedule::Outline outline = outline_of(tensor_parallel_keyword, problem);
     outline.model = plan::sharded_outline(problem.model, layout.slices());
     outline.slices = std::move(layout.slices());
     const std::vector<Place> places = places_for(layout.stages(), lanes, outline);
@@ -267,7 +268,7 @@ train::PolicyPtr tensor_parallel(TensorParallelOptions options) {
 }
 
 train::PolicyEntry tensor_parallel_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(tensor_parallel_keyword,
                       "Tensor parallelism: blocks of two layers are cut between the lanes, the "
                       "first by columns, heads or filters, the second by rows or channels; partial "
                       "sums are added on the first lane, which has the other layers.");

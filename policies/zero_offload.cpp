@@ -37,13 +37,13 @@
 namespace zygos::policies {
 namespace {
 
-constexpr const char* keyword_text = "zero_offload";
+constexpr const char* zero_offload_keyword = "zero_offload";
 
 class ZeroOffload final : public train::Policy {
  public:
   explicit ZeroOffload(Offload offload) : offload_(std::move(offload)) { require_bucket(offload_); }
 
-  std::string_view keyword() const override { return keyword_text; }
+  std::string_view keyword() const override { return zero_offload_keyword; }
 
   schedule::Schedule schedule(const plan::Problem& problem,
                               const plan::Profile* /*profile*/) const override {
@@ -58,13 +58,13 @@ class ZeroOffload final : public train::Policy {
 
 train::PolicyPtr zero_offload(ZeroOffloadOptions options) {
   return std::make_shared<ZeroOffload>(
-      Offload{keyword_text, std::move(options.owner), options.bucket_bytes,
+      Offload{zero_offload_keyword, std::move(options.owner), options.bucket_bytes,
               options.weights == schedule::Tier::host, options.speculate,
               options.states == schedule::Tier::file});
 }
 
 train::PolicyEntry zero_offload_entry() {
-  deck::Schema schema(keyword_text,
+  deck::Schema schema(zero_offload_keyword,
                       "Optimizer offloading: one lane owns optimizer states and updates; the "
                       "others train their shares of the batch with its weights.");
   add_offload_keys(schema);
@@ -74,7 +74,7 @@ train::PolicyEntry zero_offload_entry() {
               "from which each bucket comes once for forward and once for backward.")
       .fallback("lane");
   return {schema, [](const deck::Section& section) {
-            Offload offload = offload_of(keyword_text, section);
+            Offload offload = offload_of(zero_offload_keyword, section);
             offload.streams = section.text("weights") == "host";
             return std::make_shared<ZeroOffload>(std::move(offload));
           }};

@@ -102,11 +102,11 @@ def own_names(text):
 
 def faults(root):
     seen = defaultdict(list)
-    for path in sorted([*root.glob("src/*/**/*.cpp"), *root.glob("tests/*/**/*.cpp")]):
+    for path in sorted([*root.glob("src/*/**/*.cpp"), *root.glob("policies/*.cpp"), *root.glob("tests/*/**/*.cpp")]):
         file = path.relative_to(root)
         if file.parts[:2] in SEPARATE or (file.parts[:2] == ("src", "ops") and "host" in file.parts):
             continue
-        module = file.parts[1] if file.parts[0] == "src" else "tests"
+        module = file.parts[1] if file.parts[0] == "src" else file.parts[0]
         for space, name, line in own_names(path.read_text()):
             seen[module, space, name].append(f"{file}:{line}")
     for (_, _, name), places in sorted(seen.items()):
