@@ -42,13 +42,14 @@ inline std::vector<int> lane_counts() {
 #endif
 }
 
-/// Sizes of batches: whole ones of 40, and rests. ThreadSanitizer has one of them, as what lanes do
-/// side by side is the same for all.
-inline std::vector<std::size_t> batch_sizes(std::vector<std::size_t> sizes) {
+/// All of them; the first one under ThreadSanitizer, where what lanes do side by side is the same
+/// for the others.
+template <class T>
+std::vector<T> or_first(std::vector<T> all) {
 #ifdef __SANITIZE_THREAD__
-  sizes.resize(1);
+  all.resize(1);
 #endif
-  return sizes;
+  return all;
 }
 
 /// A policy with options, for models that are cut where `CutModel` says.

@@ -71,12 +71,12 @@ TEST_CASE("However many layers the device updates, cotrain gives the bits of one
           "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {
     for (const auto& optimizer : {nn::adam({}), clipping_sgd()}) {
-      for (const std::int64_t chunk : {0, 5}) {
+      for (const std::int64_t chunk : test::or_first<std::int64_t>({0, 5})) {
         const auto by = [&](const train::PolicyPtr& policy, int lanes) {
           return three_steps(model, policy, lanes, chunk, 35, optimizer);
         };
         const Result one = by(policies::single({}), 1);
-        for (const double layers : {0.0, 1.0, 2.0, 3.0, 0.5, 1.3, 2.9}) {
+        for (const double layers : test::or_first({1.0, 0.0, 2.0, 3.0, 0.5, 1.3, 2.9})) {
           // The norm of a layer with two owners is summed in another order.
           if (layers != std::floor(layers) && optimizer->clip_norm()) {
             continue;
@@ -142,7 +142,7 @@ TEST_CASE("No policy divides a batch within a group that has common statistics",
 TEST_CASE("Every synchronous policy gives the gradient of the undivided batch to 1e-12",
           "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : test::batch_sizes({27, 40, 3})) {
+    for (const std::size_t samples : test::or_first<std::size_t>({27, 40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 0, samples);
       for (const PolicyCase& one : synchronous_policies(model)) {
         CAPTURE(model.name, one.name, samples);
@@ -181,7 +181,7 @@ TEST_CASE("All who hold a stage have the same bits of its weights after every st
 
 TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[train][policies]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : test::batch_sizes({27, 40, 3})) {
+    for (const std::size_t samples : test::or_first<std::size_t>({27, 40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 5, samples);
       for (const PolicyCase& one : synchronous_policies(model, true)) {
         CAPTURE(model.name, one.name, samples);
@@ -196,7 +196,7 @@ TEST_CASE("In strict mode no policy changes a bit of gradient or weights", "[tra
 TEST_CASE("Steps of every synchronous policy are clipped by the same norm to 1e-12",
           "[train][policies][clip]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : test::batch_sizes({40, 3})) {
+    for (const std::size_t samples : test::or_first<std::size_t>({40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 0, samples, clipping_sgd());
       CHECK(difference(whole.weights, three_steps(model, policies::single({}), 1, 0, samples,
                                                   nn::sgd({.learning_rate = 0.5, .momentum = 0.9}))
@@ -213,7 +213,7 @@ TEST_CASE("Steps of every synchronous policy are clipped by the same norm to 1e-
 TEST_CASE("In strict mode no policy changes a bit of weights that are clipped",
           "[train][policies][clip]") {
   for (const CutModel& model : test::cut_models()) {
-    for (const std::size_t samples : test::batch_sizes({40, 3})) {
+    for (const std::size_t samples : test::or_first<std::size_t>({40, 3})) {
       const Result whole = three_steps(model, policies::single({}), 1, 5, samples, clipping_sgd());
       for (const PolicyCase& one : synchronous_policies(model, true)) {
         CAPTURE(model.name, one.name, samples);
