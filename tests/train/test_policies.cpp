@@ -76,7 +76,7 @@ TEST_CASE("However many layers the device updates, cotrain gives the bits of one
           return three_steps(model, policy, lanes, chunk, 35, optimizer);
         };
         const Result one = by(policies::single({}), 1);
-        for (const double layers : test::or_first({1.0, 0.0, 2.0, 3.0, 0.5, 1.3, 2.9})) {
+        for (const double layers : test::or_first<double>({1.0, 0.0, 2.0, 3.0, 0.5, 1.3, 2.9})) {
           // The norm of a layer with two owners is summed in another order.
           if (layers != std::floor(layers) && optimizer->clip_norm()) {
             continue;
