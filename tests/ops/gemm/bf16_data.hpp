@@ -71,4 +71,35 @@ struct Bf16Operands {
   std::vector<double> expected;
 };
 
+/// Of gemm_tn: c (m, n) = a^T b with a (k, m) and b (k, n), and the sums of b's columns.
+template <class Exec>
+struct Bf16Gradients {
+  explicit Bf16Gradients(const Bf16Extents& shape)
+      : a_values(rounded<bf16>(random_values(shape.k * shape.m, 1))),
+        b_values(rounded<bf16>(random_values(shape.k * shape.n, 2))),
+        a(a_values),
+        b(b_values),
+        c(std::vector<double>(shape.m * shape.n, 7.0)),
+        sums(std::vector<double>(shape.n, 7.0)),
+        expected(reference::gemm(shape.m, shape.n, shape.k,
+                                 reference::transposed(shape.k, shape.m, a_values), b_values)),
+        expected_sums(reference::column_sums(shape.k, shape.n, b_values)) {}
+
+  /// What is expected once the same has been added.
+  void expect_twice() {
+    for (std::vector<double>* const values : {&expected, &expected_sums}) {
+      std::ranges::transform(*values, values->begin(), [](double x) { return 2.0 * x; });
+    }
+  }
+
+  std::vector<double> a_values;
+  std::vector<double> b_values;
+  Buffer<Exec, bf16> a;
+  Buffer<Exec, bf16> b;
+  Buffer<Exec, float> c;
+  Buffer<Exec, float> sums;
+  std::vector<double> expected;
+  std::vector<double> expected_sums;
+};
+
 }  // namespace zygos::testing

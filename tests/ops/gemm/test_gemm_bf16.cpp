@@ -7,7 +7,6 @@
 #include "reference/activation.hpp"
 #include "reference/gemm.hpp"
 #include "support/kernel_case.hpp"
-#include "support/random_values.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -22,11 +21,11 @@ namespace {
 
 using testing::Buffer;
 using testing::make_exec;
-using testing::random_values;
-using testing::rounded;
 using Extents = testing::Bf16Extents;
 template <class Exec>
 using Operands = testing::Bf16Operands<Exec>;
+template <class Exec>
+using Gradients = testing::Bf16Gradients<Exec>;
 using testing::bf16_shapes;
 using testing::difference_of_bf16;
 
@@ -102,19 +101,12 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, wit
   const Exec exec = make_exec<Exec>();
   for (const Extents& shape : bf16_shapes) {
     for (const Way way : ways) {
-      const auto left = rounded<bf16>(random_values(shape.k * shape.m, 1));
-      const auto right = rounded<bf16>(random_values(shape.k * shape.n, 2));
-      const Buffer<Exec, bf16> a(left);
-      const Buffer<Exec, bf16> b(right);
-      const Buffer<Exec, float> c(std::vector<double>(shape.m * shape.n, 7.0));
-      const Buffer<Exec, float> sums(std::vector<double>(shape.n, 7.0));
-      auto expected = reference::gemm(shape.m, shape.n, shape.k,
-                                      reference::transposed(shape.k, shape.m, left), right);
-      auto expected_sums = reference::column_sums(shape.k, shape.n, right);
+      Gradients<Exec> data(shape);
       for (const Into into : intos) {
         const auto views = [&](const auto& product) {
-          product(exec, a.const_matrix(shape.k, shape.m), b.const_matrix(shape.k, shape.n),
-                  c.matrix(shape.m, shape.n), sums.vector(), into);
+          product(exec, data.a.const_matrix(shape.k, shape.m),
+                  data.b.const_matrix(shape.k, shape.n), data.c.matrix(shape.m, shape.n),
+                  data.sums.vector(), into);
         };
         if (way == Way::own) {
           views([](const auto&... all) { gemm_tn<Exec, bf16>(all...); });
@@ -126,16 +118,11 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights are products of bf16 in float, wit
         exec.fence("zygos::test");
 
         CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(into), static_cast<int>(way));
-        CHECK(difference_of_bf16(c.values(), expected, 2 * shape.k) == "");
-        CHECK(difference_of_bf16(sums.values(), expected_sums, 2) == "");
-        CHECK(c.guards_intact());
-        CHECK(sums.guards_intact());
-        for (double& value : expected) {
-          value *= 2.0;
-        }
-        for (double& value : expected_sums) {
-          value *= 2.0;
-        }
+        CHECK(difference_of_bf16(data.c.values(), data.expected, 2 * shape.k) == "");
+        CHECK(difference_of_bf16(data.sums.values(), data.expected_sums, 2) == "");
+        CHECK(data.c.guards_intact());
+        CHECK(data.sums.guards_intact());
+        data.expect_twice();
       }
     }
   }

@@ -8,7 +8,6 @@
 #include "reference/activation.hpp"
 #include "reference/gemm.hpp"
 #include "support/kernel_case.hpp"
-#include "support/random_values.hpp"
 
 #include "zygos/core/error.hpp"
 
@@ -16,7 +15,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -30,12 +28,12 @@ using testing::Buffer;
 using testing::difference_of_bf16;
 using testing::LtLibrary;
 using testing::make_exec;
-using testing::random_values;
-using testing::rounded;
 using Extents = testing::Bf16Extents;
 template <class Exec>
 using Operands = testing::Bf16Operands<Exec>;
 /// The fake multiplies in a host's memory.
+template <class Exec>
+using Gradients = testing::Bf16Gradients<Exec>;
 using Hosts = std::tuple<Kokkos::Serial, Kokkos::OpenMP>;
 using Exec = Kokkos::Serial;
 
@@ -166,19 +164,11 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights of bf16 by the library, with colum
   LtLibrary library;
   const LtStream on{&library.gemm, nullptr};
   for (const Extents& shape : bf16_shapes) {
-    const auto left = rounded<bf16>(random_values(shape.k * shape.m, 1));
-    const auto right = rounded<bf16>(random_values(shape.k * shape.n, 2));
-    const Buffer<Space, bf16> a(left);
-    const Buffer<Space, bf16> b(right);
-    const Buffer<Space, float> c(std::vector<double>(shape.m * shape.n, 7.0));
-    const Buffer<Space, float> sums(std::vector<double>(shape.n, 7.0));
-    auto expected = reference::gemm(shape.m, shape.n, shape.k,
-                                    reference::transposed(shape.k, shape.m, left), right);
-    auto expected_sums = reference::column_sums(shape.k, shape.n, right);
+    Gradients<Space> data(shape);
     for (const Into into : {Into::replaced, Into::added}) {
-      const bool done = lt_bf16_gemm_tn<Space>(exec, on, a.const_matrix(shape.k, shape.m),
-                                               b.const_matrix(shape.k, shape.n),
-                                               c.matrix(shape.m, shape.n), sums.vector(), into);
+      const bool done = lt_bf16_gemm_tn<Space>(
+          exec, on, data.a.const_matrix(shape.k, shape.m), data.b.const_matrix(shape.k, shape.n),
+          data.c.matrix(shape.m, shape.n), data.sums.vector(), into);
       exec.fence("zygos::test");
 
       CAPTURE(shape.m, shape.n, shape.k, static_cast<int>(into));
@@ -187,12 +177,10 @@ TEMPLATE_LIST_TEST_CASE("Gradients of weights of bf16 by the library, with colum
         break;  // nothing was written: left to our own kernel
       }
       CHECK(done);
-      CHECK(difference_of_bf16(c.values(), expected, 2 * shape.k) == "");
-      CHECK(difference_of_bf16(sums.values(), expected_sums, 2) == "");
-      CHECK((c.guards_intact() && sums.guards_intact()));
-      std::ranges::transform(expected, expected.begin(), [](double x) { return 2.0 * x; });
-      std::ranges::transform(expected_sums, expected_sums.begin(),
-                             [](double x) { return 2.0 * x; });
+      CHECK(difference_of_bf16(data.c.values(), data.expected, 2 * shape.k) == "");
+      CHECK(difference_of_bf16(data.sums.values(), data.expected_sums, 2) == "");
+      CHECK((data.c.guards_intact() && data.sums.guards_intact()));
+      data.expect_twice();
     }
   }
 }
