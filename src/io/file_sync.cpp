@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <future>
 #include <random>
 #include <system_error>
 
@@ -97,28 +96,9 @@ void sync_file(const fs::path& file) {
 }
 
 void write_file_durably(const fs::path& file, std::span<const std::byte> bytes) {
-  write_file_durably(file, bytes, nullptr);
-}
-
-void write_file_durably(const fs::path& file, std::span<const std::byte> bytes,
-                        const std::function<void()>& meanwhile) {
   Descriptor out = create_file(file);
   write_all(out, file, bytes);
-  const auto sync = [&] {
-    if (::fsync(out.get()) != 0) {
-      fail("fsync", file, errno);
-    }
-  };
-  if (meanwhile == nullptr) {
-    sync();
-  } else {
-    auto synced = std::async(std::launch::async | std::launch::deferred, sync);
-    meanwhile();
-    synced.get();
-  }
-  if (!out.close()) {
-    fail("close", file, errno);
-  }
+  close_durably(out, file);
 }
 
 void sync_directory(const fs::path& directory) {

@@ -41,11 +41,6 @@ class Descriptor {
 /// Creates `file` (it must not exist; mode 0640 less the umask), writes all of `bytes`, fsyncs.
 void write_file_durably(const std::filesystem::path& file, std::span<const std::byte> bytes);
 
-/// The same. `meanwhile` runs when the system has all bytes, while the disk takes them; what it
-/// throws is thrown once the disk has.
-void write_file_durably(const std::filesystem::path& file, std::span<const std::byte> bytes,
-                        const std::function<void()>& meanwhile);
-
 /// Creates `file` (it must not exist; mode 0640 less the umask) for writing.
 Descriptor create_file(const std::filesystem::path& file);
 /// `name` is for the message.

@@ -91,7 +91,8 @@ SaveEnd CheckpointSaver::poll() {
     failures_ = 0;
     path_ = committed->path.string();
     written_s_ = committed->seconds;
-    costs_.writing_s += committed->seconds;
+    verified_s_ = committed->verified_seconds;
+    costs_.writing_s += committed->verified_seconds;
     return {.committed = committed->step, .failed = false, .problem = {}};
   } catch (const IoError& error) {
     ++costs_.failed;

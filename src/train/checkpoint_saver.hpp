@@ -50,6 +50,7 @@ class CheckpointSaver {
   /// Of the last one that this rank has committed.
   const std::string& path() const noexcept { return path_; }
   double written_s() const noexcept { return written_s_; }
+  double verified_s() const noexcept { return verified_s_; }
   CheckpointCosts& costs() noexcept { return costs_; }
   const CheckpointCosts& costs() const noexcept { return costs_; }
 
@@ -62,6 +63,7 @@ class CheckpointSaver {
   std::unique_ptr<io::TensorSource> source_;  ///< null: the writer gets a copy
   std::string path_;
   double written_s_ = 0.0;
+  double verified_s_ = 0.0;
   CheckpointCosts costs_;
 };
 

@@ -449,6 +449,7 @@ Event Trainer::event(EventKind kind) const {
   out.out_of_patience = out_of_patience_ && step_ < total_steps();
   out.checkpoint = saver_->path();
   out.written_s = saver_->written_s();
+  out.verified_s = saver_->verified_s();
   if (interval_.samples == 0) {
     return out;
   }

@@ -64,6 +64,7 @@ Outcome train_into(const fs::path& folder, const train::TrainerOptions& options)
     if (event.kind == EventKind::checkpointed) {
       CHECK(io::CheckpointStore::load(event.checkpoint).step == event.step);
       CHECK(event.written_s > 0.0);
+      CHECK(event.verified_s > event.written_s);
       outcome.told.push_back(event.step);
     }
   }

@@ -94,7 +94,10 @@ class CheckpointStore {
 
  private:
   friend class CheckpointWriter;
+  /// The checkpoint is durable and has its name then.
   std::filesystem::path commit(const Draft& draft);
+  /// Reads it back from the disk, then removes old ones.
+  void settle(const std::filesystem::path& checkpoint, const Draft& draft);
 
   std::filesystem::path directory_;
   Keep keep_;

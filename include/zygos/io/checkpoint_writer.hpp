@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Checkpoints written while the caller goes on: start() copies the tensors, and a thread hashes,
-// writes, fsyncs, reads back and renames. The bytes are those of CheckpointStore::write.
+// writes, fsyncs, renames and reads back. The bytes are those of CheckpointStore::write.
 #pragma once
 
 #include "zygos/io/checkpoint_store.hpp"
@@ -16,11 +16,12 @@
 
 namespace zygos::io {
 
-/// A checkpoint that is complete under its name.
+/// A checkpoint that is complete under its name, and was read back.
 struct CommittedCheckpoint {
   std::int64_t step = 0;
   std::filesystem::path path;
-  double seconds = 0.0;  ///< from the copy to the name
+  double seconds = 0.0;           ///< from the copy to the name
+  double verified_seconds = 0.0;  ///< from the copy until it was read back, and old ones removed
 };
 
 class CheckpointWriter {

@@ -90,7 +90,8 @@ struct CheckpointCosts {
   std::int64_t failed = 0;
   std::int64_t put_off = 0;  ///< due by the clock while the one before was being written
   double stopped_s = 0.0;    ///< total time that training stood still for them
-  double writing_s = 0.0;    ///< total time from copy to commit, while training went on or not
+  double writing_s = 0.0;    ///< total time from the copies until they were read back, while
+                             ///< training went on or not
   std::size_t bytes = 0;     ///< host memory of the copy, or of what pieces pass through
 };
 
@@ -124,6 +125,7 @@ struct Event {
   std::int64_t restored_step = -1;  ///< the state is that after this step; -1: that after `step`
   std::string checkpoint;           ///< checkpointed, stopped: directory, where the store is
   double written_s = 0.0;           ///< checkpointed: from copy to commit, where the store is
+  double verified_s = 0.0;          ///< checkpointed: from copy until it was read back
   std::string problem;              ///< checkpoint_failed, which is told where the store is
 };
 

@@ -149,6 +149,7 @@ nlohmann::json metrics_of(const train::Event& event, const ProgressFacts& facts)
     line["kind"] = "checkpoint";
     line["path"] = event.checkpoint;
     line["written_s"] = event.written_s;
+    line["verified_s"] = event.verified_s;
   } else if (event.kind == train::EventKind::checkpoint_failed) {
     line["kind"] = "checkpoint_failed";
     line["problem"] = event.problem;

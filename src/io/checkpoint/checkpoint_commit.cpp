@@ -86,6 +86,13 @@ void add_texts(const fs::path& folder, std::int64_t step, const CommitTexts& tex
   verify_folder(folder, step, Depth::sizes);
 }
 
+void refuse_read_back(const CheckpointError& error) {
+  throw IoError(fmt::format(
+      "a checkpoint reads back other than it was written, it was dropped; earlier ones are kept. "
+      "Check the disk and the memory of this machine. {}",
+      error.what()));
+}
+
 void publish(const fs::path& directory, std::int64_t step, std::uint64_t bytes,
              const std::function<void(const fs::path&)>& fill) {
   // Names and block sizes of the file system take something too.
@@ -95,10 +102,7 @@ void publish(const fs::path& directory, std::int64_t step, std::uint64_t bytes,
   try {
     fill(staging.path());
   } catch (const CheckpointError& error) {
-    throw IoError(fmt::format(
-        "a checkpoint reads back other than it was written, it was dropped; earlier ones are kept. "
-        "Check the disk and the memory of this machine. {}",
-        error.what()));
+    refuse_read_back(error);
   }
   staging.commit(directory / checkpoint_name(step));
 }

@@ -6,6 +6,8 @@
 
 #include "io/checkpoint/checkpoint_manifest.hpp"
 
+#include "zygos/core/error.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -44,6 +46,9 @@ bool holds_checkpoint(const std::filesystem::path& folder, std::int64_t step,
 
 /// Writes the small files beside an HDF5 file that is there, and looks at the folder once more.
 void add_texts(const std::filesystem::path& folder, std::int64_t step, const CommitTexts& texts);
+
+/// Throws the IoError of a checkpoint that is not what was written.
+[[noreturn]] void refuse_read_back(const CheckpointError& error);
 
 /// Has `fill` build the folder under another name, and gives it its own when that is done: at once,
 /// in the place of one that has it. Throws IoError, also where the `bytes` don't fit the disk or

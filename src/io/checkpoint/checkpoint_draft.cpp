@@ -5,8 +5,9 @@
 #include "io/checkpoint/checkpoint_commit.hpp"
 #include "io/checkpoint/checkpoint_folder.hpp"
 #include "io/checkpoint/checkpoint_reader.hpp"
-#include "io/file_sync.hpp"
+#include "io/direct_file.hpp"
 
+#include "zygos/core/error.hpp"
 #include "zygos/io/hash.hpp"
 
 #include <future>
@@ -29,14 +30,14 @@ bool holds(const fs::path& folder, const Draft& draft) {
   return holds_checkpoint(folder, draft.manifest.step, texts.sums);
 }
 
-/// Hashes, writes and reads back at once: each takes about as long as a fast disk.
+/// Hashes and writes at once: each takes about as long as a fast disk.
 void fill(const fs::path& folder, const Draft& draft) {
   const auto bytes = draft.state.bytes();
   // With both policies a system that has no thread left hashes on this one.
   auto sum =
       std::async(std::launch::async | std::launch::deferred, [bytes] { return sha256_hex(bytes); });
   const fs::path state = folder / state_name;
-  write_file_durably(state, bytes, [&] { require_same_bytes(state, bytes); });
+  write_large_file_durably(state, bytes);
   verify_image(state, bytes, draft.manifest);
   add_texts(folder, draft.manifest.step, texts_of(draft.manifest, bytes.size(), sum.get()));
 }
@@ -66,6 +67,15 @@ fs::path commit_draft(const fs::path& directory, const Draft& draft) {
             [&](const fs::path& folder) { fill(folder, draft); });
   }
   return final;
+}
+
+void verify_on_disk(const fs::path& checkpoint, const Draft& draft) {
+  try {
+    require_same_bytes(checkpoint / state_name, draft.state.bytes());
+  } catch (const CheckpointError& error) {
+    remove_checkpoint(checkpoint);
+    refuse_read_back(error);
+  }
 }
 
 }  // namespace zygos::io

@@ -25,8 +25,12 @@ struct Draft {
 Draft make_draft(std::int64_t step, std::span<const TensorRef> tensors, const Facts& facts,
                  Image reused = {});
 
-/// Writes `step-NNNNNN` below `directory` durably and compares it with the draft before it gets
-/// this name. One of this name is left alone if it is sound and equal. Throws IoError.
+/// Writes `step-NNNNNN` below `directory` durably. One of this name is left alone if it is sound
+/// and equal. Throws IoError.
 std::filesystem::path commit_draft(const std::filesystem::path& directory, const Draft& draft);
+
+/// Reads the HDF5 file of a committed checkpoint back from the disk. Where that has not what the
+/// draft has, the checkpoint is removed and IoError thrown.
+void verify_on_disk(const std::filesystem::path& checkpoint, const Draft& draft);
 
 }  // namespace zygos::io

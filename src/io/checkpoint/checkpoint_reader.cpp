@@ -3,6 +3,7 @@
 #include "io/checkpoint/checkpoint_reader.hpp"
 
 #include "io/checkpoint/checkpoint_image.hpp"
+#include "io/direct_file.hpp"
 #include "io/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
@@ -227,12 +228,8 @@ void verify_image(const fs::path& file, std::span<const std::byte> image,
 
 void require_same_bytes(const fs::path& file, std::span<const std::byte> bytes) {
   about(file, [&] {
-    std::uint64_t size = 0;
-    const Descriptor opened = open_regular(file, size);
-    constexpr std::size_t piece = std::size_t{1} << 20;
-    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(piece);
     std::size_t done = 0;
-    read_pieces(opened, file, {buffer.get(), piece}, [&](auto read) {
+    read_from_disk(file, [&](auto read) {
       const bool same = read.size() <= bytes.size() - done &&
                         std::memcmp(read.data(), bytes.data() + done, read.size()) == 0;
       if (!same) {

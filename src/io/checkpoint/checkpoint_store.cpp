@@ -144,7 +144,10 @@ CheckpointStore::CheckpointStore(fs::path directory, int keep, LogSink log)
 
 fs::path CheckpointStore::write(std::int64_t step, std::span<const TensorRef> tensors,
                                 const Facts& facts) {
-  return commit(make_draft(step, tensors, facts));
+  const Draft draft = make_draft(step, tensors, facts);
+  fs::path final = commit(draft);
+  settle(final, draft);
+  return final;
 }
 
 fs::path CheckpointStore::write(std::int64_t step, TensorSource& source, const Facts& facts,
@@ -154,10 +157,11 @@ fs::path CheckpointStore::write(std::int64_t step, TensorSource& source, const F
   return final;
 }
 
-fs::path CheckpointStore::commit(const Draft& draft) {
-  fs::path final = commit_draft(directory_, draft);
+fs::path CheckpointStore::commit(const Draft& draft) { return commit_draft(directory_, draft); }
+
+void CheckpointStore::settle(const fs::path& checkpoint, const Draft& draft) {
+  verify_on_disk(checkpoint, draft);
   prune(directory_, draft.manifest.step, keep_, log_);
-  return final;
 }
 
 std::vector<CheckpointSummary> CheckpointStore::list() const {

@@ -13,6 +13,13 @@
 #include <vector>
 
 namespace zygos::io {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
 
 struct CheckpointWriter::State {
   CheckpointStore& store;
@@ -52,8 +59,9 @@ void CheckpointWriter::start(std::int64_t step, std::span<const TensorRef> tenso
   state_->in_flight =
       std::async(std::launch::async | std::launch::deferred, [state = state_.get(), step, begun] {
         const auto path = state->store.commit(state->draft);
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-        return CommittedCheckpoint{step, path, taken.count()};
+        const double committed = seconds_since(begun);
+        state->store.settle(path, state->draft);
+        return CommittedCheckpoint{step, path, committed, seconds_since(begun)};
       });
 }
 
@@ -64,8 +72,8 @@ void CheckpointWriter::write(std::int64_t step, TensorSource& source, const Fact
   std::promise<CommittedCheckpoint> done;
   try {
     const auto path = state_->store.write(step, source, facts, state_->staging);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-    done.set_value({step, path, taken.count()});
+    const double taken = seconds_since(begun);
+    done.set_value({step, path, taken, taken});
   } catch (const IoError&) {
     done.set_exception(std::current_exception());
   }
