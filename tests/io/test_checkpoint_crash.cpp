@@ -4,7 +4,7 @@
 // Writers that die, disks that are full: what was committed before stays whole. Children leave with
 // _exit, so that they run nothing of the test framework.
 #include "io/checkpoint/checkpoint_folder.hpp"
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 #include "support/checkpoint_samples.hpp"
 #include "support/skip.hpp"
 

@@ -3,7 +3,7 @@
 //
 // Files written and read past the system's cache.
 #include "io/checkpoint/checkpoint_draft.hpp"
-#include "io/direct_file.hpp"
+#include "io/files/direct_file.hpp"
 #include "support/checkpoint_samples.hpp"
 
 #include "zygos/core/error.hpp"

@@ -3,7 +3,7 @@
 #include "app/run/run_folder.hpp"
 
 #include "app/foreign_json.hpp"
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "io/checkpoint/checkpoint_folder.hpp"
 #include "io/checkpoint/checkpoint_reader.hpp"
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/core/version.hpp"

@@ -5,7 +5,7 @@
 #include "io/checkpoint/checkpoint_commit.hpp"
 #include "io/checkpoint/checkpoint_folder.hpp"
 #include "io/checkpoint/checkpoint_reader.hpp"
-#include "io/direct_file.hpp"
+#include "io/files/direct_file.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/hash.hpp"

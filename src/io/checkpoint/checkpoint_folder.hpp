@@ -7,7 +7,7 @@
 // waste.
 #pragma once
 
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -3,8 +3,8 @@
 #include "io/checkpoint/checkpoint_reader.hpp"
 
 #include "io/checkpoint/checkpoint_image.hpp"
-#include "io/direct_file.hpp"
-#include "io/file_sync.hpp"
+#include "io/files/direct_file.hpp"
+#include "io/files/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/hash.hpp"

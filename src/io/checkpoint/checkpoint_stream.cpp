@@ -5,7 +5,7 @@
 #include "io/checkpoint/checkpoint_commit.hpp"
 #include "io/checkpoint/checkpoint_folder.hpp"
 #include "io/checkpoint/checkpoint_skeleton.hpp"
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/hash.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/hdf5/child_process.hpp"
 
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,8 +3,8 @@
 #include "io/hdf5/hdf5_samples.hpp"
 
 #include "io/checks.hpp"
+#include "io/files/pending_file.hpp"
 #include "io/hdf5/hdf5_source.hpp"
-#include "io/pending_file.hpp"
 
 #include "zygos/core/error.hpp"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "io/checks.hpp"
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 #include "io/hdf5/hdf5_array.hpp"
 
 #include "zygos/io/sample_source.hpp"

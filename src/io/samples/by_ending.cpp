@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "io/byte_source.hpp"
+#include "io/files/pending_file.hpp"
 #include "io/hdf5/hdf5_samples.hpp"
-#include "io/pending_file.hpp"
 #include "io/samples/csv.hpp"
 #include "io/samples/npy.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/samples/csv.hpp"
 
-#include "io/pending_file.hpp"
+#include "io/files/pending_file.hpp"
 #include "io/samples/csv_lines.hpp"
 
 #include "zygos/core/error.hpp"

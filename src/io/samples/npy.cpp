@@ -4,7 +4,7 @@
 
 #include "io/byte_source.hpp"
 #include "io/checks.hpp"
-#include "io/pending_file.hpp"
+#include "io/files/pending_file.hpp"
 #include "io/samples/npy_elements.hpp"
 
 #include "zygos/core/error.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/io/spill_file.hpp"
 
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 #include "io/spill/spill_layout.hpp"
 
 #include "zygos/core/error.hpp"

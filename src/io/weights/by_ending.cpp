@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "io/byte_source.hpp"
-#include "io/pending_file.hpp"
+#include "io/files/pending_file.hpp"
 #include "io/weights/npz.hpp"
 #include "io/weights/onnx.hpp"
 #include "io/weights/safetensors.hpp"

@@ -3,7 +3,7 @@
 #include "io/weights/npz.hpp"
 
 #include "io/byte_source.hpp"
-#include "io/pending_file.hpp"
+#include "io/files/pending_file.hpp"
 #include "io/samples/npy_elements.hpp"
 
 #include "zygos/core/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include "zygos/core/error.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "io/pending_file.hpp"
+#include "io/files/pending_file.hpp"
 
 #include "zygos/core/error.hpp"
 

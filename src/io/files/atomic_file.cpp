@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "zygos/io/atomic_file.hpp"
 
-#include "io/file_sync.hpp"
-#include "io/pending_file.hpp"
+#include "io/files/file_sync.hpp"
+#include "io/files/pending_file.hpp"
 
 namespace zygos::io {
 

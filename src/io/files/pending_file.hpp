@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include <cstddef>
 #include <filesystem>

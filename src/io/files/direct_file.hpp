@@ -8,7 +8,7 @@
 // used.
 #pragma once
 
-#include "io/file_sync.hpp"
+#include "io/files/file_sync.hpp"
 
 #include <cstddef>
 #include <filesystem>
