@@ -39,7 +39,7 @@ void require_fit(const plan::Problem& problem) {
         "strict mode keeps the bits of a run on one lane, and one bit an element cannot; leave "
         "one of them");
   }
-  if (problem.compress_after == 0) {
+  if (problem.one_bit.after == 0) {
     refuse_one_bit(
         "it exchanges the momentum of the optimizer one_bit_adam; set optimizer.type to "
         "one_bit_adam, or take policy data_parallel");
@@ -79,7 +79,7 @@ class OneBitAdam final : public train::Policy {
     outline.micro_batches =
         micro_batches_for(one_bit_adam_keyword, problem, options_.shares, lane_names(problem), own);
     outline.codecs.gradients = schedule::Codec::one_bit;
-    outline.compress_after = problem.compress_after;
+    outline.one_bit = problem.one_bit;
     const auto buckets = add_buckets(outline, options_.bucket_bytes, workers.size());
     ScheduleBuilder builder(std::move(outline));
     const MicroBatch last = add_micro_batches(builder, workers);

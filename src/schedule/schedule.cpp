@@ -109,19 +109,25 @@ std::string segments_text(const Schedule& schedule) {
                });
 }
 
+std::string compression_text(const OneBitSteps& steps) {
+  if (steps.after == 0) {
+    return {};
+  }
+  return ", compresses after " + std::to_string(steps.after) + " steps" +
+         (steps.refresh > 0 ? " but for " + std::to_string(steps.refresh) +
+                                  " at each distance of 1, 2, 4, ... steps"
+                            : std::string());
+}
+
 std::string head_text(const Schedule& schedule) {
   const auto ranges = [](const auto& all) {
     return joined(all, ", ", [](const auto& range) { return text_of(range); });
   };
   const std::string chunk =
       schedule.chunk > 0 ? ", chunks of " + std::to_string(schedule.chunk) : std::string();
-  const std::string compress =
-      schedule.compress_after > 0
-          ? ", compresses after " + std::to_string(schedule.compress_after) + " steps"
-          : std::string();
   const std::string ahead = schedule.batch_slots > 1 ? ", loaded a step ahead" : "";
   return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + ahead + chunk +
-         compress + "\nplaces " + places_text(schedule) + slices_text(schedule) +
+         compression_text(schedule.one_bit) + "\nplaces " + places_text(schedule) + slices_text(schedule) +
          "\nstages of nodes " + ranges(schedule.stages) + segments_text(schedule) +
          "\nactivations from stage " + links_text(schedule.activation_links) +
          "\ngradients from stage " + links_text(schedule.gradient_links) +

@@ -28,7 +28,7 @@ using schedule::TaskKind;
 /// Two lanes, of which the second has memory of its own.
 plan::Problem accumulating(std::int64_t micro_batches, std::int64_t batch = 24) {
   plan::Problem problem = test::lanes_problem(2, batch, test::chain_of(4));
-  problem.compress_after = 10;
+  problem.one_bit.after = 10;
   problem.accumulate = micro_batches;
   return problem;
 }

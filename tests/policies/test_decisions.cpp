@@ -162,7 +162,7 @@ TEST_CASE("Every candidate of every policy is a deck's options, and most of them
       const bool asynchronous = entry.schema.name().starts_with("pipedream");
       const bool pair = problem.model.nodes.front().shards.outputs.form.units() > 0;
       const bool refused = (problem.chunk > 0 && asynchronous) ||
-                           (problem.compress_after == 0 && entry.schema.name() == "one_bit_adam") ||
+                           (problem.one_bit.after == 0 && entry.schema.name() == "one_bit_adam") ||
                            (!pair && entry.schema.name() == "tensor_parallel") ||
                            // no layer has more parameters than 48 samples have inputs
                            entry.schema.name() == "hybrid_conv_fc";

@@ -25,7 +25,7 @@ using schedule::TaskKind;
 
 plan::Problem problem_for(std::size_t workers, schedule::ModelOutline model = test::chain_of(6)) {
   auto problem = test::lanes_problem(workers, 25, std::move(model));
-  problem.compress_after = 10;
+  problem.one_bit.after = 10;
   return problem;
 }
 
@@ -35,7 +35,7 @@ Schedule made(const plan::Problem& problem, OneBitAdamOptions options = {}) {
 
 TEST_CASE("Two lanes that exchange one bit an element make the golden schedule") {
   auto problem = test::host_and_device();
-  problem.compress_after = 10;
+  problem.one_bit.after = 10;
 
   CHECK(made(problem).text() == test::golden("one_bit_adam"));
 }
@@ -91,7 +91,7 @@ TEST_CASE("What one bit an element cannot do is refused with the reason") {
       {"clip_norm", [](plan::Problem& problem) { problem.clips = true; }},
       {"strict mode", [](plan::Problem& problem) { problem.chunk = 5; }},
       {"set optimizer.type to one_bit_adam",
-       [](plan::Problem& problem) { problem.compress_after = 0; }},
+       [](plan::Problem& problem) { problem.one_bit.after = 0; }},
       {"link_precision.gradients",
        [](plan::Problem& problem) { problem.codecs.gradients = Codec::bf16; }},
       {"statistics over samples",

@@ -363,7 +363,7 @@ Schedule one_bit_hub(std::int32_t places) {
   Outline outline = replicas("one_bit_hub", places);
   outline.places.front().host_accessible = false;
   outline.codecs.gradients = schedule::Codec::one_bit;
-  outline.compress_after = 3;
+  outline.one_bit.after = 3;
   ScheduleBuilder builder(std::move(outline));
   for (Place place = 0; place < places; ++place) {
     pass(builder, place, place);

@@ -159,7 +159,7 @@ class LoadedDeck {
                                               spec().train.batch, spec().train.chunk);
     problem.clips = optimizer_->clip_norm().has_value();
     problem.optimizer_states = std::ssize(optimizer_->state_names());
-    problem.compress_after = optimizer_->compress_after();
+    problem.one_bit = optimizer_->one_bit_steps();
     return problem;
   }
 

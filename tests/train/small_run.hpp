@@ -109,7 +109,7 @@ struct SmallRun {
     plan::Problem problem = train::problem_of(graph, lanes, options.dtype, targets, batch_);
     problem.clips = optimizer->clip_norm().has_value();
     problem.optimizer_states = std::ssize(optimizer->state_names());
-    problem.compress_after = optimizer->compress_after();
+    problem.one_bit = optimizer->one_bit_steps();
     return problem;
   }
   schedule::Schedule schedule_of(const train::PolicyPtr& policy) const {

@@ -36,7 +36,9 @@ train::PolicyPtr one_bit(std::vector<double> shares = {}) {
 train::PolicyPtr exact() {
   return policies::data_parallel({.exchange = Exchange::all_reduce, .shares = {}});
 }
-nn::OptimizerPtr one_bit_adam() { return nn::one_bit_adam({.freeze = freeze}); }
+nn::OptimizerPtr one_bit_adam(std::int64_t refresh = 0) {
+  return nn::one_bit_adam({.freeze = freeze, .refresh = refresh});
+}
 
 struct Run {
   int lanes = 2;
@@ -104,6 +106,25 @@ TEST_CASE("Replicas stay equal bit for bit when they exchange one bit an element
       CHECK(std::isfinite(result.loss));
     }
   }
+}
+
+TEST_CASE("Refreshes are exact, keep replicas equal and survive a resume", "[train]") {
+  // After the freeze in step 5: exact in 6, 8, 12.
+  const Run how{.lanes = 3, .steps = freeze + 9};
+  const Trained undisturbed = trained(one_bit(), one_bit_adam(1), how);
+  for (const auto& weights : undisturbed.by_place) {
+    CHECK(weights == undisturbed.weights);
+  }
+  CHECK(undisturbed.weights != trained(one_bit(), one_bit_adam(), how).weights);
+  for (const std::uint64_t saved_after : {6U, 7U, 8U, 10U}) {
+    Run resumed = how;
+    resumed.saved_after = saved_after;
+    CHECK(trained(one_bit(), one_bit_adam(1), resumed).weights == undisturbed.weights);
+  }
+  // Up to the first compressed step, 7, an exchange of one bit is none.
+  const Run exact_only{.steps = freeze + 1};
+  CHECK(trained(one_bit(), one_bit_adam(1), exact_only).weights ==
+        trained(exact(), one_bit_adam(1), exact_only).weights);
 }
 
 TEST_CASE("Unequal shares and incomplete batches are compressed by what each lane has", "[train]") {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "zygos/core/error.hpp"
+#include "zygos/core/one_bit.hpp"
 #include "zygos/nn/layer.hpp"
 
 #include <array>
@@ -50,6 +51,7 @@ struct CompressArgs {
                     ///< compressed form
   std::vector<Tensor> states;  ///< as in UpdateArgs; read only
   Tensor error;                ///< of the last compression of these elements; zero before the first
+  std::uint64_t step = 0;      ///< 1 for the first update
   double share = 1.0;          ///< of the worker's samples in the batch
   bool of_sum = false;
 };
@@ -69,10 +71,10 @@ class Optimizer {
   /// The norm that gradients are clipped to, if they are: then update() needs the factor that does
   /// it, min(1, clip_norm() / |g|) with |g| over all parameters of the model.
   virtual std::optional<double> clip_norm() const { return {}; }
-  /// Steps after which replicas exchange what compress() gives; 0: it has no compressed form.
-  virtual std::int64_t compress_after() const { return 0; }
-  /// Only of optimizers with compress_after() > 0, in steps after it: the gradient becomes what is
-  /// exchanged in one bit an element (zygos/core/one_bit.hpp), the error what that leaves out.
+  /// Steps in which replicas may exchange what compress() gives; none: it has no compressed form.
+  virtual OneBitSteps one_bit_steps() const { return {}; }
+  /// Only in these steps: the gradient becomes what is exchanged in one bit an element, the error
+  /// what that leaves out.
   virtual void compress(const lane::Execution& execution, const CompressArgs& args) const {
     static_cast<void>(execution), static_cast<void>(args);
     throw InternalError("optimizer '" + std::string(type()) + "' has no compressed form");

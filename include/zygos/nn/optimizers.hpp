@@ -48,13 +48,17 @@ OptimizerPtr rmsprop(RmspropOptions options);
 
 /// 1-bit Adam (Tang et al., ICML 2021): Adam for `freeze` steps, then with the variance that it has
 /// by then, on momenta that replicas exchange in one bit an element; without such an exchange, on
-/// its own. Parameters whose gradient was zero in all these steps are not trained after them.
+/// its own. With `refresh`, the variance goes on to change in the exact steps of OneBitSteps (Lu et
+/// al., ICLR 2023), each of which stands for all since the one before: v = b v + (1 - b) g^2 with
+/// b = beta2^distance. Parameters whose gradient was zero whenever the variance changed are not
+/// trained after the freeze.
 struct OneBitAdamOptions {
   double learning_rate = 0.001;
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
   std::int64_t freeze = 1000;  ///< steps of plain Adam, 1 at least
+  std::int64_t refresh = 0;    ///< exact steps of each distance; 0: the variance stays
 };
 OptimizerPtr one_bit_adam(OneBitAdamOptions options);
 

@@ -4,6 +4,7 @@
 
 #include "zygos/lane/lane.hpp"
 #include "zygos/schedule/codec.hpp"
+#include "zygos/core/one_bit.hpp"
 #include "zygos/schedule/model_outline.hpp"
 #include "zygos/schedule/segments.hpp"
 
@@ -51,9 +52,8 @@ struct Problem {
   std::int32_t prefetch = 1;
   /// Of what crosses from place to place: see schedule::Outline.
   schedule::LinkCodecs codecs{};
-  /// Steps after which the optimizer's momenta can be exchanged compressed (nn::Optimizer::
-  /// compress_after()); 0: never.
-  std::int64_t compress_after = 0;
+  /// In which the optimizer's momenta can be exchanged compressed (nn::Optimizer::one_bit_steps()).
+  OneBitSteps one_bit{};
 
   /// Samples between multiples of which the batch may be divided: whole chunks, and what layers
   /// must see together.

@@ -57,7 +57,7 @@ struct Outline {
   std::vector<KeptNodes> activations{};  ///< nodes whose activations are not simply kept
   std::int32_t prefetch = 1;             ///< segments that are copied while another is computed
   LinkCodecs codecs{};                   ///< of messages, by payload; strict mode: all exact
-  std::int64_t compress_after = 0;       ///< see Schedule::compress_after
+  OneBitSteps one_bit{};                 ///< see Schedule::one_bit
 };
 
 /// Builds a schedule task by task. Reads, writes and bytes follow from what a task is; `after`
@@ -125,7 +125,7 @@ class ScheduleBuilder {
   void reduce(Place from, Place to, std::int32_t part);
   /// A part of `from`'s gradient replaces that of `to`.
   void replace(Place from, Place to, std::int32_t part);
-  /// Outline::compress_after: a part of the place's gradient becomes what the optimizer exchanges
+  /// Outline::one_bit: a part of the place's gradient becomes what the optimizer exchanges
   /// of it in one bit an element: of its own samples, or (`of_sum`) of the sum of all compressed
   /// ones.
   TaskId compress(Place place, std::int32_t part, bool of_sum);

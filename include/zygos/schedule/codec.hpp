@@ -16,7 +16,7 @@ enum class Codec : std::uint8_t {
   exact,  ///< as they are in memory
   bf16,   ///< rounded to bfloat16, to nearest even, by the sender; widened by the receiver
   /// A sign for each and a magnitude for each block (zygos/core/one_bit.hpp), of what a compress
-  /// task has left. Only after Schedule::compress_after steps, until then exact.
+  /// task has left. Only in steps of Schedule::one_bit, exact in the others.
   one_bit,
 };
 std::string_view name_of(Codec codec);

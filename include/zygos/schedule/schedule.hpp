@@ -12,6 +12,7 @@
 // and the other reads.
 #pragma once
 
+#include "zygos/core/one_bit.hpp"
 #include "zygos/schedule/model_outline.hpp"
 #include "zygos/schedule/segments.hpp"
 #include "zygos/schedule/task.hpp"
@@ -30,8 +31,8 @@ struct Schedule {
   std::vector<bool> host_accessible;  ///< by place: it reads host memory itself, and what it has
                                       ///< can be read where it lies
   std::int64_t batch = 0;             ///< global batch the sample ranges refer to
-  std::int64_t compress_after = 0;    ///< steps before compress tasks do something and messages as
-                                      ///< one_bit are; 0: there are none
+  OneBitSteps one_bit;                ///< in which compress tasks do something and messages as
+                                      ///< one_bit are; none: there are neither
   std::int64_t chunk = 0;             ///< strict mode: samples whose gradients are summed as one
   std::vector<ModelSlice> slices;     ///< of each node: its part of the whole model; empty: whole
   std::vector<std::int64_t> output_bytes;  ///< of a sample, by slice; empty as slices are
@@ -105,7 +106,7 @@ bool is_read_in_place(const Task& sender, bool sender_host_accessible);
 
 /// True of a step in which messages as one_bit are what their codec says, and not exact.
 inline bool compresses(const Schedule& schedule, std::uint64_t step) {
-  return schedule.compress_after > 0 && step > static_cast<std::uint64_t>(schedule.compress_after);
+  return schedule.one_bit.compresses(static_cast<std::int64_t>(step));
 }
 /// Codec of the task's messages in a step.
 Codec codec_in(const Schedule& schedule, const Task& task, std::uint64_t step);

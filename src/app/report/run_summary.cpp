@@ -142,12 +142,12 @@ nlohmann::json checkpoints_json(const RunSetup& setup, const train::CheckpointCo
 
 /// Bytes between places: of a step, and of all steps of the run.
 nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t steps) {
-  const std::int64_t exact =
-      schedule.compress_after > 0 ? std::min(steps, schedule.compress_after) : 0;
+  const bool compresses = schedule.one_bit.after > 0;
+  const std::int64_t exact = compresses ? schedule.one_bit.exact_among(steps) : 0;
   nlohmann::json traffic{
       {"step", schedule.traffic_bytes()},
       {"run", exact * schedule.traffic_bytes(false) + (steps - exact) * schedule.traffic_bytes()}};
-  if (schedule.compress_after > 0) {
+  if (compresses) {
     traffic["exact_step"] = schedule.traffic_bytes(false);
     traffic["exact_steps"] = exact;
   }

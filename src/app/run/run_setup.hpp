@@ -88,7 +88,7 @@ struct RunSetup {
     problem.activations = activations.nodes;
     problem.prefetch = activations.prefetch;
     problem.codecs = codecs;
-    problem.compress_after = optimizer->compress_after();
+    problem.one_bit = optimizer->one_bit_steps();
     for (std::size_t place = 0; place < owners.size(); ++place) {
       problem.places[place].rank = owners[place];
     }

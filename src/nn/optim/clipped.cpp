@@ -23,7 +23,7 @@ class Clipped final : public Optimizer {
   bool uses_decay() const override { return base_->uses_decay(); }
   std::optional<double> clip_norm() const override { return norm_; }
 
-  std::int64_t compress_after() const override { return base_->compress_after(); }
+  OneBitSteps one_bit_steps() const override { return base_->one_bit_steps(); }
 
   Cost cost(std::int64_t parameters, DType dtype) const override {
     const auto count = static_cast<double>(parameters);

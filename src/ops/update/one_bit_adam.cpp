@@ -5,6 +5,7 @@
 #include "ops/common/for_each_space.hpp"
 #include "ops/common/launch.hpp"
 #include "ops/common/row_reduction.hpp"
+#include "ops/update/update_elements.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/core/one_bit.hpp"
@@ -16,33 +17,21 @@ constexpr auto sign_block = static_cast<std::size_t>(one_bit_block);
 
 template <class T>
 struct Scalars {
-  T beta1;
   T kept;  ///< share beta1
   T rest1;
   T root_factor;
   T epsilon;
   T step_size;
-  T bound;      ///< of a step
-  T own_bound;  ///< of a worker's share of it
+  T own_bound;  ///< of a worker's share of a step
 
   explicit Scalars(const OneBitScalars& given)
-      : beta1(static_cast<T>(given.beta1)),
-        kept(static_cast<T>(given.share * given.beta1)),
+      : kept(static_cast<T>(given.share * given.beta1)),
         rest1(static_cast<T>(1.0 - given.beta1)),
         root_factor(static_cast<T>(given.root_factor)),
         epsilon(static_cast<T>(given.epsilon)),
         step_size(static_cast<T>(given.step_size)),
-        bound(static_cast<T>(given.bound)),
         own_bound(static_cast<T>(given.share * given.bound)) {}
 };
-
-/// What is not finite stays, so that it is found.
-template <class T>
-KOKKOS_FUNCTION T bounded(T step, T bound) {
-  const T magnitude = Kokkos::abs(step);
-  const bool longer = magnitude > bound && magnitude <= Kokkos::Experimental::finite_max_v<T>;
-  return longer ? Kokkos::copysign(bound, step) : step;
-}
 
 /// What x is of a worker, and of the sum.
 template <class T>
@@ -53,7 +42,7 @@ struct WorkerTerm {
 
   KOKKOS_FUNCTION T operator()(const std::size_t i, T g) const {
     const T d = Kokkos::sqrt(v[i]) * scalars.root_factor + scalars.epsilon;
-    return bounded((scalars.kept * m[i] + scalars.rest1 * g) / d, scalars.own_bound);
+    return update::bounded((scalars.kept * m[i] + scalars.rest1 * g) / d, scalars.own_bound);
   }
 };
 template <class T>
@@ -113,7 +102,6 @@ struct ApplyElement {
   T* m;
   const T* v;
   std::int32_t* bad;
-  bool compressed;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     if (bad != nullptr && !(Kokkos::abs(g[i]) <= Kokkos::Experimental::finite_max_v<T>)) {
@@ -124,30 +112,10 @@ struct ApplyElement {
       m[i] = T(0);
       return;
     }
-    const T d = Kokkos::sqrt(v[i]) * scalars.root_factor + scalars.epsilon;
-    if (compressed) {
-      m[i] = g[i] * d;
-      w[i] -= scalars.step_size * g[i];
-    } else {
-      const T first = scalars.beta1 * m[i] + scalars.rest1 * g[i];
-      m[i] = first;
-      w[i] -= scalars.step_size * bounded(first / d, scalars.bound);
-    }
+    m[i] = g[i] * (Kokkos::sqrt(v[i]) * scalars.root_factor + scalars.epsilon);
+    w[i] -= scalars.step_size * g[i];
   }
 };
-
-template <class Exec, class T>
-void apply(const char* label, const Exec& exec, const OneBitScalars& scalars,
-           const OneBitBuffers<Exec, T>& buffers, bool compressed) {
-  const std::size_t elements = buffers.gradient.size();
-  ZYGOS_REQUIRE(buffers.weights.size() == elements && buffers.first.size() == elements &&
-                    buffers.second.size() == elements,
-                "ops::one_bit_adam: sizes differ");
-  for_each_element(
-      label, exec, elements, chunk::medium,
-      ApplyElement<T>{Scalars<T>(scalars), buffers.weights.data(), buffers.gradient.data(),
-                      buffers.first.data(), buffers.second.data(), buffers.bad.data(), compressed});
-}
 
 }  // namespace
 
@@ -166,13 +134,14 @@ void compress_sum(const Exec& exec, const OneBitBuffers<Exec, T>& buffers) {
 template <class Exec, class T>
 void apply_step(const Exec& exec, const OneBitScalars& scalars,
                 const OneBitBuffers<Exec, T>& buffers) {
-  apply("zygos::ops::apply_step", exec, scalars, buffers, true);
-}
-
-template <class Exec, class T>
-void frozen_adam(const Exec& exec, const OneBitScalars& scalars,
-                 const OneBitBuffers<Exec, T>& buffers) {
-  apply("zygos::ops::frozen_adam", exec, scalars, buffers, false);
+  const std::size_t elements = buffers.gradient.size();
+  ZYGOS_REQUIRE(buffers.weights.size() == elements && buffers.first.size() == elements &&
+                    buffers.second.size() == elements,
+                "ops::apply_step: sizes differ");
+  for_each_element(
+      "zygos::ops::apply_step", exec, elements, chunk::medium,
+      ApplyElement<T>{Scalars<T>(scalars), buffers.weights.data(), buffers.gradient.data(),
+                      buffers.first.data(), buffers.second.data(), buffers.bad.data()});
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                              \
@@ -180,9 +149,7 @@ void frozen_adam(const Exec& exec, const OneBitScalars& scalars,
                                             const OneBitBuffers<SPACE, T>&);          \
   template void compress_sum<SPACE, T>(const SPACE&, const OneBitBuffers<SPACE, T>&); \
   template void apply_step<SPACE, T>(const SPACE&, const OneBitScalars&,              \
-                                     const OneBitBuffers<SPACE, T>&);                 \
-  template void frozen_adam<SPACE, T>(const SPACE&, const OneBitScalars&,             \
-                                      const OneBitBuffers<SPACE, T>&);
+                                     const OneBitBuffers<SPACE, T>&);
 #define ZYGOS_INSTANTIATE(SPACE)       \
   ZYGOS_INSTANTIATE_TYPE(SPACE, float) \
   ZYGOS_INSTANTIATE_TYPE(SPACE, double)

@@ -21,7 +21,7 @@ namespace zygos::ops {
 struct OneBitScalars {
   double beta1;
   double share;        ///< of the momentum that this worker contributes; shares of all sum to 1
-  double root_factor;  ///< 1 / sqrt(1 - beta2^steps) when v was frozen
+  double root_factor;  ///< 1 / sqrt(1 - beta2^steps) when v last changed
   double epsilon;
   double step_size;  ///< rate / (1 - beta1^step)
   double bound;      ///< of the magnitude of m / d; a worker's is share times this
@@ -52,10 +52,5 @@ void compress_sum(const Exec& exec, const OneBitBuffers<Exec, T>& buffers);
 template <class Exec, class T>
 void apply_step(const Exec& exec, const OneBitScalars& scalars,
                 const OneBitBuffers<Exec, T>& buffers);
-
-/// What no compression would give: m = beta1 m + (1 - beta1) g; w -= step_size bounded(m / d)
-template <class Exec, class T>
-void frozen_adam(const Exec& exec, const OneBitScalars& scalars,
-                 const OneBitBuffers<Exec, T>& buffers);
 
 }  // namespace zygos::ops

@@ -236,6 +236,19 @@ void launch_adam(const Exec& exec, const AdamScalars& scalars,
           buffers.first.data(), buffers.second.data(), gradient_of(buffers), buffers.mask.data()});
 }
 
+template <class Exec, class T>
+void launch_bounded_adam(const Exec& exec, const BoundedAdamScalars& scalars,
+                         const UpdateBuffers<Exec, T>& buffers) {
+  for_each_weight(
+      "zygos::ops::bounded_adam", exec, buffers,
+      update::BoundedAdamElement<T, GradientOf<Exec, T>>{
+          static_cast<T>(scalars.step_size), static_cast<T>(scalars.beta1),
+          static_cast<T>(scalars.beta2), static_cast<T>(1.0 - scalars.beta1),
+          static_cast<T>(1.0 - scalars.beta2), static_cast<T>(scalars.root_factor),
+          static_cast<T>(scalars.epsilon), static_cast<T>(scalars.bound), buffers.weights.data(),
+          buffers.first.data(), buffers.second.data(), gradient_of(buffers)});
+}
+
 template <bool with_decay, class Exec, class T>
 void launch_adagrad(const Exec& exec, const AdagradScalars& scalars,
                     const UpdateBuffers<Exec, T>& buffers) {
@@ -290,6 +303,16 @@ void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
 }
 
 template <class Exec, class T>
+void bounded_adam(const Exec& exec, const BoundedAdamScalars& scalars,
+                  const UpdateBuffers<Exec, T>& buffers) {
+  ZYGOS_REQUIRE(buffers.gradient.size() == buffers.weights.size() &&
+                    buffers.first.size() == buffers.weights.size() &&
+                    buffers.second.size() == buffers.weights.size(),
+                "ops::bounded_adam: sizes differ");
+  launch_bounded_adam(exec, scalars, buffers);
+}
+
+template <class Exec, class T>
 void adagrad(const Exec& exec, const AdagradScalars& scalars,
              const UpdateBuffers<Exec, T>& buffers) {
   ZYGOS_REQUIRE(buffers.gradient.size() == buffers.weights.size() &&
@@ -318,6 +341,8 @@ void rmsprop(const Exec& exec, const RmspropScalars& scalars,
   template void sgd<SPACE, T>(const SPACE&, const SgdScalars&, const UpdateBuffers<SPACE, T>&); \
   template void adam<SPACE, T>(const SPACE&, const AdamScalars&, Decay,                         \
                                const UpdateBuffers<SPACE, T>&);                                 \
+  template void bounded_adam<SPACE, T>(const SPACE&, const BoundedAdamScalars&,                 \
+                                       const UpdateBuffers<SPACE, T>&);                         \
   template void adagrad<SPACE, T>(const SPACE&, const AdagradScalars&,                          \
                                   const UpdateBuffers<SPACE, T>&);                              \
   template void rmsprop<SPACE, T>(const SPACE&, const RmspropScalars&,                          \

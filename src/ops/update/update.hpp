@@ -31,6 +31,14 @@ struct AdamScalars {
   double epsilon;
   double decay;  ///< added: the decay; decoupled: rate * decay
 };
+struct BoundedAdamScalars {
+  double step_size;
+  double beta1;
+  double beta2;  ///< 1: second moments stay
+  double root_factor;
+  double epsilon;
+  double bound;
+};
 struct AdagradScalars {
   double rate;
   double epsilon;
@@ -85,6 +93,12 @@ void sgd(const Exec& exec, const SgdScalars& scalars, const UpdateBuffers<Exec, 
 template <class Exec, class T>
 void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
           const UpdateBuffers<Exec, T>& buffers);
+
+/// As adam(), with steps m / (sqrt(v) root_factor + epsilon) of at most `bound` in magnitude, and
+/// with neither momentum nor step where v is zero.
+template <class Exec, class T>
+void bounded_adam(const Exec& exec, const BoundedAdamScalars& scalars,
+                  const UpdateBuffers<Exec, T>& buffers);
 
 /// g += decay w; s += g^2; w -= rate g / (sqrt(s) + epsilon)
 template <class Exec, class T>

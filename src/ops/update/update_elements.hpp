@@ -94,6 +94,45 @@ struct AdamElement {
   }
 };
 
+/// What is not finite stays, so that it is found.
+template <class T>
+KOKKOS_INLINE_FUNCTION T bounded(const T step, const T bound) {
+  const T magnitude = Kokkos::abs(step);
+  const bool longer = magnitude > bound && magnitude <= Kokkos::Experimental::finite_max_v<T>;
+  return longer ? Kokkos::copysign(bound, step) : step;
+}
+
+template <class T, class Gradient>
+struct BoundedAdamElement {
+  T step_size;
+  T beta1;
+  T beta2;
+  T rest1;
+  T rest2;
+  T root_factor;
+  T epsilon;
+  T bound;
+  T* w;
+  T* m;
+  T* v;
+  Gradient gradient;
+
+  KOKKOS_FUNCTION void read(const double* numbers) {
+    step_size = static_cast<T>(numbers[0]);
+    root_factor = static_cast<T>(numbers[1]);
+  }
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    const T g = gradient[i];
+    const T second = rest2 > T(0) ? faded(beta2 * v[i] + rest2 * (g * g)) : v[i];
+    const bool steps = !(second <= T(0));  // what is not a number, too
+    const T first = steps ? faded(beta1 * m[i] + rest1 * g) : T(0);
+    m[i] = first;
+    v[i] = second;
+    const T step = bounded(first / (Kokkos::sqrt(second) * root_factor + epsilon), bound);
+    w[i] = steps ? w[i] - step_size * step : w[i];
+  }
+};
+
 template <bool with_decay, class T, class Gradient>
 struct AdagradElement {
   T rate;

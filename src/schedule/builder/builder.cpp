@@ -74,7 +74,7 @@ ScheduleBuilder::ScheduleBuilder(Outline outline)
   schedule_.batch = outline_.batch;
   schedule_.batch_slots = outline_.batch_slots;
   schedule_.chunk = outline_.chunk;
-  schedule_.compress_after = outline_.compress_after;
+  schedule_.one_bit = outline_.one_bit;
   schedule_.slices = outline_.slices;
   if (!outline_.slices.empty()) {
     std::ranges::transform(outline_.model.nodes, std::back_inserter(schedule_.output_bytes),

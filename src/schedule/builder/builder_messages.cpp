@@ -55,7 +55,7 @@ void ScheduleBuilder::carry_gradients(Task& task) const {
 }
 
 TaskId ScheduleBuilder::compress(Place place, std::int32_t part, bool of_sum) {
-  ZYGOS_REQUIRE(outline_.compress_after > 0, "a policy compresses and does not say from when on");
+  ZYGOS_REQUIRE(outline_.one_bit.after > 0, "a policy compresses and does not say from when on");
   Task task = on(TaskKind::compress, place);
   task.elements = outline_.parts.at(static_cast<std::size_t>(part));
   task.reduced = of_sum;

@@ -251,7 +251,7 @@ class GradientCheck {
       if (!is_gradient(buffers_.buffer(buffer))) {
         continue;
       }
-      if (schedule_.compress_after > 0 && !sums_[buffer].compressed) {
+      if (schedule_.one_bit.after > 0 && !sums_[buffer].compressed) {
         report("takes " + text(buffer) + ", whose sum has not been compressed");
       }
       const SampleSet& samples = sums_[buffer].samples;

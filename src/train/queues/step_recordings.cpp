@@ -29,7 +29,7 @@ bool is_recordable(const schedule::Schedule& schedule, const Task& task, bool up
     case TaskKind::norm:
       return !reads_messages(task);
     case TaskKind::update:
-      return updates && schedule.compress_after == 0;
+      return updates && schedule.one_bit.after == 0;
     case TaskKind::copy:
       // Whether there is a batch for the next step, and how large it is, differs.
       return !is_for_next_step(schedule, task);

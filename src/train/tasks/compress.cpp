@@ -39,6 +39,7 @@ void run_compress(PlaceState& state, schedule::TaskId id) {
     }
   }
   state.use.note(one, args.states);
+  args.step = state.inputs.step;
   args.share = share_of(state);
   args.of_sum = one.reduced;
   state.setup.optimizer.compress(state.lane().execution(), args);

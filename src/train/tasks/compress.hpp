@@ -9,7 +9,7 @@ namespace zygos::train {
 struct PlaceState;
 
 /// A part of the gradient becomes what the optimizer exchanges of it (nn::Optimizer::compress());
-/// nothing in steps before Schedule::compress_after is over.
+/// nothing in steps that Schedule::one_bit does not compress.
 void run_compress(PlaceState& state, schedule::TaskId id);
 
 }  // namespace zygos::train
