@@ -35,4 +35,32 @@ TEST_CASE("A run with graphs says which lanes have them, and has the bits of one
   CHECK_FALSE(plain.contains("recorded_tasks"));
 }
 
+TEST_CASE("Check, simulate and a run count the numbers in which recorded steps differ alike") {
+  const Scratch scratch;
+  write_tiny_deck(scratch.path());
+  const auto words = [](std::vector<std::string> command, const std::string& graphs) {
+    command.insert(command.end(), {"lanes={device: {kind: emulated}}", "policy={type: single}",
+                                   "device_graphs=" + graphs});
+    return command;
+  };
+  const auto memory = [&](const std::string& graphs) {
+    return json_of(words({"check", "tiny.yaml", "--json"}, graphs), scratch.path())["peak_bytes"];
+  };
+  const auto total = [](const nlohmann::json& bytes) {
+    return bytes["device"]["total"].get<std::size_t>() +
+           bytes["device/staging"]["total"].get<std::size_t>();
+  };
+
+  const auto with = memory("true");
+  const auto trained = train_unmeasured(scratch.path(), words({}, "true"))["planned_bytes"];
+  const auto simulated =
+      json_of(words({"simulate", "tiny.yaml", "--workers", "1", "--json"}, "true"), scratch.path());
+
+  CHECK(with["device"] == trained["device"]);
+  CHECK(with["device/staging"] == trained["device/staging"]);
+  CHECK(simulated["rows"][0]["policy"] == "single");
+  CHECK(simulated["rows"][0]["peak_bytes"] == total(with));
+  CHECK(total(memory("false")) < total(with));
+}
+
 }  // namespace zygos::test::test_device_graph_runs

@@ -87,10 +87,8 @@ class Cluster {
   }
 
   std::size_t peak_bytes(const schedule::Schedule& schedule) const {
-    const plan::MemoryRequest request{*setup_.graph, *setup_.optimizer, setup_.dtype,
-                                      setup_.target};
     std::size_t most = 0;
-    for (const plan::PlaceMemory& place : plan::plan_memory(request, schedule)) {
+    for (const plan::PlaceMemory& place : place_memory_of(schedule, plan_subject(setup_))) {
       most = std::max(most, place.lane.total() + place.staging.total());
     }
     return most;

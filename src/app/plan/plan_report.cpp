@@ -121,8 +121,9 @@ std::vector<std::string> cells_of(const Ways& ways, std::size_t i, const std::st
 
 std::vector<plan::PlaceMemory> place_memory_of(const schedule::Schedule& schedule,
                                                const PlanSubject& subject) {
-  return plan::plan_memory({subject.graph, subject.optimizer, subject.dtype, subject.target},
-                           schedule);
+  return plan::plan_memory(
+      {subject.graph, subject.optimizer, subject.dtype, subject.target, subject.records_steps},
+      schedule);
 }
 
 std::vector<plan::LaneMemory> memory_of(const schedule::Schedule& schedule,

@@ -30,6 +30,7 @@ struct PlanSubject {
   const lane::LaneSet& lanes;
   DType dtype = DType::f32;
   plan::TargetSpec target;
+  bool records_steps = false;  ///< see plan::MemoryRequest::records_steps
 };
 
 /// Memory under a schedule, by place and by lane.

@@ -3,6 +3,7 @@
 #include "app/run/build_run.hpp"
 
 #include "app/plan/activation_choice.hpp"
+#include "app/plan/device_graphs.hpp"
 #include "app/plan/link_precision.hpp"
 #include "app/plan/run_plan.hpp"
 #include "app/plan/tf32.hpp"
@@ -423,7 +424,8 @@ RunSetup build_run(const load::CheckedDeck& checked, const BuildOptions& options
 }
 
 PlanSubject plan_subject(const RunSetup& setup) {
-  return {*setup.graph, *setup.optimizer, *setup.lanes, setup.dtype, setup.target};
+  return {*setup.graph, *setup.optimizer, *setup.lanes,
+          setup.dtype,  setup.target,     !graph_lanes(setup).with.empty()};
 }
 
 }  // namespace zygos::app
