@@ -19,13 +19,17 @@ std::int64_t batches_per_epoch(std::int64_t samples, std::int64_t batch, bool dr
   return drop_last || samples % batch == 0 ? whole : whole + 1;
 }
 
+std::size_t feed_bytes(const Dataset& data, const FeedOptions& options) {
+  const std::size_t read = data.source == nullptr ? 0 : prefetch_bytes(data, options.batch);
+  return read + augmentation_bytes(data, options.augmentation, options.batch);
+}
+
 class BatchFeed::Impl {
  public:
   virtual ~Impl() = default;
   virtual void seek(std::int64_t first, std::int64_t last) = 0;
   virtual FedBatch next() = 0;
   virtual double waited_s() const = 0;
-  virtual std::size_t bytes() const = 0;
 };
 
 class BatchFeed::InMemory final : public Impl {
@@ -51,7 +55,6 @@ class BatchFeed::InMemory final : public Impl {
     return {rows_.inputs, rows_.targets, ids, {}};
   }
   double waited_s() const override { return 0.0; }
-  std::size_t bytes() const override { return 0; }
 
  private:
   const Dataset& data_;
@@ -69,7 +72,6 @@ class BatchFeed::FromFile final : public Impl {
   void seek(std::int64_t first, std::int64_t last) override { prefetcher_.start(first, last); }
   FedBatch next() override { return prefetcher_.next(); }
   double waited_s() const override { return prefetcher_.waited_s(); }
-  std::size_t bytes() const override { return prefetcher_.bytes(); }
 
  private:
   Prefetcher prefetcher_;
@@ -91,6 +93,7 @@ BatchFeed::BatchFeed(const Dataset& data, const FeedOptions& options)
   if (options.augmentation.any()) {
     augmentation_.emplace(data, options.augmentation, options.batch, options.seed);
   }
+  bytes_ = feed_bytes(data, options);
 }
 
 BatchFeed::~BatchFeed() = default;
@@ -108,10 +111,6 @@ FedBatch BatchFeed::next() {
 
 double BatchFeed::waited_s() const {
   return impl_->waited_s() + (augmentation_ ? augmentation_->seconds() : 0.0);
-}
-
-std::size_t BatchFeed::bytes() const {
-  return impl_->bytes() + (augmentation_ ? augmentation_->bytes() : 0);
 }
 
 }  // namespace zygos::io

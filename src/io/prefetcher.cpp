@@ -33,6 +33,14 @@ Rows layout_of(const Array& array, double scale, double offset,
           .standards = standards.get()};
 }
 
+std::size_t slots_of(const Dataset& data) {
+  return static_cast<std::size_t>(data.prefetch) + held_batches;
+}
+
+std::size_t sample_bytes(const Array& array) {
+  return static_cast<std::size_t>(array.shape.without_leading().size()) * size_of(array.dtype);
+}
+
 /// Somebody else's memory as an array; allocates nothing.
 void point_to(Array& array, std::int64_t samples, const std::byte* data) {
   array.shape = array.shape.without_leading().with_leading(samples);
@@ -41,13 +49,20 @@ void point_to(Array& array, std::int64_t samples, const std::byte* data) {
 
 }  // namespace
 
+std::size_t prefetch_bytes(const Dataset& data, std::int64_t batch) {
+  const auto samples = static_cast<std::size_t>(std::min(batch, data.size()));
+  const std::size_t sample = sample_bytes(data.inputs) + sample_bytes(data.targets);
+  const std::size_t order = static_cast<std::size_t>(data.size()) * sizeof(std::uint32_t);
+  return slots_of(data) * samples * sample + order + data.source->bytes();
+}
+
 Prefetcher::Prefetcher(const Dataset& data, const FeedOptions& options)
     : data_(data),
       order_(data.size(), options),
       layout_{layout_of(data.inputs, data.input_scale, data.input_offset, data.input_standards),
               layout_of(data.targets, 1.0, 0.0, data.target_standards)},
       batch_(static_cast<std::size_t>(std::min(options.batch, data.size()))),
-      slots_(static_cast<std::size_t>(data.prefetch) + held_batches),
+      slots_(slots_of(data)),
       part_(data) {
   for (Slot& slot : slots_) {
     slot.inputs = allocate_bytes(batch_ * row_bytes(layout_.inputs), data.name);
@@ -58,11 +73,6 @@ Prefetcher::Prefetcher(const Dataset& data, const FeedOptions& options)
   sorted_.reserve(batch_);
   runs_.reserve(batch_);
   part_.source = nullptr;
-}
-
-std::size_t Prefetcher::bytes() const {
-  const std::size_t row = row_bytes(layout_.inputs) + row_bytes(layout_.targets);
-  return slots_.size() * batch_ * row + data_.source->bytes();
 }
 
 void Prefetcher::start(std::int64_t first, std::int64_t last) {

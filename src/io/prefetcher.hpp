@@ -9,12 +9,18 @@
 #include "zygos/io/sample_source.hpp"
 
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace zygos::io {
+
+/// Host memory that a Prefetcher of such batches takes, in bytes: its ring of batches, the order of
+/// the samples, and what their source holds. Vectors of a batch's sample numbers are not counted.
+std::size_t prefetch_bytes(const Dataset& data, std::int64_t batch);
 
 class Prefetcher {
  public:
@@ -26,7 +32,6 @@ class Prefetcher {
   void start(std::int64_t first, std::int64_t last);
   FedBatch next();
   double waited_s() const noexcept { return waited_s_; }
-  std::size_t bytes() const;
 
  private:
   /// One batch, its rows in the order of the file.

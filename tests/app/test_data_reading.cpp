@@ -73,15 +73,36 @@ TEST_CASE("a deck trains from a file to the bits of one that loads it, and says 
   CHECK(read["data"]["prefetch"] == 2);
   CHECK(read["data"]["waited_s"] >= 0.0);
   // Two batches to look at and two ahead of them, of 32 images of floats and labels, for training
-  // and test, and the labels.
+  // and test, and of every sample its label and its place in the order.
   const std::int64_t batches = 2 * 4 * 32 * (pixels * 4 + 4);
-  CHECK(read["data"]["bytes"] == batches + (480 + 150) * 4);
+  CHECK(read["data"]["bytes"] == batches + (480 + 150) * 8);
   CHECK(read["peak_bytes"]["data/staging"]["inputs"] == read["data"]["bytes"]);
   CHECK_FALSE(loaded.contains("data"));
   const std::string metrics = read_text(scratch.path() / "read/metrics.jsonl");
   CHECK_THAT(metrics, ContainsSubstring("waited_s"));
   // A set this small is loaded if the deck leaves it open.
   CHECK_FALSE(json_of(words("", {"--run-dir", "open"}), scratch.path()).contains("data"));
+}
+
+TEST_CASE("check says what reading ahead takes of the host's memory, as the run does") {
+  const Scratch scratch;
+  write_all(scratch);
+  const std::string from_file = ", in_memory: false, prefetch: 7, augment: {noise: 0.1}";
+
+  const Outcome checked =
+      zygos_run({"check", "tiny.yaml", "--json", data_option(from_file)}, scratch.path());
+  const auto read = json_of(words(from_file, {"train.epochs=1"}), scratch.path());
+  const auto loaded =
+      json_of({"check", "tiny.yaml", "--json", data_option(", in_memory: true")}, scratch.path());
+
+  REQUIRE(checked.code == 0);
+  const auto data = nlohmann::json::parse(checked.out)["data"];
+  CHECK(data["bytes"] == read["data"]["bytes"]);
+  CHECK(data["bytes"] > 2 * 9 * 32 * (pixels * 4 + 4));
+  CHECK(data["prefetch"] == 7);
+  CHECK(data["in_memory"] == false);
+  CHECK_THAT(checked.err, ContainsSubstring("7 batches ahead, buffers of "));
+  CHECK(loaded["data"] == nlohmann::json{{"in_memory", true}, {"bytes", 0}});
 }
 
 TEST_CASE("a run that reads its samples is killed, and goes on to the same bits") {

@@ -7,11 +7,15 @@
 
 #include "zygos/core/error.hpp"
 #include "zygos/io/checkpoint_writer.hpp"
+#include "zygos/io/sample_source.hpp"
 #include "zygos/memory/bytes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +32,15 @@ using Catch::Matchers::ContainsSubstring;
 using Words = std::vector<std::string>;
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+/// Of samples that nobody reads.
+class NoSource final : public io::SampleSource {
+ public:
+  static constexpr std::size_t held = 24;
+  void read(std::int64_t, std::int64_t, std::byte*, std::byte*) const override {}
+  void announce(std::int64_t, std::int64_t) const override {}
+  std::size_t bytes() const override { return held; }
+};
 
 /// 160 thousand million parameters: 0.6 TiB for the weights alone.
 constexpr const char* too_large =
@@ -60,6 +73,43 @@ TEST_CASE("a run needs its data, its lanes and the copy for checkpoints together
       app::require_within_machine(needs, 8 * gib),
       ContainsSubstring("this process needs 10.00 GiB of host memory (1.00 GiB for data, 6.00 GiB "
                         "for lanes, 3.00 GiB to write checkpoints from) and may use 8.00 GiB"));
+}
+
+TEST_CASE("batches that are read ahead are memory that a run needs for its data") {
+  const io::Array inputs{DType::f32, Shape{1000, 3}, nullptr};
+  const io::Array targets{DType::i32, Shape{1000}, nullptr};
+  app::RunSetup setup;
+  setup.trainer.batch = 10;
+  setup.training.inputs = inputs;
+  setup.training.targets = targets;
+  const std::uint64_t in_memory = setup.data_bytes();
+  setup.training.source = std::make_shared<NoSource>();
+  setup.training.prefetch = 5;
+  setup.first_samples.inputs = {DType::f32, Shape{10, 3}, nullptr};
+  setup.first_samples.targets = {DType::i32, Shape{10}, nullptr};
+
+  // A sample has 16 bytes. Two batches are looked at beside those read ahead; the order of the
+  // samples has 4 bytes for each, and their source says what it holds.
+  const std::uint64_t read = 7 * 10 * 16 + 4000 + NoSource::held;
+
+  CHECK(in_memory == 16000);
+  CHECK(setup.feed_bytes() == read);
+  CHECK(setup.data_bytes() == read + 160);  // a batch stays, for measurements
+  setup.test = setup.training;
+  CHECK(setup.data_bytes() == 2 * read + 160);
+  setup.trainer.batch = 5000;  // no batch has more samples than there are
+  CHECK(setup.feed_bytes() == 2 * (7 * 1000 * 16 + 4000 + NoSource::held));
+}
+
+TEST_CASE("a run that reads its samples is told to read fewer ahead") {
+  HostNeeds needs{.data = 2 * gib};
+  CHECK_THROWS_WITH(app::require_within_machine(needs, gib),
+                    ContainsSubstring("read the data from a file (data.in_memory: false)"));
+
+  needs.reads_samples = true;
+
+  CHECK_THROWS_WITH(app::require_within_machine(needs, gib),
+                    ContainsSubstring("read fewer batches ahead (data.prefetch)"));
 }
 
 TEST_CASE("what the processes on one host need is summed, and that of others is not") {

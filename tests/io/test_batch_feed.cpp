@@ -223,6 +223,25 @@ TEST_CASE("Numbers and many labels as targets are read from a file, too") {
   }
 }
 
+TEST_CASE("What a feed takes of memory is known before it is made") {
+  const TemporaryFolder folder("feed-bytes");
+  const fs::path file = folder.path() / "set.h5";
+  write_set(file, storages.front(), Shape{samples}, labels_of(samples, 7));
+  Dataset data = zygos::io::open_hdf5_dataset({file, "inputs"}, {file, "targets"});
+  data.prefetch = 3;
+  FeedOptions options{.batch = 16};
+  // Five batches of 15 numbers and a label, and of every sample its label and its place.
+  const std::size_t read = 5 * 16 * 64 + samples * 8;
+  const Dataset loaded = zygos::io::load_hdf5_dataset({file, "inputs"}, {file, "targets"});
+
+  CHECK(zygos::io::feed_bytes(data, options) == read);
+  CHECK(BatchFeed(data, options).bytes() == read);
+  CHECK(zygos::io::feed_bytes(loaded, options) == 0);
+  options.augmentation.noise = 0.1;
+  CHECK(zygos::io::feed_bytes(data, options) == read + zygos::io::feed_bytes(loaded, options));
+  CHECK(zygos::io::feed_bytes(loaded, options) == BatchFeed(loaded, options).bytes());
+}
+
 TEST_CASE("Parts of a set come into memory alike") {
   const TemporaryFolder folder("feed-parts");
   const fs::path file = folder.path() / "set.h5";
@@ -338,7 +357,7 @@ TEST_CASE("What is read ahead is not waited for, and has its memory") {
   Dataset data = slow_data(std::chrono::milliseconds(1));
   data.prefetch = 6;
   BatchFeed feed(data, {.batch = 8});
-  CHECK(feed.bytes() == 8 * 8 * 8);  // and the two that a caller may look at
+  CHECK(feed.bytes() == 8 * 8 * 8 + 64 * 4);  // and the two that a caller may look at; the order
   feed.seek(1, 6);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   for (int step = 0; step < 6; ++step) {

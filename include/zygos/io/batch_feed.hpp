@@ -37,6 +37,11 @@ struct FedBatch {
   std::span<const std::uint32_t> rows;  ///< where they lie in inputs and targets; empty: at `ids`
 };
 
+/// Host memory that a BatchFeed takes, in bytes: batches that are read ahead, with the order of the
+/// samples and what their source holds, and those that augmentation writes; 0 for data in memory
+/// without it. `options.batch` is at least 1.
+std::size_t feed_bytes(const Dataset& data, const FeedOptions& options);
+
 class BatchFeed {
  public:
   /// Allocates all it will ever need. `data` must outlive the feed. Throws UsageError for a batch
@@ -56,9 +61,8 @@ class BatchFeed {
 
   /// Total seconds that next() has waited for the file, and that augmentation has taken.
   double waited_s() const;
-  /// Host memory of batches that are read ahead, and of those that augmentation writes; 0 for data
-  /// in memory without it.
-  std::size_t bytes() const;
+  /// As feed_bytes() says.
+  std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   class Impl;
@@ -67,6 +71,7 @@ class BatchFeed {
   std::unique_ptr<Impl> impl_;
   std::optional<Augmentation> augmentation_;
   std::int64_t batches_;  ///< of an epoch
+  std::size_t bytes_ = 0;
   std::int64_t step_ = 1;
 };
 

@@ -71,6 +71,7 @@ ExitCode run_check(const Invocation& invocation, Console& console) {
                   {"trained_parameters", setup.graph->trained_count()},
                   {"training_samples", setup.training.size()},
                   {"test_samples", setup.test ? setup.test->size() : 0},
+                  {"data", data_json(setup)},
                   {"link_precision", json_of(setup.codecs)},
                   {"placement", placement_json(*setup.graph, schedule)},
                   {"peak_bytes", memory_json(memory, subject)},

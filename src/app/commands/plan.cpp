@@ -102,7 +102,9 @@ ExitCode run_plan(const Invocation& invocation, Console& console) {
   }
   say_ways(setup, ways, profile, console);
   if (console.wants_json()) {
-    console.json(plan_json(ways, profile, plan_subject(setup)));
+    nlohmann::json found = plan_json(ways, profile, plan_subject(setup));
+    found["data"] = data_json(setup);
+    console.json(found);
   }
   return ExitCode::done;
 }

@@ -143,6 +143,22 @@ std::string augmentation_text(const io::AugmentationOptions& options) {
   return text;
 }
 
+std::string data_text(const RunSetup& setup) {
+  std::string text = fmt::format("{}: {} training samples{}", setup.training.name,
+                                 text_of_count(setup.training.size()),
+                                 augmentation_text(setup.trainer.augmentation));
+  if (setup.test) {
+    text += fmt::format(", {} {} samples", text_of_count(setup.test->size()), setup.held_out());
+  }
+  if (setup.reads_samples()) {
+    text += fmt::format(", read while training, {} batches ahead", setup.training.prefetch);
+  }
+  if (const std::uint64_t bytes = setup.feed_bytes(); bytes > 0) {
+    text += fmt::format(", buffers of {}", memory::text_of_bytes(static_cast<std::size_t>(bytes)));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string lane_text(const lane::LaneSpec& spec) {
@@ -183,16 +199,7 @@ void say_setup(const RunSetup& setup, Console& console) {
   note_field(console, "model",
              fmt::format("{}\n{}, {}", model_text(*setup.graph), parameters_text(*setup.graph),
                          precision_text(setup.dtype)));
-  std::string data = fmt::format("{}: {} training samples{}", setup.training.name,
-                                 text_of_count(setup.training.size()),
-                                 augmentation_text(setup.trainer.augmentation));
-  if (setup.test) {
-    data += fmt::format(", {} {} samples", text_of_count(setup.test->size()), setup.held_out());
-  }
-  if (setup.training.source != nullptr) {
-    data += fmt::format(", read while training, {} batches ahead", setup.training.prefetch);
-  }
-  note_field(console, "data", data);
+  note_field(console, "data", data_text(setup));
   std::string lanes;
   for (std::size_t place = 0; place < setup.lanes->size(); ++place) {
     const lane::LaneSpec& spec = (*setup.lanes)[place].spec();

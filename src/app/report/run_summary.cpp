@@ -154,16 +154,6 @@ nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t ste
   return traffic;
 }
 
-nlohmann::json data_json(const RunSetup& setup, const DataReading& data) {
-  const bool reads = setup.training.source != nullptr;
-  nlohmann::json facts{
-      {"in_memory", !reads}, {"bytes", data.memory.bytes}, {"waited_s", data.waited_s}};
-  if (reads) {
-    facts["prefetch"] = setup.training.prefetch;
-  }
-  return facts;
-}
-
 /// What only some decks and ends of a run have.
 void add_facts_of_some_runs(const RunSetup& setup, const RunPlan& plan, const RunEnd& end,
                             nlohmann::json& summary) {
@@ -179,7 +169,9 @@ void add_facts_of_some_runs(const RunSetup& setup, const RunPlan& plan, const Ru
     summary["chosen"] = plan.chosen;
   }
   if (end.data) {
-    summary["data"] = data_json(setup, *end.data);
+    summary["data"] = data_json(setup);
+    summary["data"]["bytes"] = end.data->memory.bytes;
+    summary["data"]["waited_s"] = end.data->waited_s;
   }
   if (speculates(plan.schedule)) {
     summary["redone_steps"] = last.redone_steps;
@@ -230,6 +222,14 @@ double RunEnd::samples_per_s_per_gib() const {
 bool speculates(const schedule::Schedule& schedule) {
   return std::ranges::find(schedule.tasks, schedule::TaskKind::speculate, &schedule::Task::kind) !=
          schedule.tasks.end();
+}
+
+nlohmann::json data_json(const RunSetup& setup) {
+  nlohmann::json facts{{"in_memory", !setup.reads_samples()}, {"bytes", setup.feed_bytes()}};
+  if (setup.reads_samples()) {
+    facts["prefetch"] = setup.training.prefetch;
+  }
+  return facts;
 }
 
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end) {

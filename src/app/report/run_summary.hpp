@@ -44,6 +44,9 @@ struct RunEnd {
 /// Whether updates begin before the norm of the gradient is known.
 bool speculates(const schedule::Schedule& schedule);
 
+/// How samples come: {"in_memory": ..., "bytes": ...}, of the buffers of batches that are read or
+/// augmented while training, and "prefetch" where they are read.
+nlohmann::json data_json(const RunSetup& setup);
 nlohmann::json summary_of(const RunSetup& setup, const RunPlan& plan, const RunEnd& end);
 
 }  // namespace zygos::app

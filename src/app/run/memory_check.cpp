@@ -83,6 +83,7 @@ HostNeeds host_needs(const RunSetup& setup, const std::vector<plan::LaneMemory>&
   }
   HostNeeds needs = needs_of(run, setup.owners, setup.on_this_host);
   needs.may_stream = setup.streams_checkpoints == false && !setup.on_several_ranks();
+  needs.reads_samples = setup.reads_samples();
   return needs;
 }
 
@@ -100,10 +101,11 @@ void require_within_machine(const HostNeeds& needs, std::uint64_t usable) {
   throw MemoryError(fmt::format(
       "{} {} of host memory ({} for data, {} for lanes, {} to write checkpoints "
       "from) and may use {}, the memory of this machine or of its control group; use a smaller "
-      "batch or model, more micro-batches or another memory_plan, or read the data from a file "
-      "(data.in_memory: false){}",
+      "batch or model, more micro-batches or another memory_plan, or read {}{}",
       who, text(needs.total()), text(needs.data), text(needs.lanes), text(needs.checkpoints),
       text(usable),
+      needs.reads_samples ? "fewer batches ahead (data.prefetch)"
+                          : "the data from a file (data.in_memory: false)",
       needs.may_stream ? ", or write checkpoints piece by piece (checkpoint.copy: streamed)" : ""));
 }
 

@@ -19,7 +19,7 @@ namespace zygos::app {
 
 /// Host memory that a run needs, in bytes, wherever its lanes are.
 struct RunNeeds {
-  std::uint64_t data = 0;            ///< of each process: samples that are in memory
+  std::uint64_t data = 0;            ///< of each process: see RunSetup::data_bytes()
   std::vector<std::uint64_t> lanes;  ///< by lane: its own if it is the host's, and in front of it
   std::uint64_t checkpoints = 0;     ///< of the first process: the copy that they are written from
                                      ///< at once, and what it is gathered in
@@ -31,7 +31,8 @@ struct HostNeeds {
   std::uint64_t data = 0;
   std::uint64_t lanes = 0;
   std::uint64_t checkpoints = 0;
-  bool may_stream = false;  ///< checkpoints could do with less, and the deck says otherwise
+  bool may_stream = false;     ///< checkpoints could do with less, and the deck says otherwise
+  bool reads_samples = false;  ///< from their file, some batches ahead
 
   std::uint64_t total() const { return data + lanes + checkpoints; }
 };

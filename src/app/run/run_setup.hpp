@@ -7,6 +7,7 @@
 
 #include "zygos/core/machine.hpp"
 #include "zygos/graph/graph.hpp"
+#include "zygos/io/batch_feed.hpp"
 #include "zygos/io/dataset.hpp"
 #include "zygos/io/stored_tensor.hpp"
 #include "zygos/lane/lane_set.hpp"
@@ -116,13 +117,20 @@ struct RunSetup {
     return assumed_card != nullptr && place.kind != lane::Kind::host;
   }
   bool on_several_ranks() const { return communicator != nullptr; }
-  /// Of the samples that are in memory, not in their file, and of those that are augmented.
+  bool reads_samples() const { return training.source != nullptr; }  ///< while training
+  /// Host memory of batches that are read ahead of their steps, and of augmented ones.
+  std::uint64_t feed_bytes() const {
+    const io::FeedOptions trained{.batch = trainer.batch, .augmentation = trainer.augmentation};
+    return io::feed_bytes(training, trained) +
+           (test ? io::feed_bytes(*test, {.batch = trainer.batch}) : 0);
+  }
+  /// Host memory of all samples: those that are in memory, not in their file, and feed_bytes().
   std::uint64_t data_bytes() const {
     const auto bytes_of = [](const io::Dataset& data) {
       return data.source == nullptr ? data.inputs.bytes() + data.targets.bytes() : 0;
     };
     return bytes_of(training) + (test ? bytes_of(*test) : 0) +
-           io::augmentation_bytes(training, trainer.augmentation, trainer.batch);
+           (reads_samples() ? bytes_of(first_samples) : 0) + feed_bytes();
   }
   /// Several ranks don't: measuring takes all lanes in one process.
   bool measures_lanes() const { return !unmeasured && !on_several_ranks(); }
