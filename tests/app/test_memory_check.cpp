@@ -162,6 +162,21 @@ TEST_CASE("what is needed for checkpoints is their staging memory, but for a who
   CHECK_THAT(refused("whole"), !ContainsSubstring(staging) && ContainsSubstring(hint));
 }
 
+TEST_CASE("the budget of host memory is one of lanes, and not of the copy for checkpoints") {
+  const test::Scratch scratch;
+  test::write_tiny_deck(scratch.path());
+  for (const std::string copy : {"auto", "whole"}) {
+    CAPTURE(copy);
+    const auto summary = test::train_unmeasured(
+        scratch.path(),
+        {"lanes={host: {kind: host}}", "policy={type: single}", "train.epochs=1",
+         "memory_plan={host_memory: 1 KiB}", "checkpoint.copy=" + copy, "--run-dir", copy});
+
+    CHECK(summary["checkpoints"]["copy"] == "whole");
+    CHECK(summary["planned_bytes"]["checkpoint/staging"]["total"] > 1024);
+  }
+}
+
 TEST_CASE("check and train refuse what the machine has no memory for with the same words") {
   for (const char* policy : {"{type: coarse_split, share: auto}", "auto", "{type: single}",
                              "{type: gpipe, micro_batches: 4}"}) {
