@@ -66,8 +66,6 @@ class Augmentation {
 
   /// Total seconds that change() has taken.
   double seconds() const noexcept { return seconds_; }
-  /// Host memory of the buffers.
-  std::size_t bytes() const noexcept { return bytes_; }
 
  private:
   struct Buffer {
@@ -88,7 +86,6 @@ class Augmentation {
   std::array<Buffer, buffers_of_an_augmentation> buffers_;
   std::vector<std::uint32_t> rows_;  ///< 0, 1, 2, ...
   std::size_t turn_ = 0;
-  std::size_t bytes_ = 0;
   double seconds_ = 0.0;
 };
 

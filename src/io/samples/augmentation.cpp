@@ -217,8 +217,7 @@ Augmentation::Augmentation(const Dataset& data, const AugmentationOptions& optio
       written_(written_type(options, stored_)),
       row_elements_(data.sample_shape().size()),
       target_bytes_(static_cast<std::size_t>(data.target_shape().size()) *
-                    size_of(data.targets.dtype)),
-      bytes_(augmentation_bytes(data, options, batch)) {
+                    size_of(data.targets.dtype)) {
   require_augmentable(options, data.sample_shape());
   options_.image = image_shape(options, data.sample_shape());
   const auto samples = static_cast<std::size_t>(std::min(batch, data.size()));
