@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
 namespace zygos::test {
@@ -16,35 +16,38 @@ namespace zygos::test {
 class Reachability {
  public:
   explicit Reachability(const schedule::Schedule& schedule)
-      : ended_(schedule.tasks.size(), std::vector<bool>(schedule.tasks.size(), false)) {
-    const std::size_t count = schedule.tasks.size();
-    for (std::size_t id = 0; id < count; ++id) {
+      : count_(schedule.tasks.size()),
+        words_((count_ + word_bits - 1) / word_bits),
+        ended_(count_ * words_, 0) {
+    for (std::size_t id = 0; id < count_; ++id) {
       for (const schedule::TaskId earlier : schedule.tasks[id].after) {
-        ended_[id][static_cast<std::size_t>(earlier)] = true;
+        set(id, static_cast<std::size_t>(earlier));
       }
       for (std::size_t other = 0; other < id; ++other) {
         const schedule::Task& one = schedule.tasks[other];
         const schedule::Task& two = schedule.tasks[id];
         if (one.place == two.place && one.queue == two.queue) {
-          ended_[id][other] = true;
+          set(id, other);
         }
       }
     }
-    for (std::size_t through = 0; through < count; ++through) {  // Warshall
-      for (std::size_t id = 0; id < count; ++id) {
-        for (std::size_t other = 0; ended_[id][through] && other < count; ++other) {
-          ended_[id][other] = ended_[id][other] || ended_[through][other];
+    for (std::size_t through = 0; through < count_; ++through) {  // Warshall
+      for (std::size_t id = 0; id < count_; ++id) {
+        for (std::size_t word = 0; before(through, id) && word < words_; ++word) {
+          ended_[id * words_ + word] |= ended_[through * words_ + word];
         }
       }
     }
   }
 
   /// `first` has ended when `second` starts.
-  bool before(std::size_t first, std::size_t second) const { return ended_[second][first]; }
+  bool before(std::size_t first, std::size_t second) const {
+    return (ended_[second * words_ + first / word_bits] >> first % word_bits & 1) != 0;
+  }
 
   bool deadlock() const {
-    for (std::size_t id = 0; id < ended_.size(); ++id) {
-      if (ended_[id][id]) {
+    for (std::size_t id = 0; id < count_; ++id) {
+      if (before(id, id)) {
         return true;
       }
     }
@@ -52,7 +55,15 @@ class Reachability {
   }
 
  private:
-  std::vector<std::vector<bool>> ended_;  ///< [second][first]
+  static constexpr std::size_t word_bits = 64;
+
+  void set(std::size_t second, std::size_t first) {
+    ended_[second * words_ + first / word_bits] |= std::uint64_t{1} << first % word_bits;
+  }
+
+  std::size_t count_;
+  std::size_t words_;                 ///< of a row
+  std::vector<std::uint64_t> ended_;  ///< a row for each second task, a bit for each first one
 };
 
 /// Both use one buffer and one of them writes it.
