@@ -48,6 +48,7 @@ TEST_CASE("auto trains with what plan recommends, and says why") {
 TEST_CASE("the bits under auto are those of the policy that it chose") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   const nlohmann::json chosen = train_to_the_end(scratch.path(), {among});
 
   const nlohmann::json named =
@@ -61,6 +62,7 @@ TEST_CASE("the bits under auto are those of the policy that it chose") {
 TEST_CASE("a run under auto goes on with what was chosen when it started") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   const Words words{"train.epochs=60", "checkpoint.every=20 steps", among};
   {
     Process process(train_words(words), scratch.path());
@@ -113,6 +115,7 @@ TEST_CASE("check says that auto is decided by measuring, and refuses what fits i
 TEST_CASE("auto goes beyond a lane's budget in none of its choices") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   const nlohmann::json free = train_to_the_end(
       scratch.path(), {"policy={type: auto, among: [single]}", "--run-dir", "free"});
   const std::string fastest = free["decisions"]["lane"];
@@ -127,6 +130,7 @@ TEST_CASE("auto goes beyond a lane's budget in none of its choices") {
 TEST_CASE("compare trains what auto chooses beside others") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const nlohmann::json result =
       json_of({"compare", "tiny.yaml", "--policies", "auto:among=[coarse_split],single", "--steps",

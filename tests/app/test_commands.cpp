@@ -110,7 +110,7 @@ TEST_CASE("bench --ops refuses a ZYGOS_BLAS that is no BLAS") {
 
   ::setenv("ZYGOS_BLAS", "no_such_library.so", 1);
   const Outcome outcome =
-      zygos_run({"bench", "tiny.yaml", "--steps", "3", "--ops"}, scratch.path());
+      zygos_run({"bench", "tiny.yaml", "--steps", "3", "--ops", "policy=single"}, scratch.path());
   ::unsetenv("ZYGOS_BLAS");
 
   CHECK(outcome.code == 2);
@@ -130,7 +130,7 @@ TEST_CASE("bench reads eight batches of the training set and no test set") {
 TEST_CASE("eval repeats the test result of the end of the run") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  const nlohmann::json trained = train_to_the_end(scratch.path());
+  const nlohmann::json trained = train_unmeasured(scratch.path());
 
   const nlohmann::json by_folder = json_of({"eval", "runs/tiny", "--json"}, scratch.path());
   const nlohmann::json by_deck = json_of({"eval", "tiny.yaml", "--json"}, scratch.path());
@@ -143,7 +143,7 @@ TEST_CASE("eval repeats the test result of the end of the run") {
 TEST_CASE("inspect lists the tensors of the newest checkpoint with their hashes") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  train_to_the_end(scratch.path());
+  train_unmeasured(scratch.path());
 
   const nlohmann::json by_run = json_of({"inspect", "runs/tiny", "--json"}, scratch.path());
   const nlohmann::json by_checkpoint =
@@ -163,7 +163,7 @@ TEST_CASE("inspect lists the tensors of the newest checkpoint with their hashes"
 TEST_CASE("inspect refuses a checkpoint with one changed byte") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  train_to_the_end(scratch.path());
+  train_unmeasured(scratch.path());
   const fs::path newest = newest_checkpoint_in(scratch.path());
   for (const auto& entry : fs::directory_iterator(newest)) {
     std::string bytes = read_text(entry.path());

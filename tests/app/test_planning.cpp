@@ -38,6 +38,7 @@ fs::path kept_profile(const fs::path& directory) {
 TEST_CASE("plan ranks every policy that two lanes can run, fastest first") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const nlohmann::json plan = json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
 
@@ -98,6 +99,7 @@ TEST_CASE("plan refuses a policy that can't run on these lanes, and ranks the ot
 TEST_CASE("plan says what can't be done, and why") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const nlohmann::json three = json_of(
       {"plan", "tiny.yaml", "--json", "policy={type: single}",
@@ -151,6 +153,7 @@ TEST_CASE("plan and check say what becomes of every layer's activations") {
 TEST_CASE("a deck that names an asynchronous policy may be told to keep it") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const Outcome people = zygos_run({"plan", "tiny.yaml"}, scratch.path());
 
@@ -163,47 +166,56 @@ TEST_CASE("a deck that names an asynchronous policy may be told to keep it") {
 TEST_CASE("a profile is measured once and kept, and measured anew where it does not fit") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
-  const fs::path file = kept_profile(scratch.path());
-  REQUIRE_FALSE(file.empty());
-  const std::string text = read_text(file);
 
   SECTION("the second start uses it") {
+    json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
+    const fs::path file = kept_profile(scratch.path());
+    REQUIRE_FALSE(file.empty());
+    const std::string text = read_text(file);
     const nlohmann::json first = json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
     const nlohmann::json second = json_of({"plan", "tiny.yaml", "--json"}, scratch.path());
     CHECK(first == second);
     CHECK(read_text(file) == text);
   }
-  SECTION("on request it is measured anew") {
-    json_of({"plan", "tiny.yaml", "--json", "--fresh-profile"}, scratch.path());
-    CHECK(read_text(file) != text);
-  }
-  SECTION("another machine's is refused with a note") {
-    nlohmann::json other = nlohmann::json::parse(text);
-    for (auto& fact : other["identity"]) {
-      fact[1] = fact[0] == "processor" ? nlohmann::json("Elsewhere 9000") : fact[1];
+  SECTION("where one is kept") {
+    keep_tiny_profile(scratch.path());
+    const fs::path file = kept_profile(scratch.path());
+    REQUIRE_FALSE(file.empty());
+    const std::string text = read_text(file);
+
+    SECTION("on request it is measured anew") {
+      json_of({"plan", "tiny.yaml", "--json", "--fresh-profile"}, scratch.path());
+      CHECK(read_text(file) != text);
     }
-    write_text(file, other.dump());
-    const Outcome outcome = zygos_run({"plan", "tiny.yaml"}, scratch.path());
-    CHECK(outcome.code == 0);
-    CHECK_THAT(outcome.out, ContainsSubstring("measuring anew") && ContainsSubstring("Elsewhere"));
-    CHECK(read_text(file).find("Elsewhere") == std::string::npos);
-  }
-  SECTION("a damaged one is measured anew") {
-    write_text(file, text.substr(0, text.size() / 2));
-    const Outcome outcome = zygos_run({"plan", "tiny.yaml"}, scratch.path());
-    CHECK(outcome.code == 0);
-    CHECK_THAT(outcome.out, ContainsSubstring("measuring anew"));
-  }
-  SECTION("another batch has another profile") {
-    json_of({"plan", "tiny.yaml", "--json", "train.batch=16"}, scratch.path());
-    CHECK(read_text(file) == text);
+    SECTION("another machine's is refused with a note") {
+      nlohmann::json other = nlohmann::json::parse(text);
+      for (auto& fact : other["identity"]) {
+        fact[1] = fact[0] == "processor" ? nlohmann::json("Elsewhere 9000") : fact[1];
+      }
+      write_text(file, other.dump());
+      const Outcome outcome = zygos_run({"plan", "tiny.yaml"}, scratch.path());
+      CHECK(outcome.code == 0);
+      CHECK_THAT(outcome.out,
+                 ContainsSubstring("measuring anew") && ContainsSubstring("Elsewhere"));
+      CHECK(read_text(file).find("Elsewhere") == std::string::npos);
+    }
+    SECTION("a damaged one is measured anew") {
+      write_text(file, text.substr(0, text.size() / 2));
+      const Outcome outcome = zygos_run({"plan", "tiny.yaml"}, scratch.path());
+      CHECK(outcome.code == 0);
+      CHECK_THAT(outcome.out, ContainsSubstring("measuring anew"));
+    }
+    SECTION("another batch has another profile") {
+      json_of({"plan", "tiny.yaml", "--json", "train.batch=16"}, scratch.path());
+      CHECK(read_text(file) == text);
+    }
   }
 }
 
 TEST_CASE("compare trains all policies on the same samples and shows prediction and measurement") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const nlohmann::json said =
       json_of({"compare", "tiny.yaml", "--policies",
@@ -282,6 +294,7 @@ TEST_CASE("compare refuses unknown policies, unknown options and what does not f
 TEST_CASE("train says who has which layers, and predicts and measures a pipeline") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const Outcome outcome =
       zygos_run({"train", "tiny.yaml", "policy={type: gpipe, micro_batches: 4, cuts: [out]}"},
@@ -328,6 +341,7 @@ TEST_CASE("a run that is told so measures no lanes, and is decided by FLOPs") {
 TEST_CASE("simulate predicts many workers, and says why a policy can't have so many") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   const std::string model =
       "model.layers=[{type: conv2d, filters: 2, kernel: 5, stride: 3}, {type: dense, units: 200}, "
       "{type: dense, units: 100}, {type: dense, units: 10}]";

@@ -30,6 +30,7 @@ const Words falling{
 TEST_CASE("the learning rate falls when the loss of evaluations stops to") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   train_to_the_end(scratch.path(), falling);
 
@@ -66,10 +67,12 @@ TEST_CASE("the learning rate falls when the loss of evaluations stops to") {
 TEST_CASE("a killed or stopped run is resumed with the learning rate that evaluations had left") {
   const Scratch undisturbed;
   write_tiny_deck(undisturbed.path());
+  keep_tiny_profile(undisturbed.path());
   const std::string expected = train_to_the_end(undisturbed.path(), falling)["weights_xxh64"];
   for (const int signal : {SIGKILL, SIGTERM}) {
     const Scratch scratch;
     write_tiny_deck(scratch.path());
+    keep_tiny_profile(scratch.path());
     Process process(train_words(falling), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 3));  // as many as are kept by default
     process.send(signal);

@@ -69,7 +69,7 @@ Outcome refused(const fs::path& folder, const std::string& input,
 TEST_CASE("predict names the classes that eval counts, in every format") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  train_to_the_end(scratch.path(), {"train.epochs=2"});
+  train_unmeasured(scratch.path(), {"train.epochs=2"});
   const auto evaluated = json_of({"eval", "runs/tiny", "--json"}, scratch.path());
 
   const auto predicted =
@@ -111,7 +111,7 @@ TEST_CASE(
     "predict writes probabilities that are the softmax of the logits, with the same classes") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
-  train_to_the_end(scratch.path(), {"train.epochs=2"});
+  train_unmeasured(scratch.path(), {"train.epochs=2"});
   json_of({"predict", "runs/tiny", "--output", "logits.csv", "--json"}, scratch.path());
 
   json_of({"predict", "runs/tiny", "--output", "shares.csv", "--probabilities", "--json"},
@@ -153,7 +153,8 @@ TEST_CASE(
 TEST_CASE("predict has the accuracy of eval on MNIST") {
   const Scratch scratch;
   const std::string deck = (source_folder() / "inputs/mnist_mlp.yaml").string();
-  json_of({"train", deck, "--run-dir", "run", "train.epochs=1", "--json"}, scratch.path());
+  json_of({"train", deck, "--run-dir", "run", "train.epochs=1", "--unmeasured", "--json"},
+          scratch.path());
   const auto evaluated = json_of({"eval", "run", "--json"}, scratch.path());
   const auto predicted =
       json_of({"predict", "run", "--output", "mnist.npy", "--classes", "--json"}, scratch.path());

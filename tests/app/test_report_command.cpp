@@ -14,6 +14,7 @@ using Catch::Matchers::StartsWith;
 TEST_CASE("train leaves a report, and report writes it again and says where") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   train_to_the_end(scratch.path());
   const fs::path file = scratch.path() / "runs/tiny/report.html";
   const std::string of_train = read_text(file);
@@ -37,6 +38,7 @@ TEST_CASE("train leaves a report, and report writes it again and says where") {
 TEST_CASE("report warns of what a run's folder lacks and writes the rest") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   train_to_the_end(scratch.path());
   fs::remove(scratch.path() / "runs/tiny/summary.json");
   write_text(scratch.path() / "runs/tiny/trace.json", "{\"traceEvents\": [");
@@ -95,7 +97,7 @@ TEST_CASE("a report that cannot be written does not change how a run ends") {
   write_tiny_deck(scratch.path());
   fs::create_directories(scratch.path() / "runs/tiny/report.html/occupied");
 
-  const Outcome outcome = zygos_run(train_words(), scratch.path());
+  const Outcome outcome = zygos_run(unmeasured_words(), scratch.path());
 
   CHECK(outcome.code == 0);
   CHECK_THAT(outcome.err, ContainsSubstring("no report was written"));

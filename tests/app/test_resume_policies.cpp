@@ -77,6 +77,9 @@ fs::path next_checkpoint(const fs::path& directory, const fs::path& before) {
 void stop_twice_and_go_on(const std::string& policy, const std::vector<std::string>& more = {}) {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  if (more.empty()) {
+    keep_tiny_profile(scratch.path());
+  }
   std::mt19937 random(Catch::getSeed());
   std::uniform_int_distribution<int> checkpoints(1, 2);
   std::uniform_int_distribution<int> microseconds(0, 5000);
@@ -222,6 +225,7 @@ TEST_CASE("a schedule of learning rates that can't be is refused where it stands
 TEST_CASE("what was decided is printed as a line for the deck") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const Outcome outcome =
       zygos_run({"train", "tiny.yaml", "policy={type: layer_placement}"}, scratch.path());
@@ -233,6 +237,7 @@ TEST_CASE("what was decided is printed as a line for the deck") {
 TEST_CASE("a run does not go on with lanes that its decisions do not fit") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   {
     Process process(train_words(words_of("{type: layer_placement}")), scratch.path());
     REQUIRE(wait_for_checkpoints(scratch.path(), 2));

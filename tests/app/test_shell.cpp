@@ -196,7 +196,7 @@ TEST_CASE("a key that excludes another replaces it on the command line") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
 
-  CHECK(train_to_the_end(scratch.path(), {"train.steps=3"})["steps"] == 3);
+  CHECK(train_unmeasured(scratch.path(), {"train.steps=3"})["steps"] == 3);
   CHECK(zygos_run({"check", "tiny.yaml", "train.steps=3", "train.epochs=2"}, scratch.path()).code ==
         2);
 }
@@ -216,6 +216,7 @@ TEST_CASE("threads without a host lane are answered with what to write instead")
 TEST_CASE("a finished run has nothing left to do, and nothing of it is overwritten") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   train_to_the_end(scratch.path(), {"train.epochs=2"});
   const fs::path run = scratch.path() / "runs/tiny";
   const std::string summary = read_text(run / "summary.json");
@@ -236,6 +237,7 @@ TEST_CASE("a finished run has nothing left to do, and nothing of it is overwritt
 TEST_CASE("an interrupt says what it does, and a stopped run how to go on") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   Process process({"train", "tiny.yaml", "train.epochs=100000"}, scratch.path());
   REQUIRE(wait_for_checkpoints(scratch.path(), 2));
 
@@ -250,6 +252,7 @@ TEST_CASE("an interrupt says what it does, and a stopped run how to go on") {
 TEST_CASE("lines that are not of a run are left out of its metrics with a warning") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   train_to_the_end(scratch.path(), {"train.epochs=2"});
   const fs::path metrics = scratch.path() / "runs/tiny/metrics.jsonl";
   write_text(metrics, read_text(metrics) + "{\"step\": \"7\"}\n[1]\nnonsense\n");

@@ -21,6 +21,7 @@ using Catch::Matchers::ContainsSubstring;
 TEST_CASE("a tiny deck is learnt on two lanes and leaves everything it promises") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const nlohmann::json said = train_to_the_end(scratch.path());
 
@@ -95,6 +96,7 @@ TEST_CASE("masks are learnt on two lanes and scored by Dice") {
 TEST_CASE("metrics are one JSON object a line, those of a kind with steps in order") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   train_to_the_end(scratch.path());
 
   std::istringstream lines(read_text(scratch.path() / "runs/tiny/metrics.jsonl"));
@@ -133,6 +135,7 @@ TEST_CASE("without --json people read the split, the prediction and the gain") {
 TEST_CASE("with -q only results and problems are said") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const Outcome outcome = zygos_run({"train", "tiny.yaml", "-q"}, scratch.path());
 
@@ -143,6 +146,7 @@ TEST_CASE("with -q only results and problems are said") {
 TEST_CASE("a run's folder can be anywhere") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   train_to_the_end(scratch.path(), {"--run-dir", "some/where"});
 
@@ -172,6 +176,7 @@ TEST_CASE("steps that the norm of the gradient has undone are counted, and chang
 TEST_CASE("an automatic share is chosen once and written down") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
 
   const nlohmann::json summary = train_to_the_end(scratch.path(), {"policy.share=auto"});
 

@@ -117,6 +117,7 @@ TEST_CASE("under nohup a closed terminal means nothing") {
 TEST_CASE("a reader of the console that goes away does not end a run") {
   const Scratch scratch;
   write_tiny_deck(scratch.path());
+  keep_tiny_profile(scratch.path());
   const std::string target = GENERATE("2>&1 | head -n 1", "| true", "> /dev/full 2>&1");
   CAPTURE(target);
 

@@ -14,6 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* profiles_folder = "cache/zygos/profiles";
+
 constexpr const char* tiny_deck = R"(deck_version: 1
 seed: 5
 data:
@@ -45,9 +47,28 @@ std::vector<fs::path> checkpoint_folders(const fs::path& directory) {
   return found;
 }
 
+/// A folder whose cache has the profile, as long as this process lives.
+class MeasuredLanes {
+ public:
+  MeasuredLanes() {
+    write_tiny_deck(scratch_.path());
+    json_of({"plan", "tiny.yaml", "--json"}, scratch_.path());
+  }
+  fs::path profiles() const { return scratch_.path() / profiles_folder; }
+
+ private:
+  Scratch scratch_;
+};
+
 }  // namespace
 
 void write_tiny_deck(const fs::path& directory) { write_text(directory / "tiny.yaml", tiny_deck); }
+
+void keep_tiny_profile(const fs::path& directory) {
+  static const MeasuredLanes measured;
+  fs::create_directories(directory / profiles_folder);
+  fs::copy(measured.profiles(), directory / profiles_folder);
+}
 
 std::vector<std::string> train_words(const std::vector<std::string>& further) {
   std::vector<std::string> words{"train", "tiny.yaml", "--json"};

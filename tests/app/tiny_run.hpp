@@ -18,6 +18,11 @@ namespace zygos::test {
 /// Written as DIRECTORY/tiny.yaml; the run's folder is DIRECTORY/runs/tiny.
 void write_tiny_deck(const std::filesystem::path& directory);
 
+/// Puts the profile of the tiny deck's lanes into the cache of DIRECTORY, so that what runs there
+/// need not measure its own, which takes longer than most of such runs. It is measured once in this
+/// process, and fits whatever changes none of model, optimizer, lanes, batch and strictness.
+void keep_tiny_profile(const std::filesystem::path& directory);
+
 /// "zygos train tiny.yaml --json" and further words.
 std::vector<std::string> train_words(const std::vector<std::string>& further = {});
 
