@@ -205,6 +205,10 @@ LayerPtr causal_attention(CausalAttentionOptions options);
 struct RecurrentOptions {
   std::int64_t units = 0;  ///< H
   bool sequences = true;   ///< false: the state of the last position alone
+  /// From the last position to the first, the state behind the last one being zero; the state that
+  /// is left is that of the first position. Both directions side by side, by a concat with axis:
+  /// last, are a bidirectional layer.
+  bool reverse = false;
 };
 
 /// Long short-term memory (Hochreiter and Schmidhuber, 1997; with the forget gate of Gers,

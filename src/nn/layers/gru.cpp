@@ -49,7 +49,7 @@ class Gru final : public RecurrentLayer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], units()),
+      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], options()),
                                           args.workspace};
       multiply_inputs<Exec, T>(exec, context, args, space.matrix_of_rows(of_gates, gates));
       const ops::GruForward<Exec, T> gru{space.dimensions,
@@ -60,10 +60,9 @@ class Gru final : public RecurrentLayer {
                                          space.rows(of_before),
                                          space.step(of_hidden),
                                          vector_view<Exec, T>(args.output)};
-      for_each_position<Exec, T>(exec, context, args, space.dimensions.positions,
-                                 space.matrix_of_step(of_hidden),
-                                 space.matrix_of_step(of_step, gates),
-                                 [&](std::size_t position) { ops::gru_step(exec, gru, position); });
+      for_each_step<Exec, T>(exec, context, args, space.dimensions.positions,
+                             space.matrix_of_step(of_hidden), space.matrix_of_step(of_step, gates),
+                             [&](std::size_t step) { ops::gru_step(exec, gru, step); });
     });
   }
 
@@ -74,7 +73,7 @@ class Gru final : public RecurrentLayer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], units()),
+      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], options()),
                                           args.workspace};
       const ops::GruBackward<Exec, T> gru{space.dimensions,
                                           space.rows(of_gates, gates),
@@ -86,10 +85,10 @@ class Gru final : public RecurrentLayer {
                                           space.rows(of_d_gates, gates),
                                           space.rows(of_d_recurrent, gates),
                                           space.step(of_step, gates)};
-      for_each_position_backward<Exec, T>(
+      for_each_step_backward<Exec, T>(
           exec, context, args, space.dimensions.positions, space.matrix_of_step(of_step, gates),
           space.matrix_of_step(of_hidden),
-          [&](std::size_t position) { ops::gru_step_backward(exec, gru, position); });
+          [&](std::size_t step) { ops::gru_step_backward(exec, gru, step); });
       finish_backward<Exec, T>(exec, context, args, space.matrix_of_rows(of_before),
                                space.matrix_of_rows(of_d_gates, gates),
                                space.matrix_of_rows(of_d_recurrent, gates));

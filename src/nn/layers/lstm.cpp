@@ -48,7 +48,7 @@ class Lstm final : public RecurrentLayer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], units()),
+      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], options()),
                                           args.workspace};
       multiply_inputs<Exec, T>(exec, context, args, space.matrix_of_rows(of_gates, gates));
       const ops::LstmForward<Exec, T> lstm{space.dimensions,
@@ -59,10 +59,9 @@ class Lstm final : public RecurrentLayer {
                                            space.rows(of_before),
                                            space.step(of_hidden),
                                            vector_view<Exec, T>(args.output)};
-      for_each_position<Exec, T>(
-          exec, context, args, space.dimensions.positions, space.matrix_of_step(of_hidden),
-          space.matrix_of_step(of_step, gates),
-          [&](std::size_t position) { ops::lstm_step(exec, lstm, position); });
+      for_each_step<Exec, T>(exec, context, args, space.dimensions.positions,
+                             space.matrix_of_step(of_hidden), space.matrix_of_step(of_step, gates),
+                             [&](std::size_t step) { ops::lstm_step(exec, lstm, step); });
     });
   }
 
@@ -73,7 +72,7 @@ class Lstm final : public RecurrentLayer {
     lane::dispatch(context.execution, args.output.dtype(), [&](const auto& exec, auto type) {
       using Exec = std::decay_t<decltype(exec)>;
       using T = typename decltype(type)::type;
-      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], units()),
+      const RecurrentSpace<Exec, T> space{recurrent_dimensions(args.inputs[0], options()),
                                           args.workspace};
       const ops::LstmBackward<Exec, T> lstm{space.dimensions,
                                             space.rows(of_gates, gates),
@@ -83,10 +82,10 @@ class Lstm final : public RecurrentLayer {
                                             space.step(of_carry),
                                             space.rows(of_d_gates, gates),
                                             space.step(of_step, gates)};
-      for_each_position_backward<Exec, T>(
+      for_each_step_backward<Exec, T>(
           exec, context, args, space.dimensions.positions, space.matrix_of_step(of_step, gates),
           space.matrix_of_step(of_hidden),
-          [&](std::size_t position) { ops::lstm_step_backward(exec, lstm, position); });
+          [&](std::size_t step) { ops::lstm_step_backward(exec, lstm, step); });
       const auto d_gates = space.matrix_of_rows(of_d_gates, gates);
       finish_backward<Exec, T>(exec, context, args, space.matrix_of_rows(of_before), d_gates,
                                d_gates);

@@ -38,10 +38,11 @@ std::vector<ParameterSpec> RecurrentLayer::parameters(std::span<const Shape> inp
 
 std::vector<TorchTensor> RecurrentLayer::torch_tensors(std::span<const Shape> inputs) const {
   const std::int64_t features = only_input(type(), inputs)[1];
-  return {{"weight_ih_l0", 0, Shape{columns(), features}, 0, true},
-          {"weight_hh_l0", 1, Shape{columns(), options_.units}, 0, true},
-          {"bias_ih_l0", 2, Shape{columns()}},
-          {"bias_hh_l0", 3, Shape{columns()}}};
+  const std::string behind = options_.reverse ? "_l0_reverse" : "_l0";
+  return {{"weight_ih" + behind, 0, Shape{columns(), features}, 0, true},
+          {"weight_hh" + behind, 1, Shape{columns(), options_.units}, 0, true},
+          {"bias_ih" + behind, 2, Shape{columns()}},
+          {"bias_hh" + behind, 3, Shape{columns()}}};
 }
 
 /// One of the products of all positions; each operand moves once.
@@ -114,6 +115,9 @@ std::string RecurrentLayer::onnx(OnnxGraph& graph, std::span<const std::string> 
       graph.add("Concat", {onnx_bias(graph, 2), onnx_bias(graph, 3)}, {{"axis", std::int64_t{0}}});
   std::vector<OnnxAttribute> attributes{{"hidden_size", options_.units}};
   attributes.insert(attributes.end(), kind_.onnx_attributes.begin(), kind_.onnx_attributes.end());
+  if (options_.reverse) {
+    attributes.push_back({"direction", std::string("reverse")});
+  }
   // (T, 1, N, H): the 1 is of directions.
   const std::string all =
       graph.add(kind_.onnx,
@@ -125,7 +129,7 @@ std::string RecurrentLayer::onnx(OnnxGraph& graph, std::span<const std::string> 
   if (options_.sequences) {
     return y;
   }
-  const std::array last{shapes[0][0] - 1};
+  const std::array last{options_.reverse ? 0 : shapes[0][0] - 1};
   const std::string position =
       graph.add("Gather", {y, graph.integers(last)}, {{"axis", std::int64_t{1}}});
   return graph.add("Squeeze", {position, graph.integers(one)});
@@ -143,12 +147,19 @@ Entry<LayerPtr> recurrent_entry(const std::string& name, const std::string& docu
                "Sequences: whether the output has the states of all positions, (length, units); "
                "false: that of the last position alone, (units).")
       .fallback(true);
-  return {
-      schema,
-      [make](const deck::Section& options) {
-        return make({.units = options.integer("units"), .sequences = options.boolean("sequences")});
-      },
-      std::move(reading)};
+  schema
+      .boolean("reverse",
+               "From the last position to the first, with the state of zeros behind the last one; "
+               "`sequences: false` is the state at the first position then. A layer of each "
+               "direction and a `concat` with `axis: last` are a bidirectional one.")
+      .fallback(false);
+  return {schema,
+          [make](const deck::Section& options) {
+            return make({.units = options.integer("units"),
+                         .sequences = options.boolean("sequences"),
+                         .reverse = options.boolean("reverse")});
+          },
+          std::move(reading)};
 }
 
 }  // namespace zygos::nn

@@ -29,7 +29,7 @@ struct RecurrentKind {
   std::vector<OnnxAttribute> onnx_attributes;
 };
 
-/// (T, I) to (T, H), or to the last position's (H). Parameters: kernels of the input (I, G H) and
+/// (T, I) to (T, H), or to the last step's (H). Parameters: kernels of the input (I, G H) and
 /// of the state before (H, G H), and a bias (G H) of each product.
 class RecurrentLayer : public Layer {
  public:
@@ -46,6 +46,7 @@ class RecurrentLayer : public Layer {
                    std::span<const Shape> shapes) const override;
 
  protected:
+  const RecurrentOptions& options() const { return options_; }
   std::int64_t units() const { return options_.units; }
   std::int64_t columns() const { return kind_.gates * options_.units; }
 

@@ -13,6 +13,7 @@
 #include "ops/recurrent/dimensions.hpp"
 
 #include "zygos/nn/layer.hpp"
+#include "zygos/nn/layers.hpp"
 #include "zygos/tensor/views.hpp"
 
 #include <cstddef>
@@ -21,9 +22,10 @@
 
 namespace zygos::nn {
 
-inline ops::RecurrentDimensions recurrent_dimensions(const Tensor& input, std::int64_t units) {
+inline ops::RecurrentDimensions recurrent_dimensions(const Tensor& input,
+                                                     const RecurrentOptions& options) {
   return {static_cast<std::size_t>(input.shape()[0]), static_cast<std::size_t>(input.shape()[1]),
-          static_cast<std::size_t>(units)};
+          static_cast<std::size_t>(options.units), options.reverse};
 }
 
 /// What lies in workspaces of a recurrent layer for the call's samples: they have room for a whole
@@ -76,28 +78,28 @@ void multiply_states_backward(const Exec& exec, const Context& context,
                         products_of(context));
 }
 
-/// step(position) of all positions, the first one first; before each but that one, h R from the
-/// state that the step before it left.
+/// compute(step) of all steps, one for each position, the first one first; before each but that
+/// one, h R from the state that the step before it left.
 template <class Exec, class T, class F>
-void for_each_position(const Exec& exec, const Context& context, const ForwardArgs& args,
-                       std::size_t positions, MatrixView<Exec, T> hidden,
-                       MatrixView<Exec, T> product, const F& step) {
-  for (std::size_t position = 0; position < positions; ++position) {
-    if (position > 0) {
+void for_each_step(const Exec& exec, const Context& context, const ForwardArgs& args,
+                   std::size_t steps, MatrixView<Exec, T> hidden, MatrixView<Exec, T> product,
+                   const F& compute) {
+  for (std::size_t step = 0; step < steps; ++step) {
+    if (step > 0) {
       multiply_states<Exec, T>(exec, context, args.parameters, hidden, product);
     }
-    step(position);
+    compute(step);
   }
 }
 
 /// The same from the last one on; behind each but the first, the gradient of the state before it.
 template <class Exec, class T, class F>
-void for_each_position_backward(const Exec& exec, const Context& context, const BackwardArgs& args,
-                                std::size_t positions, MatrixView<Exec, T> d_step,
-                                MatrixView<Exec, T> d_hidden, const F& step) {
-  for (std::size_t position = positions; position-- > 0;) {
-    step(position);
-    if (position > 0) {
+void for_each_step_backward(const Exec& exec, const Context& context, const BackwardArgs& args,
+                            std::size_t steps, MatrixView<Exec, T> d_step,
+                            MatrixView<Exec, T> d_hidden, const F& compute) {
+  for (std::size_t step = steps; step-- > 0;) {
+    compute(step);
+    if (step > 0) {
       multiply_states_backward<Exec, T>(exec, context, args.parameters, d_step, d_hidden);
     }
   }

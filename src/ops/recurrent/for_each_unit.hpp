@@ -78,6 +78,31 @@ struct Units {
   }
 };
 
+/// Where a step leaves its states.
+template <class T>
+struct StatesOfStep {
+  T* before;  ///< (samples, positions, units): the next step's row gets them
+  T* hidden;  ///< (samples, units)
+  T* y;       ///< null: not of this step
+  std::size_t y_stride;
+
+  template <std::size_t width>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const RecurrentStep& step, std::size_t sample,
+                                         std::size_t first, const Units<width, T>& h) const {
+    T* const now = before + (sample * step.positions + step.position) * step.units + first;
+    if (step.is_first) {
+      Units<width, T>::zero().store(now);
+    }
+    if (!step.is_last) {
+      h.store(now + step.next);
+    }
+    h.store(hidden + sample * step.units + first);
+    if (y != nullptr) {
+      h.store(y + sample * y_stride + first);
+    }
+  }
+};
+
 /// Null stays null.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T* row_or_null(T* data, std::size_t offset) {

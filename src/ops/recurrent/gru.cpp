@@ -15,22 +15,18 @@ constexpr std::size_t gru_gates = 3;
 
 template <class T>
 struct GruUnits {
-  std::size_t positions;
-  std::size_t position;
-  std::size_t units;
+  RecurrentStep step;
   const T* product;  ///< null: zeros
   const T* bias;
   T* gates;
   T* candidates;
-  T* before;
-  T* hidden;
-  T* y;  ///< null: not of this position
-  std::size_t y_stride;
+  StatesOfStep<T> states;
 
   template <std::size_t width>
   KOKKOS_INLINE_FUNCTION void compute(std::size_t sample, std::size_t first) const {
     using Some = Units<width, T>;
-    const std::size_t row = sample * positions + position;
+    const std::size_t units = step.units;
+    const std::size_t row = sample * step.positions + step.position;
     T* const own = gates + row * gru_gates * units + first;
     Some from_x[gru_gates];
     Some from_h[gru_gates];
@@ -43,11 +39,7 @@ struct GruUnits {
         from_h[k].at[u] += plus.at[u];
       }
     }
-    T* const now = before + row * units + first;
-    Some h = Some::load_or_zero(position == 0 ? nullptr : now);
-    if (position == 0) {
-      h.store(now);
-    }
+    Some h = Some::load_or_zero(step.is_first ? nullptr : states.before + row * units + first);
     for (std::size_t u = 0; u < width; ++u) {
       const T r = activated<Activation::sigmoid>(from_x[0].at[u] + from_h[0].at[u]);
       const T z = activated<Activation::sigmoid>(from_x[1].at[u] + from_h[1].at[u]);
@@ -61,27 +53,13 @@ struct GruUnits {
       from_x[k].store(own + k * units);
     }
     from_h[2].store(candidates + row * units + first);
-    store_hidden(sample, first, h);
-  }
-
-  template <std::size_t width>
-  KOKKOS_INLINE_FUNCTION void store_hidden(std::size_t sample, std::size_t first,
-                                           const Units<width, T>& h) const {
-    if (position + 1 < positions) {
-      h.store(before + (sample * positions + position + 1) * units + first);
-    }
-    h.store(hidden + sample * units + first);
-    if (y != nullptr) {
-      h.store(y + sample * y_stride + first);
-    }
+    states.store(step, sample, first, h);
   }
 };
 
 template <class T>
 struct GruUnitsBackward {
-  std::size_t positions;
-  std::size_t position;
-  std::size_t units;
+  RecurrentStep step;
   const T* gates;
   const T* candidates;
   const T* before;
@@ -96,7 +74,8 @@ struct GruUnitsBackward {
   template <std::size_t width>
   KOKKOS_INLINE_FUNCTION void compute(std::size_t sample, std::size_t first) const {
     using Some = Units<width, T>;
-    const std::size_t row = sample * positions + position;
+    const std::size_t units = step.units;
+    const std::size_t row = sample * step.positions + step.position;
     Some gate[gru_gates];
     for (std::size_t k = 0; k < gru_gates; ++k) {
       gate[k] = Some::load(gates + (row * gru_gates + k) * units + first);
@@ -106,7 +85,7 @@ struct GruUnitsBackward {
     const std::size_t at = sample * units + first;
     const Some above = Some::load_or_zero(row_or_null(d_y, sample * d_y_stride + first));
     const Some behind = Some::load_or_zero(row_or_null(d_hidden, at));
-    Some kept = Some::load_or_zero(position + 1 == positions ? nullptr : carry + at);
+    Some kept = Some::load_or_zero(step.is_last ? nullptr : carry + at);
     Some d_a[gru_gates];
     Some d_q;
     for (std::size_t u = 0; u < width; ++u) {
@@ -134,45 +113,46 @@ struct GruUnitsBackward {
 }  // namespace
 
 template <class Exec, class T>
-void gru_step(const Exec& exec, const GruForward<Exec, T>& gru, std::size_t position) {
+void gru_step(const Exec& exec, const GruForward<Exec, T>& gru, std::size_t step) {
   const RecurrentDimensions& dimensions = gru.dimensions;
+  const RecurrentStep at(dimensions, step, "ops::gru_step: there is no such step");
   const std::size_t state = dimensions.samples * dimensions.units;
   const std::size_t all = dimensions.rows() * dimensions.units;
-  ZYGOS_REQUIRE(position < dimensions.positions && gru.gates.size() == gru_gates * all &&
-                    gru.candidates.size() == all && gru.before.size() == all &&
-                    gru.hidden.size() == state &&
-                    (position == 0 || gru.product.size() == gru_gates * state) &&
+  ZYGOS_REQUIRE(gru.gates.size() == gru_gates * all && gru.candidates.size() == all &&
+                    gru.before.size() == all && gru.hidden.size() == state &&
+                    (at.is_first || gru.product.size() == gru_gates * state) &&
                     gru.bias.size() == gru_gates * dimensions.units,
                 "ops::gru_step: dimensions do not fit");
-  const StepOfResult of_y(dimensions, gru.y.size(), position, "ops::gru_step: y does not fit");
-  for_each_unit("zygos::ops::gru_step", exec, dimensions,
-                GruUnits<T>{dimensions.positions, position, dimensions.units,
-                            position == 0 ? nullptr : gru.product.data(), gru.bias.data(),
-                            gru.gates.data(), gru.candidates.data(), gru.before.data(),
-                            gru.hidden.data(), of_y.row(gru.y.data()), of_y.stride});
+  const StepOfResult of_y(dimensions, gru.y.size(), at, "ops::gru_step: y does not fit");
+  for_each_unit(
+      "zygos::ops::gru_step", exec, dimensions,
+      GruUnits<T>{at,
+                  at.is_first ? nullptr : gru.product.data(),
+                  gru.bias.data(),
+                  gru.gates.data(),
+                  gru.candidates.data(),
+                  {gru.before.data(), gru.hidden.data(), of_y.row(gru.y.data()), of_y.stride}});
 }
 
 template <class Exec, class T>
-void gru_step_backward(const Exec& exec, const GruBackward<Exec, T>& gru, std::size_t position) {
+void gru_step_backward(const Exec& exec, const GruBackward<Exec, T>& gru, std::size_t step) {
   const RecurrentDimensions& dimensions = gru.dimensions;
+  const RecurrentStep at(dimensions, step, "ops::gru_step_backward: there is no such step");
   const std::size_t state = dimensions.samples * dimensions.units;
   const std::size_t all = dimensions.rows() * dimensions.units;
-  const bool last = position + 1 == dimensions.positions;
-  ZYGOS_REQUIRE(position < dimensions.positions && gru.gates.size() == gru_gates * all &&
-                    gru.candidates.size() == all && gru.before.size() == all &&
-                    gru.d_gates.size() == gru_gates * all &&
+  ZYGOS_REQUIRE(gru.gates.size() == gru_gates * all && gru.candidates.size() == all &&
+                    gru.before.size() == all && gru.d_gates.size() == gru_gates * all &&
                     gru.d_recurrent.size() == gru_gates * all &&
                     gru.d_step.size() == gru_gates * state && gru.carry.size() == state &&
-                    (last || gru.d_hidden.size() == state),
+                    (at.is_last || gru.d_hidden.size() == state),
                 "ops::gru_step_backward: dimensions do not fit");
-  const StepOfResult of_y(dimensions, gru.d_y.size(), position,
+  const StepOfResult of_y(dimensions, gru.d_y.size(), at,
                           "ops::gru_step_backward: d_y does not fit");
-  for_each_unit(
-      "zygos::ops::gru_step_backward", exec, dimensions,
-      GruUnitsBackward<T>{dimensions.positions, position, dimensions.units, gru.gates.data(),
-                          gru.candidates.data(), gru.before.data(), of_y.row(gru.d_y.data()),
-                          of_y.stride, last ? nullptr : gru.d_hidden.data(), gru.carry.data(),
-                          gru.d_gates.data(), gru.d_recurrent.data(), gru.d_step.data()});
+  for_each_unit("zygos::ops::gru_step_backward", exec, dimensions,
+                GruUnitsBackward<T>{at, gru.gates.data(), gru.candidates.data(), gru.before.data(),
+                                    of_y.row(gru.d_y.data()), of_y.stride,
+                                    at.is_last ? nullptr : gru.d_hidden.data(), gru.carry.data(),
+                                    gru.d_gates.data(), gru.d_recurrent.data(), gru.d_step.data()});
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                    \

@@ -15,22 +15,18 @@ constexpr std::size_t lstm_gates = 4;
 
 template <class T>
 struct LstmUnits {
-  std::size_t positions;
-  std::size_t position;
-  std::size_t units;
+  RecurrentStep step;
   const T* product;  ///< null: zeros
   const T* bias;
   T* gates;
   T* cells;
-  T* before;
-  T* hidden;
-  T* y;  ///< null: not of this position
-  std::size_t y_stride;
+  StatesOfStep<T> states;
 
   template <std::size_t width>
   KOKKOS_INLINE_FUNCTION void compute(std::size_t sample, std::size_t first) const {
     using Some = Units<width, T>;
-    const std::size_t row = sample * positions + position;
+    const std::size_t units = step.units;
+    const std::size_t row = sample * step.positions + step.position;
     T* const own = gates + row * lstm_gates * units + first;
     Some a[lstm_gates];
     for (std::size_t k = 0; k < lstm_gates; ++k) {
@@ -43,7 +39,7 @@ struct LstmUnits {
       }
     }
     T* const cell = cells + row * units + first;
-    Some c = Some::load_or_zero(position == 0 ? nullptr : cell - units);
+    Some c = Some::load_or_zero(step.is_first ? nullptr : cell - step.next);
     Some h;
     for (std::size_t u = 0; u < width; ++u) {
       a[0].at[u] = activated<Activation::sigmoid>(a[0].at[u]);
@@ -57,31 +53,13 @@ struct LstmUnits {
       a[k].store(own + k * units);
     }
     c.store(cell);
-    store_hidden(sample, first, h);
-  }
-
-  template <std::size_t width>
-  KOKKOS_INLINE_FUNCTION void store_hidden(std::size_t sample, std::size_t first,
-                                           const Units<width, T>& h) const {
-    T* const now = before + (sample * positions + position) * units + first;
-    if (position == 0) {
-      Units<width, T>::zero().store(now);
-    }
-    if (position + 1 < positions) {
-      h.store(now + units);
-    }
-    h.store(hidden + sample * units + first);
-    if (y != nullptr) {
-      h.store(y + sample * y_stride + first);
-    }
+    states.store(step, sample, first, h);
   }
 };
 
 template <class T>
 struct LstmUnitsBackward {
-  std::size_t positions;
-  std::size_t position;
-  std::size_t units;
+  RecurrentStep step;
   const T* gates;
   const T* cells;
   const T* d_y;  ///< null: zeros
@@ -94,18 +72,19 @@ struct LstmUnitsBackward {
   template <std::size_t width>
   KOKKOS_INLINE_FUNCTION void compute(std::size_t sample, std::size_t first) const {
     using Some = Units<width, T>;
-    const std::size_t row = sample * positions + position;
+    const std::size_t units = step.units;
+    const std::size_t row = sample * step.positions + step.position;
     Some gate[lstm_gates];
     for (std::size_t k = 0; k < lstm_gates; ++k) {
       gate[k] = Some::load(gates + (row * lstm_gates + k) * units + first);
     }
     const T* const cell = cells + row * units + first;
     const Some c = Some::load(cell);
-    const Some c_before = Some::load_or_zero(position == 0 ? nullptr : cell - units);
+    const Some c_before = Some::load_or_zero(step.is_first ? nullptr : cell - step.next);
     const std::size_t at = sample * units + first;
     const Some above = Some::load_or_zero(row_or_null(d_y, sample * d_y_stride + first));
     const Some behind = Some::load_or_zero(row_or_null(d_hidden, at));
-    Some d_c = Some::load_or_zero(position + 1 == positions ? nullptr : carry + at);
+    Some d_c = Some::load_or_zero(step.is_last ? nullptr : carry + at);
     Some d_a[lstm_gates];
     for (std::size_t u = 0; u < width; ++u) {
       const T i = gate[0].at[u];
@@ -132,43 +111,45 @@ struct LstmUnitsBackward {
 }  // namespace
 
 template <class Exec, class T>
-void lstm_step(const Exec& exec, const LstmForward<Exec, T>& lstm, std::size_t position) {
+void lstm_step(const Exec& exec, const LstmForward<Exec, T>& lstm, std::size_t step) {
   const RecurrentDimensions& dimensions = lstm.dimensions;
+  const RecurrentStep at(dimensions, step, "ops::lstm_step: there is no such step");
   const std::size_t state = dimensions.samples * dimensions.units;
   const std::size_t all = dimensions.rows() * dimensions.units;
-  ZYGOS_REQUIRE(position < dimensions.positions && lstm.gates.size() == lstm_gates * all &&
-                    lstm.cells.size() == all && lstm.before.size() == all &&
-                    lstm.hidden.size() == state &&
-                    (position == 0 || lstm.product.size() == lstm_gates * state) &&
+  ZYGOS_REQUIRE(lstm.gates.size() == lstm_gates * all && lstm.cells.size() == all &&
+                    lstm.before.size() == all && lstm.hidden.size() == state &&
+                    (at.is_first || lstm.product.size() == lstm_gates * state) &&
                     lstm.bias.size() == lstm_gates * dimensions.units,
                 "ops::lstm_step: dimensions do not fit");
-  const StepOfResult of_y(dimensions, lstm.y.size(), position, "ops::lstm_step: y does not fit");
-  for_each_unit("zygos::ops::lstm_step", exec, dimensions,
-                LstmUnits<T>{dimensions.positions, position, dimensions.units,
-                             position == 0 ? nullptr : lstm.product.data(), lstm.bias.data(),
-                             lstm.gates.data(), lstm.cells.data(), lstm.before.data(),
-                             lstm.hidden.data(), of_y.row(lstm.y.data()), of_y.stride});
+  const StepOfResult of_y(dimensions, lstm.y.size(), at, "ops::lstm_step: y does not fit");
+  for_each_unit(
+      "zygos::ops::lstm_step", exec, dimensions,
+      LstmUnits<T>{at,
+                   at.is_first ? nullptr : lstm.product.data(),
+                   lstm.bias.data(),
+                   lstm.gates.data(),
+                   lstm.cells.data(),
+                   {lstm.before.data(), lstm.hidden.data(), of_y.row(lstm.y.data()), of_y.stride}});
 }
 
 template <class Exec, class T>
-void lstm_step_backward(const Exec& exec, const LstmBackward<Exec, T>& lstm, std::size_t position) {
+void lstm_step_backward(const Exec& exec, const LstmBackward<Exec, T>& lstm, std::size_t step) {
   const RecurrentDimensions& dimensions = lstm.dimensions;
+  const RecurrentStep at(dimensions, step, "ops::lstm_step_backward: there is no such step");
   const std::size_t state = dimensions.samples * dimensions.units;
   const std::size_t all = dimensions.rows() * dimensions.units;
-  const bool last = position + 1 == dimensions.positions;
-  ZYGOS_REQUIRE(position < dimensions.positions && lstm.gates.size() == lstm_gates * all &&
-                    lstm.cells.size() == all && lstm.d_gates.size() == lstm_gates * all &&
+  ZYGOS_REQUIRE(lstm.gates.size() == lstm_gates * all && lstm.cells.size() == all &&
+                    lstm.d_gates.size() == lstm_gates * all &&
                     lstm.d_step.size() == lstm_gates * state && lstm.carry.size() == state &&
-                    (last || lstm.d_hidden.size() == state),
+                    (at.is_last || lstm.d_hidden.size() == state),
                 "ops::lstm_step_backward: dimensions do not fit");
-  const StepOfResult of_y(dimensions, lstm.d_y.size(), position,
+  const StepOfResult of_y(dimensions, lstm.d_y.size(), at,
                           "ops::lstm_step_backward: d_y does not fit");
   for_each_unit(
       "zygos::ops::lstm_step_backward", exec, dimensions,
-      LstmUnitsBackward<T>{dimensions.positions, position, dimensions.units, lstm.gates.data(),
-                           lstm.cells.data(), of_y.row(lstm.d_y.data()), of_y.stride,
-                           last ? nullptr : lstm.d_hidden.data(), lstm.carry.data(),
-                           lstm.d_gates.data(), lstm.d_step.data()});
+      LstmUnitsBackward<T>{at, lstm.gates.data(), lstm.cells.data(), of_y.row(lstm.d_y.data()),
+                           of_y.stride, at.is_last ? nullptr : lstm.d_hidden.data(),
+                           lstm.carry.data(), lstm.d_gates.data(), lstm.d_step.data()});
 }
 
 #define ZYGOS_INSTANTIATE_TYPE(SPACE, T)                                                      \
