@@ -3,22 +3,26 @@
 //
 // lstm and gru; tests/nn/test_golden.cpp compares both with PyTorch.
 #include "support/gradient_check.hpp"
+#include "support/turned.hpp"
 
 #include "zygos/nn/layers.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <catch2/matchers/catch_matchers_vector.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace zygos::nn::test_recurrent {
 namespace {
 
+using Catch::Matchers::Approx;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::WithinRel;
 using testing::check_layer_gradients;
@@ -44,6 +48,11 @@ std::vector<std::vector<double>> all_bits(Make make, int threads) {
   return results_of(run);
 }
 
+/// Elements (samples, positions, ...).
+void turn(const Tensor& tensor, std::size_t samples, std::size_t positions) {
+  std::ranges::copy(testing::turned(values_of(tensor), samples, positions), tensor.data<double>());
+}
+
 void copy(const Tensor& from, const Tensor& to, std::int64_t first = 0) {
   std::copy_n(from.data<double>() + first, to.size(), to.data<double>());
 }
@@ -55,7 +64,8 @@ TEST_CASE("The gradients of recurrent layers equal difference quotients") {
     for (std::uint64_t round = 0; round < 50; ++round) {
       const Shape shape{random_integer(1, 5, round, 0), random_integer(1, 4, round, 1)};
       const std::int64_t units = random_integer(1, 5, round, 2);
-      const auto layer = make({.units = units, .sequences = round % 3 != 0});
+      const auto layer =
+          make({.units = units, .sequences = round % 3 != 0, .reverse = round % 2 != 0});
       LayerRun run(layer, {shape}, random_integer(1, 4, round, 3), round);
 
       CAPTURE(layer->type(), round, units, shape.text());
@@ -72,14 +82,17 @@ TEST_CASE("The gradients of a recurrent layer with more units than a register ar
 }
 
 TEST_CASE("A recurrent layer of the last position is one of all, of which one is read") {
-  for (const Make make : kinds) {
+  for (const auto& [make, reverse] :
+       {std::pair(Make(lstm), false), {lstm, true}, {gru, false}, {gru, true}}) {
     const std::int64_t batch = 5, length = 4, units = 7;
-    LayerRun all(make({.units = units}), {Shape{length, 3}}, batch, 2);
-    LayerRun last(make({.units = units, .sequences = false}), {Shape{length, 3}}, batch, 2);
+    const std::int64_t position = reverse ? 0 : length - 1;
+    LayerRun all(make({.units = units, .reverse = reverse}), {Shape{length, 3}}, batch, 2);
+    LayerRun last(make({.units = units, .sequences = false, .reverse = reverse}),
+                  {Shape{length, 3}}, batch, 2);
     std::fill_n(all.d_output.data<double>(), all.d_output.size(), 0.0);
     for (std::int64_t n = 0; n < batch; ++n) {
       std::copy_n(last.d_output.data<double>() + n * units, units,
-                  all.d_output.data<double>() + ((n + 1) * length - 1) * units);
+                  all.d_output.data<double>() + (n * length + position) * units);
     }
     all.forward();
     all.backward();
@@ -89,10 +102,40 @@ TEST_CASE("A recurrent layer of the last position is one of all, of which one is
     for (std::int64_t n = 0; n < batch; ++n) {
       CHECK(std::equal(last.output.data<double>() + n * units,
                        last.output.data<double>() + (n + 1) * units,
-                       all.output.data<double>() + ((n + 1) * length - 1) * units));
+                       all.output.data<double>() + (n * length + position) * units));
     }
     const auto found = results_of(last), expected = results_of(all);
     CHECK(std::equal(found.begin() + 1, found.end(), expected.begin() + 1, expected.end()));
+  }
+}
+
+TEST_CASE("A recurrent layer in reverse is one over the reversed sequence") {
+  for (const Make make : kinds) {
+    for (const std::size_t length : {1U, 2U, 7U}) {
+      for (const bool sequences : {true, false}) {
+        CAPTURE(length, sequences);
+        const Shape shape{static_cast<std::int64_t>(length), 3};
+        LayerRun forward(make({.units = 18, .sequences = sequences}), {shape}, 5, 6);
+        LayerRun reverse(make({.units = 18, .sequences = sequences, .reverse = true}), {shape}, 5,
+                         6);
+        turn(reverse.inputs[0], 5, length);
+        turn(reverse.d_output, 5, sequences ? length : 1);
+        forward.forward();
+        forward.backward();
+        reverse.forward();
+        reverse.backward();
+        turn(reverse.output, 5, sequences ? length : 1);
+        turn(reverse.d_inputs[0], 5, length);
+
+        const auto found = results_of(reverse), expected = results_of(forward);
+        CHECK(found[0] == expected[0]);
+        CHECK(found[1] == expected[1]);
+        for (std::size_t parameter = 2; parameter < expected.size(); ++parameter) {
+          CHECK_THAT(found[parameter],  // sums over the positions in another order
+                     Approx(expected[parameter]).epsilon(1e-12).margin(1e-12));
+        }
+      }
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include "ops/recurrent/lstm.hpp"
 #include "support/kernel_case.hpp"
 #include "support/random_values.hpp"
+#include "support/turned.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -19,6 +20,7 @@ using testing::difference;
 using testing::make_exec;
 using testing::random_values;
 using testing::rounded;
+using testing::turned;
 using Numbers = std::vector<double>;
 
 const std::vector<RecurrentDimensions> shapes{{0, 3, 5},  {1, 1, 1},  {2, 4, 3},  {3, 1, 16},
@@ -240,6 +242,63 @@ TEMPLATE_LIST_TEST_CASE("An LSTM of the last position alone has that one's resul
   CHECK(difference(run.y.values(), expected.last(expected.y), 32.0) == "");
   CHECK(difference(run.d_gates.values(), expected.d_gates, 64.0) == "");
   CHECK(run.intact());
+}
+
+TEMPLATE_LIST_TEST_CASE("An LSTM in reverse has the bits of one over the reversed sequence", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  for (const RecurrentDimensions& shape : shapes) {
+    CAPTURE(shape.samples, shape.positions, shape.units);
+    const auto other_way = [&](const auto& all) {
+      return turned(all, shape.samples, shape.positions);
+    };
+    Run<Exec, T> forward(shape);
+    Run<Exec, T> reverse({shape.samples, shape.positions, shape.units, true});
+    reverse.gates.assign(other_way(reverse.from_x));
+    reverse.d_y.assign(other_way(reverse.d_y_values));
+
+    forward.forward(exec);
+    reverse.forward(exec);
+    CHECK(reverse.hidden.values() == forward.hidden.values());
+    forward.backward(exec);
+    reverse.backward(exec);
+
+    CHECK(other_way(reverse.gates.values()) == forward.gates.values());
+    CHECK(other_way(reverse.cells.values()) == forward.cells.values());
+    CHECK(other_way(reverse.before.values()) == forward.before.values());
+    CHECK(other_way(reverse.y.values()) == forward.y.values());
+    CHECK(other_way(reverse.d_gates.values()) == forward.d_gates.values());
+    CHECK(reverse.intact());
+  }
+}
+
+TEMPLATE_LIST_TEST_CASE("An LSTM in reverse leaves the state of the first position", "",
+                        testing::KernelCases) {
+  using Exec = typename TestType::Exec;
+  using T = typename TestType::T;
+  const Exec exec = make_exec<Exec>();
+  Run<Exec, T> all({5, 3, 17, true});
+  Run<Exec, T> first({5, 3, 17, true}, false);
+  Numbers d_y(all.d_y_values.size(), 0.0);
+  for (std::size_t i = 0; i < first.d_y_values.size(); ++i) {
+    d_y[i / 17 * 3 * 17 + i % 17] = first.d_y_values[i];
+  }
+  all.d_y.assign(d_y);
+
+  for (Run<Exec, T>* run : {&all, &first}) {
+    run->forward(exec);
+    run->backward(exec);
+  }
+
+  const std::vector<T> states = all.y.values(), alone = first.y.values();
+  REQUIRE(alone.size() == 5 * 17);
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    CHECK(alone[i] == states[i / 17 * 3 * 17 + i % 17]);
+  }
+  CHECK(first.d_gates.values() == all.d_gates.values());
+  CHECK(first.intact());
 }
 
 TEST_CASE("The positions of an LSTM have the same bits for one to four threads") {
