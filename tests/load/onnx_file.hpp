@@ -7,6 +7,7 @@
 #include "onnx_model.hpp"
 
 #include "zygos/load/exchange.hpp"
+#include "zygos/load/model.hpp"
 
 #include <Kokkos_Core.hpp>
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,11 @@ class OnnxModel {
   }
   OnnxModel& integers(const std::string& name, const std::vector<std::int64_t>& values) {
     file_.constants.emplace(name, nn::onnx_integers(name, Shape{std::ssize(values)}, values));
+    return *this;
+  }
+  /// A scalar.
+  OnnxModel& integer(const std::string& name, std::int64_t value) {
+    file_.constants.emplace(name, nn::onnx_integers(name, Shape{}, std::span(&value, 1)));
     return *this;
   }
   OnnxModel& scalar(const std::string& name, double value) {

@@ -151,7 +151,9 @@ TEST_CASE("Recurrent operators that no layer computes are refused with what they
   const auto with = [](const std::string& name, nn::OnnxOperator::Attribute value) {
     return sequences(recurrent("LSTM", {{name, std::move(value)}}));
   };
-  CHECK_REFUSED(with("direction", std::string("bidirectional")), "its direction is bidirectional");
+  CHECK_REFUSED(with("direction", std::string("backward")), "its direction is backward");
+  CHECK_REFUSED(with("direction", std::string("bidirectional")),
+                "its weights 'rnn.w, reverse' are [0, 8, 3]");
   CHECK_REFUSED(with("clip", 5.0), "it clips what its gates get");
   CHECK_REFUSED(with("activations", std::vector<std::string>{"Sigmoid", "Relu", "Tanh"}),
                 "its activations are Sigmoid, Relu, Tanh");

@@ -158,6 +158,12 @@ TEST_CASE("Every layer with parameters has the names and shapes of its PyTorch m
         {"x.weight_hh_l0", Shape{9, 3}},
         {"x.bias_ih_l0", Shape{9}},
         {"x.bias_hh_l0", Shape{9}}}},
+      {"{type: lstm, units: 3, reverse: true}",
+       Shape{4, 5},
+       {{"x.weight_ih_l0_reverse", Shape{12, 5}},
+        {"x.weight_hh_l0_reverse", Shape{12, 3}},
+        {"x.bias_ih_l0_reverse", Shape{12}},
+        {"x.bias_hh_l0_reverse", Shape{12}}}},
       {"{type: class_token}", Shape{4, 8}, {{"x.cls_token", Shape{1, 1, 8}}}},
       {"{type: graph_conv, units: 5}",
        Shape{2, 3},
@@ -230,6 +236,33 @@ TEST_CASE("A class token that a model has as a parameter of its own is renamed t
     CHECK(floats_of(named(matched.weights, "x/token")) == std::vector<float>{7, 8, 9});
     CHECK(named(matched.weights, "x/token").shape == Shape{3});
   }
+}
+
+TEST_CASE("The second direction of a bidirectional module is renamed to a layer of its own") {
+  const graph::Graph graph = graph_of(
+      "    - {name: rnn, type: gru, units: 2}\n"
+      "    - {name: back, type: gru, units: 2, reverse: true, inputs: [input]}\n"
+      "    - {type: concat, axis: last, inputs: [rnn, back]}\n",
+      Shape{4, 1});
+  std::vector<io::StoredTensor> state;
+  MatchOptions options;
+  float first = 0.0F;
+  for (const std::string name : {"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"}) {
+    const Shape shape = name == "weight_ih_l0"   ? Shape{6, 1}
+                        : name == "weight_hh_l0" ? Shape{6, 2}
+                                                 : Shape{6};
+    state.push_back(tensor("rnn." + name, shape, first += 100.0F));
+    state.push_back(tensor("rnn." + name + "_reverse", shape, first += 100.0F));
+    options.renamings.emplace_back("rnn." + name + "_reverse", "back." + name + "_reverse");
+  }
+
+  const MatchedWeights matched = match_weights(graph, state, "test", options);
+
+  CHECK(matched.missing.empty());
+  CHECK(matched.unused.empty());
+  CHECK(floats_of(named(matched.weights, "rnn/input_kernel")).front() == 100.0F);
+  CHECK(floats_of(named(matched.weights, "back/input_kernel")).front() == 200.0F);
+  CHECK(floats_of(named(matched.weights, "back/recurrent_bias")).front() == 800.0F);
 }
 
 TEST_CASE("Tensors with Zygos' own names are taken as they are, in any floating-point type") {

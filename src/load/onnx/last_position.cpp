@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reads the last position of a recurrent layer alone gets a layer that computes no more.
+// What reads the state that a recurrent layer computes last alone, that of the last position or, in
+// reverse, of the first one, gets a layer that computes no more.
 #include "load/onnx/model_reading.hpp"
 #include "load/onnx/movement.hpp"
 
@@ -15,10 +16,10 @@ namespace {
 
 constexpr const char* sequences_option = "sequences";
 
-/// Indices of the last vector of (positions, units).
-std::vector<std::int64_t> last_vector(const Shape& sample) {
+/// Indices of one vector of (positions, units).
+std::vector<std::int64_t> vector_at(const Shape& sample, std::int64_t position) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(sample[1]));
-  std::iota(indices.begin(), indices.end(), (sample[0] - 1) * sample[1]);
+  std::iota(indices.begin(), indices.end(), position * sample[1]);
   return indices;
 }
 
@@ -31,19 +32,23 @@ bool ModelReading::is_recurrent(const nn::OnnxOperator& op) const {
   });
 }
 
-bool ModelReading::has_all_positions(const std::string& layer) const {
+std::optional<std::int64_t> ModelReading::last_position(const std::string& layer) const {
   const auto found = std::ranges::find(layers_, layer, &ReadLayer::name);
-  return found != layers_.end() && found->output.rank() == 2 &&
-         std::ranges::any_of(entries_, [&](const LayerEntry& entry) {
-           return entry.schema.name() == found->type &&
-                  entry.schema.find(sequences_option) != nullptr;
-         });
+  const auto is_recurrent = [&](const LayerEntry& entry) {
+    return entry.schema.name() == found->type && entry.schema.find(sequences_option) != nullptr;
+  };
+  if (found == layers_.end() || found->output.rank() != 2 ||
+      std::ranges::none_of(entries_, is_recurrent)) {
+    return std::nullopt;
+  }
+  const auto reverse = std::pair<std::string, std::string>("reverse", "true");
+  return std::ranges::count(found->options, reverse) > 0 ? 0 : found->output[0] - 1;
 }
 
 bool ModelReading::take_last(const std::string& tensor) {
   const nn::OnnxValue value = this->value(tensor);
-  if (!has_all_positions(value.layer) || value.sample.rank() != 2 ||
-      value.order != last_vector(value.sample)) {
+  const auto last = last_position(value.layer);
+  if (!last || value.sample.rank() != 2 || value.order != vector_at(value.sample, *last)) {
     return false;
   }
   std::string& name = twins_[value.layer];
@@ -66,10 +71,11 @@ std::optional<nn::OnnxValue> ModelReading::last_state(const nn::OnnxOperator& op
     return std::nullopt;
   }
   nn::OnnxValue state = op.outputs[0].empty() ? layer_value(op) : value(op.outputs[0]);
-  ZYGOS_REQUIRE(state.order.empty() && state.sample.rank() == 2,
+  const auto last = last_position(state.layer);
+  ZYGOS_REQUIRE(state.order.empty() && last,
                 "a recurrent operator was read as something else than a sequence");
   state.shape = Shape{1, 1, state.sample[1]};
-  state.order = last_vector(state.sample);
+  state.order = vector_at(state.sample, *last);
   state.moved_by = op.type + " '" + op.name + "'";
   return state;
 }

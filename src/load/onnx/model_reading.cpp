@@ -5,6 +5,7 @@
 #include "load/from_registry.hpp"
 #include "load/onnx/columns.hpp"
 #include "load/onnx/constants.hpp"
+#include "load/onnx/directions.hpp"
 #include "load/onnx/layer_name.hpp"
 #include "load/onnx/layer_text.hpp"
 #include "load/onnx/movement.hpp"
@@ -61,9 +62,11 @@ void tidy(OnnxValue& value) {
 }  // namespace
 
 ModelReading::ModelReading(const OnnxFile& file)
-    : file_(file), entries_(nn::layer_registry()), schema_(schema_of_one_layer(entries_)) {
+    : file_(with_directions_apart(file)),
+      entries_(nn::layer_registry()),
+      schema_(schema_of_one_layer(entries_)) {
   names_.insert(input_word);
-  for (const OnnxOperator& op : file.operators) {
+  for (const OnnxOperator& op : file_.operators) {
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       makers_.emplace(op.outputs[i], std::pair(&op, i));
     }
@@ -71,7 +74,7 @@ ModelReading::ModelReading(const OnnxFile& file)
       ++readers_[input];
     }
   }
-  ++readers_[file.output];
+  ++readers_[file_.output];
 }
 
 const OnnxOperator* ModelReading::maker(const std::string& tensor) const {

@@ -70,16 +70,17 @@ class ModelReading final : public nn::OnnxSource {
   /// Makes a tensor whose elements are those of a transposed matrix the output of a layer that
   /// transposes; false: it is not such a tensor.
   bool transpose(const std::string& tensor);
-  /// Whether a layer is a recurrent one whose output is a sequence, (positions, units).
-  bool has_all_positions(const std::string& layer) const;
-  /// Makes a tensor that is the last vector of a layer of sequences the output of a twin of that
-  /// layer without `sequences`; false: it is not such a tensor.
+  /// The position whose state a recurrent layer computes last, if its output is a sequence,
+  /// (positions, units). Nothing for other layers.
+  std::optional<std::int64_t> last_position(const std::string& layer) const;
+  /// Makes a tensor that is the vector there the output of a twin of that layer without
+  /// `sequences`; false: it is not such a tensor.
   bool take_last(const std::string& tensor);
   /// One or the other of what a layer would read; true if there was any, so that it must be read
   /// again.
   bool settle_inputs(const nn::OnnxLayer& found);
-  /// The second output of a recurrent operator: its state behind the last position. Nothing for
-  /// other outputs.
+  /// The second output of a recurrent operator: its state behind the last step. Nothing for other
+  /// outputs.
   std::optional<nn::OnnxValue> last_state(const nn::OnnxOperator& op, std::size_t output);
   /// The same of one of stacked recurrent operators: a Gather of what a Concat has of them.
   std::optional<nn::OnnxValue> state_of_stack(const nn::OnnxOperator& op);
@@ -96,7 +97,7 @@ class ModelReading final : public nn::OnnxSource {
   std::string without_loss(const std::string& output, ReadModel& model);
   [[noreturn]] void refuse(const nn::OnnxOperator& op) const;
 
-  const OnnxFile& file_;
+  const OnnxFile file_;
   std::vector<LayerEntry> entries_;
   deck::Schema schema_;
   std::map<std::string, std::pair<const nn::OnnxOperator*, std::size_t>> makers_;

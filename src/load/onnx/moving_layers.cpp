@@ -64,8 +64,8 @@ bool ModelReading::transpose(const std::string& tensor) {
 
 void ModelReading::select(nn::OnnxValue& value) {
   const auto index = row_of(value.order, value.sample);
-  // The last position of a recurrent layer is left to take_last().
-  if (!index || (*index == value.sample[0] - 1 && has_all_positions(value.layer))) {
+  // The position that a recurrent layer computes last is left to take_last().
+  if (!index || index == last_position(value.layer)) {
     return;
   }
   const Shape output = value.sample.without_leading();

@@ -128,11 +128,39 @@ class Concat final : public Layer {
   bool last_;
 };
 
+/// Whether a tensor is what a recurrent operator leaves behind its last step, (1, batch, units).
+bool is_state(const OnnxSource& source, const std::string& tensor) {
+  const OnnxOperator* op = source.maker(tensor);
+  return op != nullptr && (op->type == "LSTM" || op->type == "GRU") && op->outputs.size() > 1 &&
+         op->outputs[1] == tensor;
+}
+
+/// States (states, batch, units): a sample's one behind the other.
+OnnxLayer read_states(OnnxSource& source, const OnnxOperator& op) {
+  OnnxLayer layer{.inputs = {}};
+  const Shape front = source.value(op.input(0)).shape;
+  for (const std::string& input : op.inputs) {
+    const Shape& shape = source.value(input).shape;
+    if (shape.rank() != 3 || shape != front) {
+      throw UsageError("its inputs are states " + front.text() + " and " + shape.text() +
+                       "; they must be (1, batch, units) of as many units");
+    }
+    layer.inputs.push_back({input, Shape{shape[2]}});
+  }
+  layer.shape = Shape{std::ssize(op.inputs), 1, front[2]};
+  return layer;
+}
+
 /// Joins along the channels, the first axis behind the batch, or along the last axis.
 std::optional<OnnxLayer> read_concat(OnnxSource& source, const OnnxOperator& op) {
   if (std::ranges::any_of(
           op.inputs, [&](const std::string& input) { return source.constant(input) != nullptr; })) {
     return std::nullopt;
+  }
+  if (op.integer("axis", 1) == 0 && std::ranges::all_of(op.inputs, [&](const std::string& input) {
+        return is_state(source, input);
+      })) {
+    return read_states(source, op);
   }
   const Shape front = source.value(op.input(0)).shape;
   const auto rank = static_cast<std::int64_t>(front.rank());

@@ -20,8 +20,10 @@ struct RecurrentForm {
 };
 
 void require_usual(const OnnxOperator& op, const RecurrentForm& form) {
-  if (const std::string direction = op.text("direction", "forward"); direction != "forward") {
-    throw UsageError("its direction is " + direction + "; layers of Zygos run forward");
+  const std::string direction = op.text("direction", "forward");
+  if (direction != "forward" && direction != "reverse") {
+    throw UsageError("its direction is " + direction +
+                     "; layers of Zygos run forward or in reverse");
   }
   const auto activations = op.texts("activations", form.activations);
   if (activations != form.activations) {
@@ -140,6 +142,9 @@ OnnxLayer read_recurrent(OnnxSource& source, const OnnxOperator& op, const Recur
       op.input(3).empty() ? nullptr : &weights_of(source, op, 3, Shape{1, 2 * columns});
 
   OnnxLayer layer{.inputs = {{op.input(0)}}, .options = {{"units", std::to_string(units)}}};
+  if (op.text("direction", "forward") == "reverse") {
+    layer.options.emplace_back("reverse", "true");
+  }
   const Shape sample{x.shape[0], x.shape[2]};
   if (x.sample != sample) {
     layer.inputs[0].sample = sample;
