@@ -57,6 +57,20 @@ class ClassToken(nn.Module):
         return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
 
 
+class Reversed(nn.Module):
+    """A recurrent layer from the last position to the first, its parameters called as those of PyTorch's second direction."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.hidden = [module]  # a list, so that only the names below are in the state
+        for name, parameter in module.named_parameters():
+            self.register_parameter(name + "_reverse", parameter)
+
+    def forward(self, x):
+        y, state = self.hidden[0](x.flip(1))
+        return y.flip(1), state
+
+
 class DeckModel(nn.Module):
     """`layers`: those of a resolved deck, `shape`: of a sample."""
 
@@ -127,7 +141,8 @@ class DeckModel(nn.Module):
             return nn.LayerNorm(shape[-1], eps=options["epsilon"])
         if kind in ("lstm", "gru"):
             make = nn.LSTM if kind == "lstm" else nn.GRU
-            return make(shape[-1], options["units"], batch_first=True)
+            module = make(shape[-1], options["units"], batch_first=True)
+            return Reversed(module) if options["reverse"] else module
         if kind == "embedding":
             return nn.Embedding(options["vocabulary"], options["units"])
         if kind == "class_token":
@@ -147,7 +162,7 @@ class DeckModel(nn.Module):
             x = self.get_submodule(name).eval()(x)
         elif kind in ("lstm", "gru"):
             x = self.get_submodule(name)(x)[0]
-            x = x if options["sequences"] else x[:, -1]
+            x = x if options["sequences"] else x[:, 0 if options["reverse"] else -1]
         elif kind == "embedding":
             x = self.get_submodule(name)(x.long())
         elif kind in ("max_pool2d", "average_pool2d"):

@@ -229,6 +229,20 @@ class Recurrent(nn.Module):
         return self.head(y[0][-1] if self.reads == "position" else state[-1])
 
 
+class Bidirectional(nn.Module):
+    """Sequences in both directions, of which all positions, or the states that both leave, are classified."""
+
+    def __init__(self, kind, layers=1, reads="all"):
+        super().__init__()
+        self.rnn, self.reads = kind(5, 6, num_layers=layers, batch_first=True, bidirectional=True), reads
+        self.head = nn.Linear(12, 3)
+
+    def forward(self, x):
+        y, state = self.rnn(x)
+        state = state[0] if isinstance(self.rnn, nn.LSTM) else state
+        return self.head(y if self.reads == "all" else torch.cat([state[-2], state[-1]], dim=1))
+
+
 class Decoder(nn.Module):
     """Tokens to logits, with learned positions."""
 
@@ -309,6 +323,8 @@ def torch_models():
     yield "lstm_state", Recurrent(nn.LSTM, 2, "state"), torch.randn(2, 6, 5)
     yield "gru", Recurrent(nn.GRU, 2), torch.randn(2, 6, 5)
     yield "gru_all", Recurrent(nn.GRU, 1, "all"), torch.randn(2, 6, 5)
+    yield "lstm_both", Bidirectional(nn.LSTM, 2), torch.randn(2, 6, 5)
+    yield "gru_both_states", Bidirectional(nn.GRU, 2, "states"), torch.randn(2, 6, 5)
 
 
 def export_unfolded(file):

@@ -338,7 +338,7 @@ TEST_CASE("Models of every layer are ONNX that its own checker accepts, but for 
   // ONNX' own checker has seen each: operators, their numbers of inputs, attributes and types.
   for (const std::string deck :
        {"lenet5_batch_norm.yaml", "unet.yaml", "residual_mlp.yaml", "vit_class_token.yaml",
-        "smooth_surrogate.yaml", "group_norm.yaml", "lstm.yaml"}) {
+        "smooth_surrogate.yaml", "group_norm.yaml", "lstm.yaml", "bilstm.yaml"}) {
     CAPTURE(deck);
     CHECK(exported(deck, {}).code == 0);
   }
