@@ -106,6 +106,28 @@ void strip_metadata(const fs::path& file) {
   REQUIRE(model.SerializeToOstream(&out));
 }
 
+/// Images of eight rows of eight, through these layers and back.
+void check_read_back(const std::string& layers) {
+  const test::TemporaryFolder folder("onnx-read-back");
+  const fs::path deck = folder.path() / "layers.yaml";
+  std::ofstream(deck) << "deck_version: 1\ndata: {format: glyphs, size: 8, samples: 20}\n"
+                         "model:\n  layers:"
+                      << layers
+                      << "  loss: cross_entropy\noptimizer: sgd\ntrain: {batch: 4, epochs: 1}\n";
+  std::mt19937 random(5);  // NOLINT: the same numbers in every run
+  const load::SavedModel saved = saved_model(deck, random);
+  const fs::path file = folder.path() / "model.onnx";
+  load::export_model(saved, file);
+  strip_metadata(file);
+
+  const load::SavedModel read = load::import_model(file);
+
+  CHECK(read.graph.parameter_count() == saved.graph.parameter_count());
+  const std::vector<float> inputs = inputs_of(saved.graph, random);
+  const std::vector<float> expected = test::predicted(saved, inputs, samples);
+  CHECK(test::predicted(read, inputs, samples) == expected);
+}
+
 }  // namespace
 
 TEST_CASE("The model of every deck that ships is read back from the operators of its ONNX") {
@@ -131,12 +153,7 @@ TEST_CASE("The model of every deck that ships is read back from the operators of
 }
 
 TEST_CASE("Sequences side by side, and a position from the end, are read back") {
-  const test::TemporaryFolder folder("onnx-sequences");
-  const fs::path deck = folder.path() / "side_by_side.yaml";
-  std::ofstream(deck) << R"(deck_version: 1
-data: {format: glyphs, size: 8, samples: 20}
-model:
-  layers:
+  check_read_back(R"(
     - class_token
     - {name: narrow, type: dense, units: 6, flatten: false}
     - {name: both, type: concat, axis: last, inputs: [narrow, class_token1]}
@@ -144,22 +161,26 @@ model:
     - {name: token, type: select, index: 0, inputs: [both]}
     - {type: concat, inputs: [last, token]}
     - {type: dense, units: 10}
-  loss: cross_entropy
-optimizer: sgd
-train: {batch: 4, epochs: 1}
-)";
-  std::mt19937 random(5);  // NOLINT: the same numbers in every run
-  const load::SavedModel saved = saved_model(deck, random);
-  const fs::path file = folder.path() / "model.onnx";
-  load::export_model(saved, file);
-  strip_metadata(file);
+)");
+}
 
-  const load::SavedModel read = load::import_model(file);
-
-  CHECK(read.graph.parameter_count() == saved.graph.parameter_count());
-  const std::vector<float> inputs = inputs_of(saved.graph, random);
-  const std::vector<float> expected = test::predicted(saved, inputs, samples);
-  CHECK(test::predicted(read, inputs, samples) == expected);
+TEST_CASE("Recurrent layers in both directions, and the states that they leave, are read back") {
+  for (const std::string type : {"lstm", "gru"}) {
+    CAPTURE(type);
+    check_read_back(R"(
+    - {name: down, type: )" +
+                    type + R"(, units: 3}
+    - {name: up, type: )" +
+                    type + R"(, units: 4, reverse: true, inputs: [input]}
+    - {name: both, type: concat, axis: last, inputs: [down, up]}
+    - {name: end, type: )" +
+                    type + R"(, units: 5, sequences: false}
+    - {name: start, type: )" +
+                    type + R"(, units: 5, reverse: true, sequences: false, inputs: [both]}
+    - {type: concat, inputs: [end, start]}
+    - {type: dense, units: 10}
+)");
+  }
 }
 
 TEST_CASE("Standardised inputs and targets with units are read back as frozen scales") {
