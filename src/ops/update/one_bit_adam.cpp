@@ -98,7 +98,7 @@ template <class T>
 struct ApplyElement {
   Scalars<T> scalars;
   T* w;
-  T* g;
+  const T* g;
   T* m;
   const T* v;
   std::int32_t* bad;
@@ -109,8 +109,6 @@ struct ApplyElement {
       return;
     }
     if (!(v[i] > T(0))) {
-      // No backward pass writes the gaps between parameters, and an exact step must find zeros.
-      g[i] = T(0);
       m[i] = T(0);
       return;
     }

@@ -48,8 +48,7 @@ void compress_momentum(const Exec& exec, const OneBitScalars& scalars,
 template <class Exec, class T>
 void compress_sum(const Exec& exec, const OneBitBuffers<Exec, T>& buffers);
 
-/// g is the step u, the same on all replicas: m = g d; w -= step_size g. Where v is zero, m and g
-/// become zero: one bit cannot say that of g.
+/// g is the step u, the same on all replicas: m = g d; w -= step_size g
 template <class Exec, class T>
 void apply_step(const Exec& exec, const OneBitScalars& scalars,
                 const OneBitBuffers<Exec, T>& buffers);
