@@ -50,8 +50,8 @@ OptimizerPtr rmsprop(RmspropOptions options);
 /// by then, on momenta that replicas exchange in one bit an element; without such an exchange, on
 /// its own. With `refresh`, the variance goes on to change in the exact steps of OneBitSteps (Lu et
 /// al., ICLR 2023), each of which stands for all since the one before: v = b v + (1 - b) g^2 with
-/// b = beta2^distance. Parameters whose gradient was zero whenever the variance changed are not
-/// trained after the freeze.
+/// b = beta2^distance. Parameters whose gradient was zero in each step until the freeze are not
+/// trained after it.
 struct OneBitAdamOptions {
   double learning_rate = 0.001;
   double beta1 = 0.9;

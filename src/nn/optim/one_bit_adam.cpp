@@ -158,10 +158,9 @@ Entry<OptimizerPtr> one_bit_adam_entry() {
       .fallback(usual.epsilon)
       .above(0.0);
   schema
-      .integer(
-          "freeze",
-          "Number of steps of plain Adam, before the freeze; 15 to 20 % of a run. A parameter "
-          "whose gradient is zero in each of them, and in refreshes, is not trained after them.")
+      .integer("freeze",
+               "Number of steps of plain Adam, before the freeze; 15 to 20 % of a run. A parameter "
+               "whose gradient is zero in each of them is not trained after them.")
       .in_range(1, 1e15)
       .fallback(usual.freeze);
   schema

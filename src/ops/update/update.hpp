@@ -95,7 +95,7 @@ void adam(const Exec& exec, const AdamScalars& scalars, Decay decay,
           const UpdateBuffers<Exec, T>& buffers);
 
 /// As adam(), with steps m / (sqrt(v) root_factor + epsilon) of at most `bound` in magnitude, and
-/// with neither momentum nor step where v is zero.
+/// with neither momentum nor step where v is zero, and stays so.
 template <class Exec, class T>
 void bounded_adam(const Exec& exec, const BoundedAdamScalars& scalars,
                   const UpdateBuffers<Exec, T>& buffers);

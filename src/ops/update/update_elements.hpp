@@ -123,8 +123,9 @@ struct BoundedAdamElement {
   }
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     const T g = gradient[i];
-    const T second = rest2 > T(0) ? faded(beta2 * v[i] + rest2 * (g * g)) : v[i];
-    const bool steps = !(second <= T(0));  // what is not a number, too
+    // A zero stays: gaps between parameters, whose gradient a compressed step has left behind.
+    const bool steps = !(v[i] <= T(0));  // what is not a number, too
+    const T second = steps && rest2 > T(0) ? faded(beta2 * v[i] + rest2 * (g * g)) : v[i];
     const T first = steps ? faded(beta1 * m[i] + rest1 * g) : T(0);
     m[i] = first;
     v[i] = second;
