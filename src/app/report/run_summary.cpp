@@ -142,12 +142,11 @@ nlohmann::json checkpoints_json(const RunSetup& setup, const train::CheckpointCo
 
 /// Bytes between places: of a step, and of all steps of the run.
 nlohmann::json traffic_json(const schedule::Schedule& schedule, std::int64_t steps) {
-  const bool compresses = schedule.one_bit.after > 0;
-  const std::int64_t exact = compresses ? schedule.one_bit.exact_among(steps) : 0;
+  const std::int64_t exact = schedule.one_bit.exact_among(steps);
   nlohmann::json traffic{
       {"step", schedule.traffic_bytes()},
       {"run", exact * schedule.traffic_bytes(false) + (steps - exact) * schedule.traffic_bytes()}};
-  if (compresses) {
+  if (schedule.one_bit.after > 0) {
     traffic["exact_step"] = schedule.traffic_bytes(false);
     traffic["exact_steps"] = exact;
   }

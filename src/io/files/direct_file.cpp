@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -19,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{16} << 20;
+constexpr std::size_t piece_bytes = std::size_t{16} << 20;  // of reads
 
 struct AlignedDelete {
   void operator()(std::byte* memory) const noexcept {
@@ -38,33 +37,14 @@ bool set_direct(const Descriptor& file, bool direct) noexcept {
          ::fcntl(file.get(), F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT) == 0;
 }
 
-/// Writes whole blocks until the file system refuses one, and returns how many bytes that were. Any
-/// other error is left to the write through the cache that follows, which meets it as well.
-std::size_t write_blocks(const Descriptor& file, std::span<const std::byte> bytes) noexcept {
-  const std::size_t whole = bytes.size() / direct_alignment * direct_alignment;
-  std::size_t done = 0;
-  while (done < whole) {
-    const auto now = ::write(file.get(), bytes.data() + done, std::min(piece_bytes, whole - done));
-    if (now < 0 && errno == EINTR) {
-      continue;
-    }
-    if (now <= 0) {
-      break;
-    }
-    done += static_cast<std::size_t>(now);
-    if (done % direct_alignment != 0) {
-      break;
-    }
-  }
-  return done;
-}
-
 }  // namespace
 
 void write_large_file_durably(const fs::path& file, std::span<const std::byte> bytes) {
   Descriptor out = create_file(file);
   if (bytes.size() >= direct_min_bytes && is_aligned(bytes) && set_direct(out, true)) {
-    bytes = bytes.subspan(write_blocks(out, bytes));
+    // What the file system refuses goes through the cache, where any other error is met again.
+    const std::size_t blocks = bytes.size() / direct_alignment * direct_alignment;
+    bytes = bytes.subspan(write_until_refused(out, bytes.first(blocks)));
     set_direct(out, false);
   }
   write_all(out, file, bytes);

@@ -58,7 +58,7 @@ Descriptor create_file(const fs::path& file) {
   return out;
 }
 
-void write_all(const Descriptor& file, const fs::path& name, std::span<const std::byte> bytes) {
+std::size_t write_until_refused(const Descriptor& file, std::span<const std::byte> bytes) noexcept {
   // Well below the 2 GiB at which the system cuts a call short.
   constexpr std::size_t piece = std::size_t{16} << 20;
   std::size_t done = 0;
@@ -68,11 +68,20 @@ void write_all(const Descriptor& file, const fs::path& name, std::span<const std
       continue;
     }
     if (now <= 0) {
-      throw IoError(fmt::format("cannot write {}: {} after {} of {} bytes, {} bytes missing",
-                                name.string(), reason(now < 0 ? errno : ENOSPC), done, bytes.size(),
-                                bytes.size() - done));
+      errno = now < 0 ? errno : ENOSPC;
+      break;
     }
     done += static_cast<std::size_t>(now);
+  }
+  return done;
+}
+
+void write_all(const Descriptor& file, const fs::path& name, std::span<const std::byte> bytes) {
+  if (const std::size_t done = write_until_refused(file, bytes); done < bytes.size()) {
+    const int error = errno;
+    throw IoError(fmt::format("cannot write {}: {} after {} of {} bytes, {} bytes missing",
+                              name.string(), reason(error), done, bytes.size(),
+                              bytes.size() - done));
   }
 }
 

@@ -43,7 +43,9 @@ void write_file_durably(const std::filesystem::path& file, std::span<const std::
 
 /// Creates `file` (it must not exist; mode 0640 less the umask) for writing.
 Descriptor create_file(const std::filesystem::path& file);
-/// `name` is for the message.
+/// How many of `bytes` the system has taken; errno says why if these are not all.
+std::size_t write_until_refused(const Descriptor& file, std::span<const std::byte> bytes) noexcept;
+/// All of them. `name` is for the message.
 void write_all(const Descriptor& file, const std::filesystem::path& name,
                std::span<const std::byte> bytes);
 /// fsyncs and closes a file that was written with write_all().
