@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -22,6 +23,11 @@ constexpr int predicted_process = 2;
 constexpr std::size_t tracks_per_place = schedule::queue_count;
 constexpr std::array<const char*, tracks_per_place> track_names{"", " outgoing", " incoming",
                                                                 " file"};
+
+/// Names come from decks; one that is no UTF-8 must not cost the run its trace.
+std::string text_of(const nlohmann::json& value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 /// The file is written event by event: a long trace is never held as one document.
 class EventWriter {
@@ -38,17 +44,13 @@ class EventWriter {
   void describe(const char* what, int process, std::size_t track, const nlohmann::json& args) {
     write({{"name", what}, {"ph", "M"}, {"pid", process}, {"tid", track}, {"args", args}});
   }
-  void write(const nlohmann::json& event) {
-    out_ << (first_ ? "" : ",\n") << text_of(event);
+  void write(const nlohmann::json& event) { write_text(text_of(event)); }
+  void write_text(const std::string& event) {
+    out_ << (first_ ? "" : ",\n") << event;
     first_ = false;
   }
 
  private:
-  /// Names come from decks; one that is no UTF-8 must not cost the run its trace.
-  static std::string text_of(const nlohmann::json& value) {
-    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  }
-
   std::ostream& out_;
   bool first_ = true;
 };
@@ -76,25 +78,59 @@ std::vector<std::string> texts_of(const std::vector<schedule::Buffer>& buffers,
   return texts;
 }
 
-nlohmann::json event_of(const schedule::Schedule& schedule, schedule::TaskId id, int process,
-                        double start_s, double end_s) {
-  const schedule::Task& task = schedule.tasks[static_cast<std::size_t>(id)];
-  return {{"name", name_of(task.kind)},
-          {"cat", "task"},
-          {"ph", "X"},
-          {"pid", process},
-          {"tid", track_of(task)},
-          {"ts", start_s * microseconds},
-          {"dur", (end_s - start_s) * microseconds},
-          {"args",
-           {{"task", schedule.name_of(id)},
-            {"samples", {task.samples.begin, task.samples.end}},
-            {"bytes", task.bytes},
-            {"micro_batch", task.micro_batch},
-            {"after", task.after},
-            {"reads", texts_of(task.reads, schedule)},
-            {"writes", texts_of(task.writes, schedule)}}}};
+template <class T>
+void append_number(std::string& text, const char* key, T value) {
+  std::array<char, 32> digits{};
+  text += key;
+  text.append(digits.data(),
+              std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
 }
+
+/// The events of a schedule's tasks. All but their times and steps is the same whenever a task
+/// runs, and put together once.
+class TaskEvents {
+ public:
+  explicit TaskEvents(const schedule::Schedule& schedule) {
+    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
+      texts_.push_back(text_of_task(schedule, static_cast<schedule::TaskId>(id)));
+    }
+  }
+
+  std::string measured(const TaskRecord& record) const {
+    std::string text = texts_[static_cast<std::size_t>(record.task)];
+    append_number(text, ",\"step\":", record.step);
+    return timed(std::move(text), measured_process, record.start_s, record.end_s);
+  }
+  std::string predicted(std::size_t task, double start_s, double end_s) const {
+    return timed(texts_[task], predicted_process, start_s, end_s);
+  }
+
+ private:
+  /// Up to the end of "args", which is its last key and stays open.
+  static std::string text_of_task(const schedule::Schedule& schedule, schedule::TaskId id) {
+    const schedule::Task& task = schedule.tasks[static_cast<std::size_t>(id)];
+    std::string event = text_of(
+        {{"name", name_of(task.kind)}, {"cat", "task"}, {"ph", "X"}, {"tid", track_of(task)}});
+    std::string args = text_of({{"task", schedule.name_of(id)},
+                                {"samples", {task.samples.begin, task.samples.end}},
+                                {"bytes", task.bytes},
+                                {"micro_batch", task.micro_batch},
+                                {"after", task.after},
+                                {"reads", texts_of(task.reads, schedule)},
+                                {"writes", texts_of(task.writes, schedule)}});
+    event.pop_back();
+    args.pop_back();
+    return event + ",\"args\":" + args;
+  }
+  static std::string timed(std::string text, int process, double start_s, double end_s) {
+    append_number(text, "},\"pid\":", process);
+    append_number(text, ",\"ts\":", start_s * microseconds);
+    append_number(text, ",\"dur\":", (end_s - start_s) * microseconds);
+    return text += '}';
+  }
+
+  std::vector<std::string> texts_;
+};
 
 void name_tracks(EventWriter& writer, const schedule::Schedule& schedule, int process,
                  const std::string& name) {
@@ -203,6 +239,7 @@ std::vector<plan::TaskTime> newest_step(const Trace& trace, const schedule::Sche
 
 void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule& schedule,
                  const plan::Simulation* predicted, const TraceMemory& memory) {
+  const TaskEvents events(schedule);
   EventWriter writer(out, facts_of(schedule));
   name_tracks(writer, schedule, measured_process, "measured");
   double origin_s = 0.0;
@@ -211,9 +248,7 @@ void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule
     for (const TaskRecord& record : trace.of(line)) {
       origin_s = found ? std::min(origin_s, record.start_s) : record.start_s;
       found = true;
-      auto event = event_of(schedule, record.task, measured_process, record.start_s, record.end_s);
-      event["args"]["step"] = record.step;
-      writer.write(event);
+      writer.write_text(events.measured(record));
     }
   }
   write_memory(writer, schedule, measured_process, 0.0, memory.measured);
@@ -224,8 +259,7 @@ void write_trace(std::ostream& out, const Trace& trace, const schedule::Schedule
   write_memory(writer, schedule, predicted_process, origin_s, memory.predicted);
   for (std::size_t task = 0; task < predicted->tasks.size(); ++task) {
     const plan::TaskTime& time = predicted->tasks[task];
-    writer.write(event_of(schedule, static_cast<schedule::TaskId>(task), predicted_process,
-                          origin_s + time.start_s, origin_s + time.end_s));
+    writer.write_text(events.predicted(task, origin_s + time.start_s, origin_s + time.end_s));
   }
 }
 

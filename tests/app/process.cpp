@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process.hpp"
 
+#include "support/quick_directory.hpp"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -143,7 +145,7 @@ Outcome Process::wait(std::chrono::seconds limit) {
 }
 
 Scratch::Scratch() {
-  std::string pattern = (fs::temp_directory_path() / "zygos-test-XXXXXX").string();
+  std::string pattern = (quick_directory() / "zygos-test-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) {
     throw std::runtime_error("cannot make a folder like " + pattern);
   }

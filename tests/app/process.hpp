@@ -52,7 +52,7 @@ class Process {
   bool reaped_ = false;
 };
 
-/// A fresh folder, removed with the object.
+/// A fresh folder, in memory where there is room, removed with the object.
 class Scratch {
  public:
   Scratch();

@@ -4,10 +4,10 @@
 // What the tests of the checkpoint store write, and how they look at what is left.
 #pragma once
 
+#include "support/quick_directory.hpp"
+
 #include "zygos/core/error.hpp"
 #include "zygos/io/checkpoint_store.hpp"
-
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,12 +42,6 @@ class Scratch {
  private:
   fs::path path_;
 };
-
-/// Where thousands of small writes cost nothing: in memory, if the system has such a place.
-inline fs::path quick_directory() {
-  const fs::path memory = "/dev/shm";
-  return ::access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path();
-}
 
 /// Tensors that own their bytes, with the references the store wants.
 class Samples {
