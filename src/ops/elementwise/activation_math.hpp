@@ -16,13 +16,12 @@ namespace zygos::ops {
 /// For doubles the library's.
 KOKKOS_INLINE_FUNCTION double hyperbolic_tangent(double x) { return Kokkos::tanh(x); }
 
-/// For floats without a branch or a call, so that loops vectorise; within 4 units in the last
-/// place. With z = 2 |x| / log(2) and t = 2^z - 1 it is t / (t + 2). z is a whole n and r, at most
-/// 1/2 either way, and 2^r - 1 is r P(r), so that nothing cancels near zero. P is fitted to the
-/// least largest error, 1.1e-8 of the value. NaN stays NaN.
-KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
+/// exp(2 |x|) - 1, of |x| up to 9.5. With z = 2 |x| / log(2) it is 2^z - 1; z is a whole n and r,
+/// at most 1/2 either way, and 2^r - 1 is r P(r), so that nothing cancels near zero. P is fitted to
+/// the least largest error, 1.1e-8 of the value.
+KOKKOS_INLINE_FUNCTION float tangent_power(float x) {
   const float magnitude = Kokkos::abs(x);
-  const float z = (magnitude > 9.5F ? 9.5F : magnitude) * 2.88539008F;  // from here on it is 1
+  const float z = (magnitude > 9.5F ? 9.5F : magnitude) * 2.88539008F;  // from here on tanh is 1
   // Added to 1.5 * 2^23 a float is rounded to a whole number, which its last bits hold.
   constexpr float whole = 12582912.0F;
   const float shifted = z + whole;
@@ -33,8 +32,18 @@ KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
       r * (0.6931472F +
            r * (0.24022649F + r * (0.055503573F +
                                    r * (0.009618238F + r * (0.0013390747F + r * 0.00015403512F)))));
-  const float t = rest * power + (power - 1.0F);
-  return Kokkos::copysign(t / (t + 2.0F), x);
+  return rest * power + (power - 1.0F);
+}
+
+/// The hyperbolic tangent of x from its tangent_power.
+KOKKOS_INLINE_FUNCTION float tangent_from_power(float power, float x) {
+  return Kokkos::copysign(power / (power + 2.0F), x);
+}
+
+/// For floats without a branch or a call, so that loops vectorise; within 4 units in the last
+/// place. NaN stays NaN.
+KOKKOS_INLINE_FUNCTION float hyperbolic_tangent(float x) {
+  return tangent_from_power(tangent_power(x), x);
 }
 
 template <Activation which, class T>

@@ -37,21 +37,44 @@ std::int64_t outputs_of(const View& kernel) {
 template <class T>
 using Tile = std::array<T, static_cast<std::size_t>(max_mlp_width* microkernel::panel<T>)>;
 
+/// values = f(values)
+template <Activation which, class T>
+void activate(std::int64_t count, T* values) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[i] = activated<which>(values[i]);
+  }
+}
+
+/// In two passes, which a processor overlaps better than one: its schedulers hold few of the
+/// operations that wait for a polynomial and then for a quotient.
+template <>
+void activate<Activation::tanh, float>(std::int64_t count, float* values) {
+  constexpr std::int64_t block = 128;
+  alignas(microkernel::line_bytes) std::array<float, block> powers;
+  for (std::int64_t begin = 0; begin < count; begin += block) {
+    const std::int64_t size = std::min(block, count - begin);
+    float* const x = values + begin;
+    for (std::int64_t i = 0; i < size; ++i) {
+      powers[static_cast<std::size_t>(i)] = tangent_power(x[i]);
+    }
+    for (std::int64_t i = 0; i < size; ++i) {
+      x[i] = tangent_from_power(powers[static_cast<std::size_t>(i)], x[i]);
+    }
+  }
+}
+
 /// tile (outputs, columns) = f(tile + bias)
 template <Activation which, class T>
 void finish_tile(std::int64_t outputs, std::int64_t columns, const T* bias, T* tile) {
-  for (std::int64_t j = 0; j < outputs; ++j) {
+  for (std::int64_t j = 0; bias != nullptr && j < outputs; ++j) {
     T* const row = tile + j * columns;
-    if (bias == nullptr) {
-      for (std::int64_t i = 0; i < columns; ++i) {
-        row[i] = activated<which>(row[i]);
-      }
-      continue;
-    }
     const T added = bias[j];
     for (std::int64_t i = 0; i < columns; ++i) {
-      row[i] = activated<which>(row[i] + added);
+      row[i] += added;
     }
+  }
+  if constexpr (which != Activation::none) {
+    activate<which>(outputs * columns, tile);
   }
 }
 
