@@ -18,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace zygos::ops {
@@ -37,27 +38,26 @@ std::int64_t outputs_of(const View& kernel) {
 template <class T>
 using Tile = std::array<T, static_cast<std::size_t>(max_mlp_width* microkernel::panel<T>)>;
 
-/// values = f(values)
-template <Activation which, class T>
-void activate(std::int64_t count, T* values) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    values[i] = activated<which>(values[i]);
-  }
-}
-
-/// In two passes, which a processor overlaps better than one: its schedulers hold few of the
-/// operations that wait for a polynomial and then for a quotient.
-template <>
-void activate<Activation::tanh, float>(std::int64_t count, float* values) {
-  constexpr std::int64_t block = 128;
-  alignas(microkernel::line_bytes) std::array<float, block> powers;
-  for (std::int64_t begin = 0; begin < count; begin += block) {
-    const std::int64_t size = std::min(block, count - begin);
-    float* const x = values + begin;
-    for (std::int64_t i = 0; i < size; ++i) {
-      powers[static_cast<std::size_t>(i)] = tangent_power(x[i]);
+/// tile (outputs, columns) = tanh(tile + bias), in two passes over a few rows, which a processor
+/// overlaps better than one: its schedulers hold few of the operations that wait for a polynomial
+/// and then for a quotient. `columns`: a number, or a constant.
+template <class Columns>
+void finish_tangents(std::int64_t outputs, Columns columns, const float* bias, float* tile) {
+  constexpr std::int64_t block = 16;
+  alignas(microkernel::line_bytes) std::array<float, block * microkernel::panel<float>> powers;
+  for (std::int64_t begin = 0; begin < outputs; begin += block) {
+    const std::int64_t rows = std::min(block, outputs - begin);
+    float* const x = tile + begin * columns;
+    for (std::int64_t j = 0; j < rows; ++j) {
+      const float added = bias == nullptr ? -0.0F : bias[begin + j];  // x - 0 is x, of -0 as well
+      float* const row = x + j * columns;
+      float* const power = powers.data() + j * columns;
+      for (std::int64_t i = 0; i < columns; ++i) {
+        row[i] += added;
+        power[i] = tangent_power(row[i]);
+      }
     }
-    for (std::int64_t i = 0; i < size; ++i) {
+    for (std::int64_t i = 0; i < rows * columns; ++i) {
       x[i] = tangent_from_power(powers[static_cast<std::size_t>(i)], x[i]);
     }
   }
@@ -66,15 +66,23 @@ void activate<Activation::tanh, float>(std::int64_t count, float* values) {
 /// tile (outputs, columns) = f(tile + bias)
 template <Activation which, class T>
 void finish_tile(std::int64_t outputs, std::int64_t columns, const T* bias, T* tile) {
-  for (std::int64_t j = 0; bias != nullptr && j < outputs; ++j) {
+  if constexpr (which == Activation::tanh && std::is_same_v<T, float>) {
+    constexpr std::integral_constant<std::int64_t, microkernel::panel<float>> full;
+    return columns == full ? finish_tangents(outputs, full, bias, tile)
+                           : finish_tangents(outputs, columns, bias, tile);
+  }
+  for (std::int64_t j = 0; j < outputs; ++j) {
     T* const row = tile + j * columns;
+    if (bias == nullptr) {
+      for (std::int64_t i = 0; i < columns; ++i) {
+        row[i] = activated<which>(row[i]);
+      }
+      continue;
+    }
     const T added = bias[j];
     for (std::int64_t i = 0; i < columns; ++i) {
-      row[i] += added;
+      row[i] = activated<which>(row[i] + added);
     }
-  }
-  if constexpr (which != Activation::none) {
-    activate<which>(outputs * columns, tile);
   }
 }
 
