@@ -314,20 +314,25 @@ def recurrent(module, options, parameter, x):
     weights = [parameter("input_kernel", (x.shape[2], gates * units)).T,
                parameter("recurrent_kernel", (units, gates * units)).T,
                parameter("input_bias", (gates * units,)), parameter("recurrent_bias", (gates * units,))]
-    zeros = x.new_zeros(1, len(x), units)
+    # In reverse it is the second direction of a bidirectional module.
+    reverse = options.get("reverse", False)
+    directions = 2 if reverse else 1
+    zeros = x.new_zeros(directions, len(x), units)
     state = (zeros, zeros) if module is torch.lstm else zeros
-    y = module(x, state, weights, True, 1, 0.0, True, False, True)[0]
-    return y if options.get("sequences", True) else y[:, -1]
+    y = module(x, state, directions * weights, True, 1, 0.0, True, reverse, True)[0][..., -units:]
+    return y if options.get("sequences", True) else y[:, 0 if reverse else -1]
 
 
 @layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((1, 7, 1), units=2),
-       Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
+       Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide),
+       Case((2, 4, 3), units=3, reverse=True), Case((3, 5, 2), units=2, reverse=True, sequences=False))
 def lstm(options, parameter, x):
     return recurrent(torch.lstm, options, parameter, x)
 
 
 @layer(Case((3, 4, 5), units=6), Case((1, 1, 2), units=1), Case((1, 7, 1), units=2),
-       Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide))
+       Case((4, 5, 3), units=2, sequences=False), Case((2, 3, 4), units=3, drawn=wide),
+       Case((2, 4, 3), units=3, reverse=True), Case((3, 5, 2), units=2, reverse=True, sequences=False))
 def gru(options, parameter, x):
     return recurrent(torch.gru, options, parameter, x)
 
