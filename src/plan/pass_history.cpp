@@ -5,31 +5,32 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace zygos::plan {
 namespace {
 
-/// Of one place.
+/// Of one lane. Another place's pass in between takes the caches, too.
 struct Done {
-  std::set<std::pair<bool, std::int32_t>> passes{};  ///< whether backward, first node
-  std::optional<bool> last_back{};
+  std::set<std::tuple<schedule::Place, bool, std::int32_t>> passes{};  ///< backward?, first node
+  std::optional<std::pair<schedule::Place, bool>> last{};
 };
 
 }  // namespace
 
 std::vector<PassHistory> pass_histories(const schedule::Schedule& schedule) {
   std::vector<PassHistory> histories(schedule.tasks.size(), PassHistory::first);
-  std::vector<Done> places(schedule.places.size());
+  std::vector<Done> lanes(schedule.lane_count());
   for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
     const schedule::Task& task = schedule.tasks[id];
-    Done& done = places[static_cast<std::size_t>(task.place)];
     if (schedule::is_pass(task.kind)) {
-      const bool back = task.kind == schedule::TaskKind::backward;
-      if (!done.passes.insert({back, task.nodes.begin}).second) {
-        histories[id] = done.last_back == back ? PassHistory::again : PassHistory::alternating;
+      Done& done = lanes[schedule.lane_of(task.place)];
+      const std::pair one(task.place, task.kind == schedule::TaskKind::backward);
+      if (!done.passes.insert({one.first, one.second, task.nodes.begin}).second) {
+        histories[id] = done.last == one ? PassHistory::again : PassHistory::alternating;
       }
-      done.last_back = back;
+      done.last = one;
     }
   }
   return histories;

@@ -47,8 +47,7 @@ void sum_up(const Schedule& schedule, Simulation& out) {
       out.busy_s[schedule.lane_of(task.place)] += time.end_s - time.start_s;
     }
   }
-  for (const schedule::Place place : schedule.active_places()) {
-    const std::size_t lane = schedule.lane_of(place);
+  for (const std::size_t lane : schedule.active_lanes()) {
     out.idle_s[lane] = std::max(0.0, out.makespan_s - out.busy_s[lane]);
   }
 }
@@ -75,7 +74,7 @@ class SharedMachine {
         links_(schedule),
         histories_(pass_histories(schedule)),
         cores_(profile.cores > 0 ? static_cast<double>(profile.cores) : unlimited),
-        others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_places()) - 1)),
+        others_(std::max<std::ptrdiff_t>(1, std::ssize(schedule.active_lanes()) - 1)),
         computing_(schedule.lane_count(), 0),
         line_end_s_(schedule.lane_count() * schedule::queue_count, 0.0),
         link_end_s_(schedule.lane_count() * schedule::queue_count, 0.0),
@@ -156,7 +155,7 @@ class SharedMachine {
   double pace(const Running& running) const {
     const bool self = computing_[lane_of(task_of(running))] > 0;
     const double share =
-        static_cast<double>(computing_places_ - (self ? 1 : 0)) / static_cast<double>(others_);
+        static_cast<double>(computing_lanes_ - (self ? 1 : 0)) / static_cast<double>(others_);
     return (running.alone_s + share * (running.together_s - running.alone_s)) /
            share_of_cores(task_of(running));
   }
@@ -169,7 +168,7 @@ class SharedMachine {
       const bool before = here > 0;
       here += change;
       const int places = static_cast<int>(here > 0) - static_cast<int>(before);
-      computing_places_ += places;
+      computing_lanes_ += places;
       computing_cores_ += places * profile_.places[static_cast<std::size_t>(task.place)].threads;
     }
   }
@@ -335,7 +334,7 @@ class SharedMachine {
   std::vector<int> computing_;      ///< running tasks that load the machine, by lane
   std::vector<double> line_end_s_;  ///< of the last task that has ended, by queue of a lane
   std::vector<double> link_end_s_;  ///< of what it has carried, by queue of a lane
-  int computing_places_ = 0;
+  int computing_lanes_ = 0;
   double computing_cores_ = 0.0;
   double messages_ = 0.0;             ///< cores that messages take
   std::vector<Driver> drivers_;       ///< by queue of a lane; of a lane with one driver the first

@@ -127,13 +127,13 @@ std::string head_text(const Schedule& schedule) {
       schedule.chunk > 0 ? ", chunks of " + std::to_string(schedule.chunk) : std::string();
   const std::string ahead = schedule.batch_slots > 1 ? ", loaded a step ahead" : "";
   return "policy " + schedule.policy + ", batch " + std::to_string(schedule.batch) + ahead + chunk +
-         compression_text(schedule.one_bit) + "\nplaces " + places_text(schedule) + slices_text(schedule) +
-         "\nstages of nodes " + ranges(schedule.stages) + segments_text(schedule) +
-         "\nactivations from stage " + links_text(schedule.activation_links) +
-         "\ngradients from stage " + links_text(schedule.gradient_links) +
-         "\nmicro-batches of samples " + ranges(schedule.micro_batches) + "\nparts of elements " +
-         ranges(schedule.parts) + owners_text(schedule) + "\nupdates of samples " +
-         ranges(schedule.updates) + "\n";
+         compression_text(schedule.one_bit) + "\nplaces " + places_text(schedule) +
+         slices_text(schedule) + "\nstages of nodes " + ranges(schedule.stages) +
+         segments_text(schedule) + "\nactivations from stage " +
+         links_text(schedule.activation_links) + "\ngradients from stage " +
+         links_text(schedule.gradient_links) + "\nmicro-batches of samples " +
+         ranges(schedule.micro_batches) + "\nparts of elements " + ranges(schedule.parts) +
+         owners_text(schedule) + "\nupdates of samples " + ranges(schedule.updates) + "\n";
 }
 
 /// What a task's name leaves out.
@@ -268,6 +268,14 @@ std::vector<Place> Schedule::active_places() const {
   std::set<Place> active;
   for (const Task& task : tasks) {
     active.insert(task.place);
+  }
+  return {active.begin(), active.end()};
+}
+
+std::vector<std::size_t> Schedule::active_lanes() const {
+  std::set<std::size_t> active;
+  for (const Task& task : tasks) {
+    active.insert(lane_of(task.place));
   }
   return {active.begin(), active.end()};
 }

@@ -52,6 +52,17 @@ TEST_CASE("Passes of GPipe are behind others of their kind") {
   CHECK(passes_of(schedule, 1) == "FffBbbU");
 }
 
+TEST_CASE("Passes alternate with those of another place of their lane") {
+  auto schedule = test::pipeline_schedule(6, 3);
+  schedule.places.emplace_back("device#2");
+  schedule.further_lanes = {1};
+  for (schedule::Task& task : schedule.tasks) {
+    task.place = task.place == 0 ? 2 : task.place;
+  }
+  CHECK(passes_of(schedule, 1) == "FffBB'B'U");
+  CHECK(passes_of(schedule, 2) == "FffBB'B'U");
+}
+
 TEST_CASE("Passes that take turns alternate, and a recomputation is a forward") {
   schedule::ScheduleBuilder builder = one_place(3);
   builder.load(0, 0);

@@ -178,6 +178,21 @@ TEST_CASE("Costs of places that work together are used only while both do") {
              WithinRel(40.0 + (90.0 - 40.0 / 3.0) + 0.25));
 }
 
+TEST_CASE("A lane of two places slows others down like one of one place") {
+  Profile profile = test::linear_profile(4.0, 1.0);
+  profile.places[1].together = test::linear_costs(3.0);
+  Schedule split = test::split_schedule(100, 10);
+  const double expected_s = simulate(split, profile).makespan_s;
+  split.places.emplace_back("host#2");
+  split.further_lanes = {0};
+  for (Task& task : split.tasks) {
+    task.place = task.place == 0 && task.kind == TaskKind::update ? 2 : task.place;
+  }
+
+  CHECK_THAT(expected_s, WithinRel(40.0 + (90.0 - 40.0 / 3.0)));
+  CHECK_THAT(simulate(split, profile).makespan_s, WithinRel(expected_s));
+}
+
 TEST_CASE("A task that waited for another queue starts a little later") {
   // Forward and backward of a micro-batch cross the cut once each, by a send and a receive; then
   // somebody computes.

@@ -85,6 +85,8 @@ struct Schedule {
   ElementRange elements_of(Place place) const;
   /// Places with at least one task, ascending.
   std::vector<Place> active_places() const;
+  /// Lanes with at least one task, ascending.
+  std::vector<std::size_t> active_lanes() const;
   /// Only the tasks that evaluation needs (loads, forward passes, losses and the transfers between
   /// them), in the same order on each queue; the waits are those that the tasks left need.
   Schedule for_evaluation() const;
