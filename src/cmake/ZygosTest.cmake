@@ -134,7 +134,7 @@ function(zygos_add_mpi_test name)
     set(command sh -c "\"$@\"\ntest $? -eq ${test_EXIT_CODE}" sh ${command})
   endif()
   add_test(NAME ${name} COMMAND ${command} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS ${test_RANKS} COST ${zygos_several_processors}
+  set_tests_properties(${name} PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS ${test_RANKS}
     ENVIRONMENT "OMPI_MCA_mpi_yield_when_idle=1;OMP_NUM_THREADS=1;ASAN_OPTIONS=detect_leaks=0")
 endfunction()
 
