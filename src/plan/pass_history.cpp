@@ -5,16 +5,18 @@
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace zygos::plan {
 namespace {
 
+/// The place of a pass, and whether it is a backward one.
+using Pass = std::pair<schedule::Place, bool>;
+
 /// Of one lane. Another place's pass in between takes the caches, too.
 struct Done {
-  std::set<std::tuple<schedule::Place, bool, std::int32_t>> passes{};  ///< backward?, first node
-  std::optional<std::pair<schedule::Place, bool>> last{};
+  std::set<std::pair<Pass, std::int32_t>> passes{};  ///< and their first nodes
+  std::optional<Pass> last{};
 };
 
 }  // namespace
@@ -26,11 +28,11 @@ std::vector<PassHistory> pass_histories(const schedule::Schedule& schedule) {
     const schedule::Task& task = schedule.tasks[id];
     if (schedule::is_pass(task.kind)) {
       Done& done = lanes[schedule.lane_of(task.place)];
-      const std::pair one(task.place, task.kind == schedule::TaskKind::backward);
-      if (!done.passes.insert({one.first, one.second, task.nodes.begin}).second) {
-        histories[id] = done.last == one ? PassHistory::again : PassHistory::alternating;
+      const Pass pass{task.place, task.kind == schedule::TaskKind::backward};
+      if (!done.passes.insert({pass, task.nodes.begin}).second) {
+        histories[id] = done.last == pass ? PassHistory::again : PassHistory::alternating;
       }
-      done.last = one;
+      done.last = pass;
     }
   }
   return histories;

@@ -167,9 +167,9 @@ class SharedMachine {
       int& here = computing_[lane_of(task)];
       const bool before = here > 0;
       here += change;
-      const int places = static_cast<int>(here > 0) - static_cast<int>(before);
-      computing_lanes_ += places;
-      computing_cores_ += places * profile_.places[static_cast<std::size_t>(task.place)].threads;
+      const int lanes = static_cast<int>(here > 0) - static_cast<int>(before);
+      computing_lanes_ += lanes;
+      computing_cores_ += lanes * profile_.places[static_cast<std::size_t>(task.place)].threads;
     }
   }
 

@@ -4,6 +4,7 @@
 import collections
 import os
 import pathlib
+import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -63,5 +64,6 @@ class Record:
 
 
 def quick_folder():
-    """Where thousands of fsyncs cost nothing: in memory, if the system has such a place; a parent for tempfile."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    """As tests/support/quick_directory.hpp: in memory, if the system has such a place with room; a parent for tempfile."""
+    memory, room = "/dev/shm", 2 << 30
+    return memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= room else None
