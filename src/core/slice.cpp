@@ -40,6 +40,26 @@ std::int32_t source_of(std::span<const ModelSlice> slices, std::size_t reader,
 
 }  // namespace
 
+std::string_view name_of(SliceKind kind) {
+  switch (kind) {
+    case SliceKind::whole:
+      return "whole";
+    case SliceKind::outputs:
+      return "outputs";
+    case SliceKind::inputs:
+      return "inputs";
+    case SliceKind::elements:
+      return "elements";
+    case SliceKind::sum:
+      return "sum";
+    case SliceKind::epilogue:
+      return "epilogue";
+    case SliceKind::copy:
+      break;
+  }
+  return "copy";
+}
+
 double ModelSlice::share() const {
   switch (kind) {
     case SliceKind::whole:

@@ -8,6 +8,7 @@
 #include "measure/profile_schedules.hpp"
 
 #include "zygos/core/error.hpp"
+#include "zygos/plan/slice_factors.hpp"
 #include "zygos/schedule/active_lanes.hpp"
 #include "zygos/train/problem.hpp"
 
@@ -88,13 +89,18 @@ std::vector<Contender> single_lane_contenders(const ProfileRequest& request) {
 
 bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
                     plan::Profile& profile) {
-  ZYGOS_REQUIRE(schedule.slices.empty() && schedule.further_lanes.empty(),
-                "slices and places that share a lane say nothing of the whole model's layers");
+  const bool sharded = !schedule.slices.empty();
+  ZYGOS_REQUIRE(sharded || schedule.further_lanes.empty(),
+                "places that share a lane say nothing of the whole model's layers");
   const auto engine = engine_if_fits(request, schedule, "policy '" + schedule.policy + "'");
   if (engine == nullptr) {
     return false;
   }
   const MeasuredPoint point = engine->measure(request.batch.samples(), request.seconds_per_point);
+  if (sharded) {
+    plan::learn_slices(engine->schedule(), point.task_s, profile);
+    return true;
+  }
   const auto& tasks = engine->schedule().tasks;
   for (std::size_t id = 0; id < tasks.size(); ++id) {
     join(profile.places[static_cast<std::size_t>(tasks[id].place)], tasks[id],

@@ -195,6 +195,13 @@ double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
   return seconds;
 }
 
+const SliceFactor* PlaceProfile::factor_of(std::int32_t node, SliceKind kind) const {
+  const auto found = std::ranges::find_if(slices, [&](const SliceFactor& factor) {
+    return factor.node == node && factor.kind == kind;
+  });
+  return found == slices.end() ? nullptr : &*found;
+}
+
 bool Profile::knows(const Task& task) const {
   const PlaceProfile& place = places.at(static_cast<std::size_t>(task.place));
   const bool alias = schedule::writes_messages(task.kind) &&

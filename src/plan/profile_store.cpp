@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 using schedule::TaskKind;
 
-constexpr int format_version = 5;
+constexpr int format_version = 6;
 constexpr std::string_view format_name = "zygos-profile";
 
 json json_of(const Curve& curve) {
@@ -55,6 +55,18 @@ json json_of(const PlaceCosts& costs) {
 
 json json_of(const PassDifferences& differences) {
   return {{"forward", differences.forward}, {"backward", differences.backward}};
+}
+
+json json_of(const std::vector<SliceFactor>& factors) {
+  json list = json::array();
+  for (const SliceFactor& factor : factors) {
+    list.push_back({{"node", factor.node},
+                    {"kind", std::string(name_of(factor.kind))},
+                    {"share", factor.share},
+                    {"forward", factor.forward},
+                    {"backward", factor.backward}});
+  }
+  return list;
 }
 
 json json_of(const Facts& facts) {
@@ -111,6 +123,37 @@ std::vector<Curve> curves_from(const json& list) {
   return curves;
 }
 
+double factor_from(const json& value) {
+  const double factor = value.get<double>();
+  if (!std::isfinite(factor) || factor < 0.0) {
+    throw DataError("a factor is not a number of 0 or more");
+  }
+  return factor;
+}
+
+SliceKind slice_kind_from(const std::string& name) {
+  for (const SliceKind kind : all_slice_kinds) {
+    if (name_of(kind) == name) {
+      return kind;
+    }
+  }
+  throw DataError("there is no kind of slice called '" + name + "'");
+}
+
+std::vector<SliceFactor> slice_factors_from(const json& list) {
+  std::vector<SliceFactor> factors;
+  for (const json& object : list) {
+    const double share = factor_from(object.at("share"));
+    if (share >= 1.0) {
+      throw DataError("a slice has a share of 1 or more of its layer");
+    }
+    factors.push_back({object.at("node").get<std::int32_t>(),
+                       slice_kind_from(object.at("kind").get<std::string>()), share,
+                       factor_from(object.at("forward")), factor_from(object.at("backward"))});
+  }
+  return factors;
+}
+
 TaskKind kind_from(const std::string& name) {
   for (const schedule::TaskTraits& kind : schedule::all_task_kinds()) {
     if (kind.name == name) {
@@ -153,7 +196,7 @@ Profile profile_of(const json& object) {
         {costs_from(place.at("alone")), costs_from(place.at("together")),
          place.at("host_accessible").get<bool>(), count_from(place.at("threads")),
          pass_differences_from(place.at("again")), pass_differences_from(place.at("alternating")),
-         place.at("one_driver").get<bool>()});
+         place.at("one_driver").get<bool>(), slice_factors_from(place.at("slices"))});
   }
   return profile;
 }
@@ -190,7 +233,8 @@ std::string profile_text(const Profile& profile, const Facts& identity, const st
                       {"again", json_of(place.again)},
                       {"alternating", json_of(place.alternating)},
                       {"alone", json_of(place.alone)},
-                      {"together", json_of(place.together)}});
+                      {"together", json_of(place.together)},
+                      {"slices", json_of(place.slices)}});
   }
   const json object{{"format", format_name},
                     {"version", format_version},

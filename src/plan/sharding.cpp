@@ -103,20 +103,39 @@ Curve additions_of(const PlaceCosts& costs, const PlaceCosts& others) {
   return straight_line(0.0, 0.0);  // one lane, which has nothing to add
 }
 
+/// Share of the layer's time that a range of it takes. What was measured of another range: a part
+/// that every range takes in full and its share of the rest, the whole layer having all of both.
+double share_of_time(double share, double measured_share, double factor) {
+  const double in_full = measured_share * (factor - 1.0) / (1.0 - measured_share);
+  return in_full <= 0.0   ? share * factor
+         : in_full >= 1.0 ? measured_share * factor
+                          : in_full + (1.0 - in_full) * share;
+}
+
 class SlicedCosts {
  public:
   SlicedCosts(std::span<const ModelSlice> slices, std::span<const std::int64_t> output_bytes,
-              Curve additions)
-      : slices_(slices), output_bytes_(output_bytes), additions_(std::move(additions)) {}
+              const PlaceProfile& place, Curve additions)
+      : slices_(slices),
+        output_bytes_(output_bytes),
+        place_(place),
+        additions_(std::move(additions)) {}
 
-  std::vector<Curve> of(const std::vector<Curve>& whole) const {
+  std::vector<Curve> of(const std::vector<Curve>& whole, double SliceFactor::*direction) const {
     std::vector<Curve> out;
     for (std::size_t i = 0; i < slices_.size() && !whole.empty(); ++i) {
       const auto node = static_cast<std::size_t>(slices_[i].node);
       ZYGOS_REQUIRE(node < whole.size(), "the profile is of another model than the slices");
-      out.push_back(is_of_shards_only(slices_[i].kind)
-                        ? passes_over(output_bytes_[i], passes_of(slices_[i]), additions_)
-                        : whole[node].scaled(slices_[i].share()));
+      const SliceFactor* const measured = place_.factor_of(slices_[i].node, slices_[i].kind);
+      const double factor = measured == nullptr ? 1.0 : measured->*direction;
+      if (is_of_shards_only(slices_[i].kind)) {
+        out.push_back(
+            passes_over(output_bytes_[i], passes_of(slices_[i]), additions_).scaled(factor));
+      } else {
+        const double share = slices_[i].share();
+        out.push_back(whole[node].scaled(
+            measured == nullptr ? share : share_of_time(share, measured->share, factor)));
+      }
     }
     return out;
   }
@@ -130,6 +149,7 @@ class SlicedCosts {
 
   std::span<const ModelSlice> slices_;
   std::span<const std::int64_t> output_bytes_;
+  const PlaceProfile& place_;
   Curve additions_;
 };
 
@@ -168,12 +188,14 @@ Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices
   for (std::size_t i = 0; i < out.places.size(); ++i) {
     PlaceProfile& place = out.places[i];
     const PlaceProfile& before = whole.places[i];
-    const SlicedCosts alone(slices, output_bytes, additions_of(before.alone, before.together));
-    const SlicedCosts together(slices, output_bytes, additions_of(before.together, before.alone));
-    place.alone.forward = alone.of(before.alone.forward);
-    place.alone.backward = alone.of(before.alone.backward);
-    place.together.forward = together.of(before.together.forward);
-    place.together.backward = together.of(before.together.backward);
+    const SlicedCosts alone(slices, output_bytes, before,
+                            additions_of(before.alone, before.together));
+    const SlicedCosts together(slices, output_bytes, before,
+                               additions_of(before.together, before.alone));
+    place.alone.forward = alone.of(before.alone.forward, &SliceFactor::forward);
+    place.alone.backward = alone.of(before.alone.backward, &SliceFactor::backward);
+    place.together.forward = together.of(before.together.forward, &SliceFactor::forward);
+    place.together.backward = together.of(before.together.backward, &SliceFactor::backward);
     for (PassDifferences* more : {&place.again, &place.alternating}) {
       more->forward = sliced(more->forward, slices);
       more->backward = sliced(more->backward, slices);

@@ -40,6 +40,8 @@ Profile sample() {
   profile.spin_timeout_s = 0.25;
   profile.places[1].again = {{0.0, -2e-6}, {3e-6}};
   profile.places[1].alternating = {{1e-6}, {}};
+  profile.places[1].slices = {{2, SliceKind::inputs, 0.375, 1.25, 1.0 / 3.0},
+                              {2, SliceKind::sum, 0.0, 3.0, 0.75}};
   profile.places[1].alone.core[TaskKind::send] = test::constant(3e-6);
   return profile;
 }
@@ -84,6 +86,7 @@ TEST_CASE("A stored profile comes back with every number") {
   CHECK(after.spin_timeout_s == 0.25);
   CHECK(after.places[1].again == before.places[1].again);
   CHECK(after.places[1].alternating == before.places[1].alternating);
+  CHECK(after.places[1].slices == before.places[1].slices);
   CHECK(after.places[1].alone.core.at(TaskKind::send).points() ==
         before.places[1].alone.core.at(TaskKind::send).points());
   CHECK(after.places[1].together.pass_s == 2e-6);
@@ -114,7 +117,7 @@ TEST_CASE("A profile that lacks a fact is refused as well") {
 
 TEST_CASE("A profile of another format version is refused") {
   std::string text = profile_text(sample(), here, date);
-  text.replace(text.find("\"version\": 5"), 12, "\"version\": 9");
+  text.replace(text.find("\"version\": 6"), 12, "\"version\": 9");
 
   CHECK_THROWS_MATCHES(profile_from(text, here, "p"), UsageError,
                        MessageMatches(ContainsSubstring("format version 9")));
@@ -137,6 +140,11 @@ TEST_CASE("What is no profile is refused, whatever it is") {
   CHECK_THROWS_AS(profile_from(with_text("\"pass_s\": 0.0", "\"pass_s\": \"x\""), here, "p"),
                   DataError);
   CHECK_THROWS_AS(profile_from(with_text("\"copy\"", "\"kopy\""), here, "p"), DataError);
+  CHECK_THROWS_AS(profile_from(with_text("\"inputs\"", "\"input\""), here, "p"), DataError);
+  CHECK_THROWS_AS(profile_from(with_text("\"share\": 0.375", "\"share\": 1"), here, "p"),
+                  DataError);
+  CHECK_THROWS_AS(profile_from(with_text("\"forward\": 1.25", "\"forward\": -1"), here, "p"),
+                  DataError);
   CHECK_THROWS_AS(profile_from(with_text("\"threads\": 4", "\"threads\": -4"), here, "p"),
                   DataError);
 }

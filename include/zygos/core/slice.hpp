@@ -5,9 +5,11 @@
 // model follows from the whole one; the graph, its outline and its costs are made from that list.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zygos {
@@ -22,6 +24,11 @@ enum class SliceKind : std::uint8_t {
   copy,  ///< of the layer's output, for the slice of the same range that reads it: the gradients
          ///< of copies meet where the output was made, each when it is there
 };
+
+inline constexpr std::array all_slice_kinds{
+    SliceKind::whole, SliceKind::outputs,  SliceKind::inputs, SliceKind::elements,
+    SliceKind::sum,   SliceKind::epilogue, SliceKind::copy};
+std::string_view name_of(SliceKind kind);
 
 /// A sample as (outer, units, inner): it can be cut along the units.
 struct CutAxis {

@@ -45,7 +45,8 @@ struct ProfileRequest {
 plan::Profile measure_profile(const ProfileRequest& request);
 
 /// Runs a schedule for a moment; what its tasks take becomes what they are predicted to take beside
-/// others. False if it does not fit the lanes' budgets.
+/// others, and of a sharded model what its slices are, see plan::learn_slices(). False if it does
+/// not fit the lanes' budgets.
 bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
                     plan::Profile& profile);
 

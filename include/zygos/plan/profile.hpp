@@ -5,6 +5,7 @@
 // can be given times: other stages, other micro-batches, other parts of the gradient.
 #pragma once
 
+#include "zygos/core/slice.hpp"
 #include "zygos/lane/await_change.hpp"
 #include "zygos/lane/lane.hpp"
 #include "zygos/plan/pass_history.hpp"
@@ -85,6 +86,18 @@ struct PassDifferences {
   }
 };
 
+/// Of passes over slices of a layer: what they took in a schedule that was measured, over what
+/// sharded_profile() says without it.
+struct SliceFactor {
+  std::int32_t node = 0;  ///< of the whole model
+  SliceKind kind = SliceKind::outputs;
+  double share = 0.0;  ///< of the layer, that the measured slice had: ModelSlice::share()
+  double forward = 1.0;
+  double backward = 1.0;
+
+  friend bool operator==(const SliceFactor&, const SliceFactor&) = default;
+};
+
 /// Bytes per second of copies between places of one lane, in the lane's memory: an assumption, not
 /// measured, on the safe side for memory that a core shares with others.
 inline constexpr double local_copy_bytes_per_s = 10e9;
@@ -102,6 +115,10 @@ struct PlaceProfile {
   PassDifferences alternating{};
   /// Its three queues share one thread, see lane::LaneSet::one_driver.
   bool one_driver = false;
+  std::vector<SliceFactor> slices{};  ///< at most one of each node and kind; see learn_slices()
+
+  /// Null if slices of the node and kind have none.
+  const SliceFactor* factor_of(std::int32_t node, SliceKind kind) const;
 };
 
 /// Places end a step jointly if they do so within this of each other: a lane's thread that has

@@ -20,8 +20,10 @@ schedule::ModelOutline sharded_outline(const schedule::ModelOutline& whole,
 
 /// Costs of the sharded model's nodes from a profile of the whole one: a slice takes its share of
 /// the layer's time, and what only a sharded model does, a sum, an epilogue or a copy, one pass
-/// over memory (TaskKind::reduce over as many bytes) for each tensor that it reads. `output_bytes`:
-/// of a sample, by slice.
+/// over memory (TaskKind::reduce over as many bytes) for each tensor that it reads. Where slices
+/// were measured (SliceFactor), that becomes what they took; of a slice of another share, a part of
+/// the layer's time that all slices have in full, such as reading its input, and the share of the
+/// rest. `output_bytes`: of a sample, by slice.
 Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices,
                         std::span<const std::int64_t> output_bytes);
 

@@ -12,6 +12,7 @@
 #include "zygos/io/hash.hpp"
 #include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/profile_store.hpp"
+#include "zygos/plan/slice_factors.hpp"
 #include "zygos/policies/policies.hpp"
 
 #include <fmt/chrono.h>
@@ -67,20 +68,28 @@ plan::Facts facts_of(const RunSetup& setup) {
 
 std::string now_text() { return fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr))); }
 
+/// True if running the schedule would tell the profile something of its layers or their slices.
+bool is_worth_measuring(const schedule::Schedule& schedule, const train::Policy& policy,
+                        const plan::Profile& profile) {
+  // Places that take turns on a lane say nothing of whole layers.
+  return schedule.slices.empty() ? policy.needs_profile() && schedule.further_lanes.empty()
+                                 : plan::has_unmeasured_slices(schedule, profile);
+}
+
 /// What is chosen from the profile is worth a look at what it really takes: the candidates of all
-/// policies that ask for a profile are measured themselves and join it.
+/// policies that ask for a profile are measured themselves and join it, as do the first that have
+/// slices of a layer.
 void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profile& profile) {
   for (const train::PolicyEntry& entry : policies::registry()) {
     try {
       const auto policy = policy_of(setup, {entry.schema.name(), {}});
-      if (!policy->needs_profile() || policy->chosen_by_planner()) {
+      if (policy->chosen_by_planner()) {
         continue;
       }
       for (const auto& options : policy->candidates(setup.problem(), &profile)) {
         const auto choice = policy_of(setup, {entry.schema.name(), options});
         const schedule::Schedule made = choice->schedule(setup.problem(), &profile);
-        // Slices, and places that take turns, say nothing of whole layers.
-        if (made.slices.empty() && made.further_lanes.empty()) {
+        if (is_worth_measuring(made, *policy, profile)) {
           measure::refine_profile(request, made, profile);
         }
       }
