@@ -4,9 +4,11 @@
 
 #include "core/median.hpp"
 #include "measure/layer_costs.hpp"
+#include "measure/learned_costs.hpp"
 #include "measure/overhead_samples.hpp"
 #include "measure/profile_run.hpp"
 #include "measure/profile_schedules.hpp"
+#include "measure/rounds.hpp"
 
 #include "zygos/core/error.hpp"
 #include "zygos/plan/assumed_profile.hpp"
@@ -46,10 +48,6 @@ bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::i
   return (whole_buffer || task.samples.count() == 0) && samples < schedule.batch;
 }
 
-bool is_transfer(TaskKind kind) {
-  return schedule::traits_of(kind).cost == schedule::CostFamily::transfer;
-}
-
 class Profiler {
  public:
   explicit Profiler(const ProfileRequest& request)
@@ -76,8 +74,7 @@ class Profiler {
       measure_alone(place);
     }
     if (problem_.places.size() > 1) {
-      measure_together();
-      measure_transfers();
+      measure_several();
     }
     for (std::size_t place = 0; place < largest_.size(); ++place) {
       if (largest_[place] == 0) {
@@ -117,8 +114,8 @@ class Profiler {
     return found;
   }
 
-  MeasuredPoint measure(TrialEngine& engine, std::int64_t samples, double points = 1.0) {
-    const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point * points);
+  MeasuredPoint measure(TrialEngine& engine, std::int64_t samples) {
+    const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point);
     overheads_.add(point);
     return point;
   }
@@ -246,20 +243,56 @@ class Profiler {
            costs.pass_seconds(TaskKind::backward, nodes, samples);
   }
 
-  void measure_together() {
+  /// What several lanes do at once.
+  void measure_several() {
+    std::vector<RoundsRun> runs;
+    add_together(runs);
+    add_exchange(runs);
+    std::vector<Place> order(problem_.places.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t stages = std::min(order.size(), problem_.model.nodes.size());
+    for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
+      // Where there are fewer layers than lanes, neighbours in turn.
+      for (std::size_t first = 0; stages > 1 && first + stages <= order.size(); ++first) {
+        add_cuts(runs, std::span(order).subspan(first, stages));
+      }
+    }
+    measure_in_rounds(request_, runs, rounds(),
+                      [&](const MeasuredPoint& point) { overheads_.add(point); });
+    tell("measured the links between lanes");
+  }
+
+  /// Long steps are measured once: the few that a run has last for longer than most disturbances.
+  int rounds() const {
+    constexpr int steps_of_a_run = 5;  // at least, two to warm up among them
+    constexpr double longest_points = 6.0;
+    double step_s = 0.0;
+    for (std::size_t place = 0; place < base_.size(); ++place) {
+      step_s = std::max(step_s, largest_[place] > 0 ? whole_s(base_[place], largest_[place]) : 0.0);
+    }
+    return steps_of_a_run * step_s <= longest_points * request_.seconds_per_point ? 3 : 1;
+  }
+
+  void add_together(std::vector<RoundsRun>& runs) {
     if (std::ranges::find(largest_, 0) != largest_.end()) {
       return;
     }
-    std::unique_ptr<TrialEngine> engine;
-    for (std::int64_t most = problem_.batch; engine == nullptr && most > 0; most /= 2) {
-      engine = engine_if_fits(request_, side_by_side_schedule(problem_, fair_sizes(most)),
-                              "work on all lanes with up to " + std::to_string(most) + " samples");
+    for (std::int64_t most = problem_.batch; most > 0; most /= 2) {
+      schedule::Schedule schedule = side_by_side_schedule(problem_, fair_sizes(most));
+      const std::string what = "work on all lanes with up to " + std::to_string(most) + " samples";
+      if (engine_if_fits(request_, schedule, what) != nullptr) {
+        const std::int64_t batch = schedule.batch;
+        runs.push_back({std::move(schedule), what, batch,
+                        request_.seconds_per_point * std::size(together_parts),
+                        [&](const schedule::Schedule& made, const MeasuredPoint& point) {
+                          learn_together(made, point);
+                        }});
+        return;
+      }
     }
-    if (engine == nullptr) {
-      return;
-    }
-    const schedule::Schedule& schedule = engine->schedule();
-    const MeasuredPoint point = measure(*engine, schedule.batch, std::size(together_parts));
+  }
+
+  void learn_together(const schedule::Schedule& schedule, const MeasuredPoint& point) {
     std::map<std::tuple<Place, TaskKind, std::int64_t>, std::vector<double>> seconds;
     for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
       const Task& task = schedule.tasks[id];
@@ -271,7 +304,7 @@ class Profiler {
       const auto& [place, kind, amount] = what;
       set_together(place, kind, amount, median(std::move(values)));
     }
-    add_transfers(schedule, point, schedule.batch);
+    learn_transfers(schedule, point, schedule.batch, profile_);
     tell("measured all lanes together");
   }
 
@@ -284,107 +317,34 @@ class Profiler {
     }
   }
 
-  void measure_transfers() {
-    std::vector<Place> order(problem_.places.size());
-    std::iota(order.begin(), order.end(), 0);
-    if (auto engine = engine_if_fits(request_, exchange_schedule(problem_),
-                                     "an exchange of gradients between all lanes")) {
-      const MeasuredPoint point = measure(*engine, problem_.batch);
-      add_transfers(engine->schedule(), point, problem_.batch);
-      set_first(engine->schedule(), point);
-    }
-    const std::size_t stages = std::min(order.size(), problem_.model.nodes.size());
-    for (int direction = 0; direction < 2; ++direction, std::ranges::reverse(order)) {
-      // Where there are fewer layers than lanes, neighbours in turn.
-      for (std::size_t first = 0; stages > 1 && first + stages <= order.size(); ++first) {
-        measure_cuts(std::span(order).subspan(first, stages));
-      }
-    }
-    tell("measured the links between lanes");
+  void add_exchange(std::vector<RoundsRun>& runs) {
+    runs.push_back({exchange_schedule(problem_), "an exchange of gradients between all lanes",
+                    problem_.batch, request_.seconds_per_point,
+                    [&](const schedule::Schedule& made, const MeasuredPoint& point) {
+                      learn_transfers(made, point, problem_.batch, profile_);
+                      learn_first_passes(made, point, profile_);
+                    }});
   }
 
-  void measure_cuts(std::span<const Place> order) {
+  void add_cuts(std::vector<RoundsRun>& runs, std::span<const Place> order) {
     for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
-      measure_cut(order, 1, count);
+      add_cut(runs, order, 1, count);
     }
     // Messages that are moved while others compute.
     const auto several = static_cast<std::int32_t>(std::min(cut_micro_batches, problem_.batch));
-    measure_cut(order, several, problem_.batch);
-    measure_cut(order, several, problem_.batch, CutOrder::one_f_one_b);
+    add_cut(runs, order, several, problem_.batch);
+    add_cut(runs, order, several, problem_.batch, CutOrder::one_f_one_b);
   }
 
-  void measure_cut(std::span<const Place> order, std::int32_t micro_batches, std::int64_t samples,
-                   CutOrder pipeline = CutOrder::gpipe) {
-    if (auto engine =
-            engine_if_fits(request_, cut_schedule(problem_, order, micro_batches, pipeline),
-                           "a model cut between all lanes")) {
-      const MeasuredPoint point = measure(*engine, samples);
-      add_transfers(engine->schedule(), point, samples);
-      set_behind(engine->schedule(), point);
-    }
-  }
-
-  /// Work on all lanes was measured pass behind pass. One that is the first since the weights were
-  /// updated finds them, and its activations, in farther caches: whatever the samples, by so much.
-  void set_first(const schedule::Schedule& schedule, const MeasuredPoint& point) {
-    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-      const Task& pass = schedule.tasks[id];
-      if (is_pass(pass.kind) && point.accompanied_s[id] > 0.0) {
-        raise_pass(profile_.places[index(pass.place)].together, pass.kind, pass.samples.count(),
-                   point.accompanied_s[id]);
-      }
-    }
-  }
-
-  /// What passes over micro-batches behind the first take more or less than one by itself.
-  void set_behind(const schedule::Schedule& schedule, const MeasuredPoint& point) {
-    const auto histories = plan::pass_histories(schedule);
-    std::map<std::tuple<Place, TaskKind, plan::PassHistory>, std::vector<std::size_t>> passes;
-    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-      const Task& task = schedule.tasks[id];
-      if (is_pass(task.kind) && histories[id] != plan::PassHistory::first) {
-        passes[{task.place, task.kind, histories[id]}].push_back(id);
-      }
-    }
-    for (const auto& [what, ids] : passes) {
-      const Task& pass = schedule.tasks[ids[0]];
-      plan::PlaceProfile& profile = profile_.places[index(pass.place)];
-      const PlaceCosts& together = profile.together;
-      const PlaceCosts& costs =
-          together.forward.empty() || together.backward.empty() ? profile.alone : together;
-      if (costs.forward.empty() || costs.backward.empty()) {
-        continue;
-      }
-      std::vector<double> seconds;
-      for (const std::size_t id : ids) {
-        seconds.push_back(point.task_s[id]);
-      }
-      const bool again = std::get<plan::PassHistory>(what) == plan::PassHistory::again;
-      const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
-      share_out(median(std::move(seconds)) - one_s, pass.nodes, pass.samples.count(),
-                pass.kind == TaskKind::backward ? costs.backward : costs.forward,
-                (again ? profile.again : profile.alternating).of(pass.kind));
-    }
-  }
-
-  void add_transfers(const schedule::Schedule& schedule, const MeasuredPoint& point,
-                     std::int64_t samples) {
-    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-      const Task task = with_samples(schedule.tasks[id], samples);
-      auto& place = profile_.places[index(task.place)];
-      const bool sends = task.kind == TaskKind::send || task.kind == TaskKind::broadcast;
-      const bool free = sends && schedule::is_read_in_place(task, place.host_accessible);
-      const bool wanted = (is_transfer(task.kind) && !free) || task.kind == TaskKind::update ||
-                          task.kind == TaskKind::squares;
-      for (PlaceCosts* costs : {&place.alone, &place.together}) {
-        if (wanted && !costs->empty()) {
-          costs->others[task.kind].add(plan::amount_of(task), point.task_s[id]);
-          if (task.queue != schedule::Queue::compute) {
-            costs->core[task.kind].add(plan::amount_of(task), point.core_s[id]);
-          }
-        }
-      }
-    }
+  void add_cut(std::vector<RoundsRun>& runs, std::span<const Place> order,
+               std::int32_t micro_batches, std::int64_t samples,
+               CutOrder pipeline = CutOrder::gpipe) {
+    runs.push_back({cut_schedule(problem_, order, micro_batches, pipeline),
+                    "a model cut between all lanes", samples, request_.seconds_per_point,
+                    [this, samples](const schedule::Schedule& made, const MeasuredPoint& point) {
+                      learn_transfers(made, point, samples, profile_);
+                      learn_passes_behind(made, point, profile_);
+                    }});
   }
 
   const ProfileRequest& request_;

@@ -4,7 +4,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -46,6 +49,22 @@ TEST_CASE("Fewer than five rounds tell nothing") {
                                           contender({1.0, 3.0, 1.0, 1.0})};
 
   CHECK(not_told_apart(contenders, 1).empty());
+}
+
+TEST_CASE("Every contender runs once a round, and not always behind the same one") {
+  constexpr std::size_t count = 8;
+  std::set<std::size_t> behind_the_first;
+  for (std::int64_t round = 0; round < app::max_rounds; ++round) {
+    const Indices order = app::order_of_round(count, round);
+    CHECK(order == app::order_of_round(count, round));
+    REQUIRE(std::set(order.begin(), order.end()).size() == count);
+    REQUIRE(std::ranges::max(order) == count - 1);
+    const auto first = std::ranges::find(order, std::size_t{0});
+    if (first + 1 != order.end()) {
+      behind_the_first.insert(*(first + 1));
+    }
+  }
+  CHECK(behind_the_first.size() > 2);
 }
 
 }  // namespace zygos::test_contest

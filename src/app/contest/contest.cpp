@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <numeric>
+#include <random>
 
 namespace zygos::app {
 
@@ -121,12 +123,21 @@ double Contender::median_step_s() const { return median(step_s); }
 
 double Contender::median_idle() const { return median(idle); }
 
+std::vector<std::size_t> order_of_round(std::size_t contenders, std::int64_t round) {
+  std::vector<std::size_t> order(contenders);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937 random(static_cast<std::mt19937::result_type>(round));
+  std::ranges::shuffle(order, random);
+  return order;
+}
+
 void run_contest(const RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console) {
   Samples samples(setup);
   const std::int64_t rounds = std::clamp<std::int64_t>(steps / steps_of_a_round, 1, max_rounds);
   for (std::int64_t round = 0; round < rounds; ++round) {
-    for (Contender& contender : contenders) {
+    for (const std::size_t next : order_of_round(contenders.size(), round)) {
+      Contender& contender = contenders[next];
       console.status(
           fmt::format("round {} of {}: {}", round + 1, rounds, contender.predicted.policy));
       run_round(setup, contender, samples, steps * round / rounds + 1,

@@ -43,9 +43,13 @@ struct Contender {
   double median_idle() const;
 };
 
-/// Trains every contender for so many steps, in rounds (a, b, c, a, b, c, ...), so that a machine
-/// that gets slower hits all alike. One engine lives at a time: all have the lanes' whole budgets.
-/// All see the same samples in the same order. Throws StoppedEarly.
+/// Who runs after whom: a permutation of 0 to `contenders` - 1, the same whenever it is asked for.
+std::vector<std::size_t> order_of_round(std::size_t contenders, std::int64_t round);
+
+/// Trains every contender for so many steps, in rounds (b, a, c, a, c, b, ...) whose order is drawn
+/// anew: a machine that gets slower hits all alike, and none always runs behind the same one, which
+/// may leave cores idle and clocks low. One engine lives at a time: all have the lanes' whole
+/// budgets. All see the same samples in the same order. Throws StoppedEarly.
 void run_contest(const RunSetup& setup, std::vector<Contender>& contenders, std::int64_t steps,
                  Console& console);
 

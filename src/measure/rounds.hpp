@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Zygos authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several schedules measured in rounds (a, b, c, a, b, c, ...). Where a core is shared with the
+// work of others, as a virtual machine's is, it may run at two thirds of its speed for a tenth of a
+// second or for seconds. The median of a point does not see single steps of that kind, the fastest
+// of three points does not see a round of them.
+#pragma once
+
+#include "measure/profile_run.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace zygos::measure {
+
+/// A schedule to measure, and who learns from what its tasks took.
+struct RoundsRun {
+  schedule::Schedule schedule;
+  std::string what;  ///< for the log
+  std::int64_t samples = 0;
+  double seconds = 0.0;  ///< of all rounds
+  std::function<void(const schedule::Schedule&, const MeasuredPoint&)> learn;
+};
+
+/// The smallest times of each task; of what a point does not have, of the others. Overheads are
+/// those of the first point.
+MeasuredPoint fastest_point(const std::vector<MeasuredPoint>& points);
+
+/// One engine lives at a time: all have the lanes' whole budgets. Those that don't fit are left
+/// out. `seen` gets the points of all rounds as they come; in the end every run learns from its
+/// fastest_point(), in the order of the list.
+void measure_in_rounds(const ProfileRequest& request, const std::vector<RoundsRun>& runs,
+                       int rounds, const std::function<void(const MeasuredPoint&)>& seen);
+
+}  // namespace zygos::measure
