@@ -69,8 +69,8 @@ void share_out(double seconds, schedule::NodeRange nodes, std::int64_t samples,
 
 void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, TaskKind kind,
                     std::int64_t samples, double seconds) {
-  const auto& from = kind == TaskKind::backward ? base.backward : base.forward;
-  auto& to = kind == TaskKind::backward ? costs.backward : costs.forward;
+  const auto& from = base.of(kind);
+  auto& to = costs.of(kind);
   const schedule::NodeRange all{0, static_cast<std::int32_t>(from.size())};
   std::vector<double> by_node;
   share_out(std::max(0.0, seconds - base.pass_s), all, samples, from, by_node);
@@ -82,7 +82,7 @@ void set_whole_pass(plan::PlaceCosts& costs, const plan::PlaceCosts& base, TaskK
 }
 
 void raise_pass(plan::PlaceCosts& costs, TaskKind kind, std::int64_t samples, double seconds) {
-  auto& curves = kind == TaskKind::backward ? costs.backward : costs.forward;
+  auto& curves = costs.of(kind);
   const schedule::NodeRange all{0, static_cast<std::int32_t>(curves.size())};
   if (all.count() == 0) {
     return;

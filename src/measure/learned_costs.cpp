@@ -69,8 +69,7 @@ void learn_passes_behind(const Schedule& schedule, const MeasuredPoint& point,
     const bool again = std::get<plan::PassHistory>(what) == plan::PassHistory::again;
     const double one_s = costs.pass_seconds(pass.kind, pass.nodes, pass.samples.count());
     share_out(median(std::move(seconds)) - one_s, pass.nodes, pass.samples.count(),
-              pass.kind == TaskKind::backward ? costs.backward : costs.forward,
-              (again ? place.again : place.alternating).of(pass.kind));
+              costs.of(pass.kind), (again ? place.again : place.alternating).of(pass.kind));
   }
 }
 

@@ -28,10 +28,6 @@ std::int32_t count_of(const std::vector<double>& by_node) {
   return static_cast<std::int32_t>(by_node.size());
 }
 
-const std::vector<Curve>& nodes_of(const PlaceCosts& costs, TaskKind kind) {
-  return kind == TaskKind::backward ? costs.backward : costs.forward;
-}
-
 /// An average reads each kept version once, as a stash reads one.
 Task stash_like(const Task& task) {
   constexpr std::int64_t element_bytes = 4;
@@ -48,7 +44,7 @@ std::optional<double> seconds_of(const PlaceCosts& costs, const Task& task) {
     return std::nullopt;
   }
   if (schedule::is_pass(task.kind)) {
-    const auto& curves = nodes_of(costs, task.kind);
+    const auto& curves = costs.of(task.kind);
     const auto measured = [&](std::int32_t node) {
       return node < std::ssize(curves) && !curves[static_cast<std::size_t>(node)].empty();
     };
@@ -185,7 +181,7 @@ std::int64_t amount_of(const Task& task) {
 
 double PlaceCosts::pass_seconds(TaskKind kind, schedule::NodeRange nodes,
                                 std::int64_t samples) const {
-  const auto& curves = nodes_of(*this, kind);
+  const auto& curves = of(kind);
   ZYGOS_REQUIRE(nodes.begin >= 0 && static_cast<std::size_t>(nodes.end) <= curves.size(),
                 "the profile is of another model than the schedule");
   double seconds = pass_s;

@@ -121,13 +121,14 @@ class SlicedCosts {
         place_(place),
         additions_(std::move(additions)) {}
 
-  std::vector<Curve> of(const std::vector<Curve>& whole, double SliceFactor::*direction) const {
+  std::vector<Curve> of(const PlaceCosts& costs, schedule::TaskKind kind) const {
+    const std::vector<Curve>& whole = costs.of(kind);
     std::vector<Curve> out;
     for (std::size_t i = 0; i < slices_.size() && !whole.empty(); ++i) {
       const auto node = static_cast<std::size_t>(slices_[i].node);
       ZYGOS_REQUIRE(node < whole.size(), "the profile is of another model than the slices");
       const SliceFactor* const measured = place_.factor_of(slices_[i].node, slices_[i].kind);
-      const double factor = measured == nullptr ? 1.0 : measured->*direction;
+      const double factor = measured == nullptr ? 1.0 : measured->of(kind);
       if (is_of_shards_only(slices_[i].kind)) {
         out.push_back(
             passes_over(output_bytes_[i], passes_of(slices_[i]), additions_).scaled(factor));
@@ -192,10 +193,10 @@ Profile sharded_profile(const Profile& whole, std::span<const ModelSlice> slices
                             additions_of(before.alone, before.together));
     const SlicedCosts together(slices, output_bytes, before,
                                additions_of(before.together, before.alone));
-    place.alone.forward = alone.of(before.alone.forward, &SliceFactor::forward);
-    place.alone.backward = alone.of(before.alone.backward, &SliceFactor::backward);
-    place.together.forward = together.of(before.together.forward, &SliceFactor::forward);
-    place.together.backward = together.of(before.together.backward, &SliceFactor::backward);
+    for (const auto kind : {schedule::TaskKind::forward, schedule::TaskKind::backward}) {
+      place.alone.of(kind) = alone.of(before.alone, kind);
+      place.together.of(kind) = together.of(before.together, kind);
+    }
     for (PassDifferences* more : {&place.again, &place.alternating}) {
       more->forward = sliced(more->forward, slices);
       more->backward = sliced(more->backward, slices);

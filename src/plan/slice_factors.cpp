@@ -93,7 +93,7 @@ class SliceLessons {
   /// By node of the task, and behind them what it takes beside them.
   std::vector<double> seconds_of(const Task& task, const PlaceProfile& place) const {
     const PlaceCosts& costs = place.together.forward.empty() ? place.alone : place.together;
-    const auto& curves = task.kind == TaskKind::backward ? costs.backward : costs.forward;
+    const auto& curves = costs.of(task.kind);
     std::vector<double> seconds;
     for (auto node = task.nodes.begin; node < task.nodes.end; ++node) {
       seconds.push_back(curves.at(static_cast<std::size_t>(node)).at(task.samples.count()));

@@ -65,6 +65,13 @@ struct PlaceCosts {
   std::map<schedule::TaskKind, Curve> core{};
 
   bool empty() const noexcept { return forward.empty() && backward.empty() && others.empty(); }
+  /// By node; backward's, or for every other pass, recomputing too, forward's.
+  std::vector<Curve>& of(schedule::TaskKind kind) {
+    return kind == schedule::TaskKind::backward ? backward : forward;
+  }
+  const std::vector<Curve>& of(schedule::TaskKind kind) const {
+    return kind == schedule::TaskKind::backward ? backward : forward;
+  }
   /// Seconds of a forward or backward pass over some nodes. Throws InternalError if one of them was
   /// not measured.
   double pass_seconds(schedule::TaskKind kind, schedule::NodeRange nodes,
@@ -96,6 +103,9 @@ struct SliceFactor {
   double backward = 1.0;
 
   friend bool operator==(const SliceFactor&, const SliceFactor&) = default;
+  double of(schedule::TaskKind direction) const {
+    return direction == schedule::TaskKind::backward ? backward : forward;
+  }
 };
 
 /// Bytes per second of copies between places of one lane, in the lane's memory: an assumption, not
