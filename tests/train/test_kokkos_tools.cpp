@@ -117,7 +117,7 @@ std::set<std::thread::id> drivers(lane::LaneSet& lanes) {
 }
 
 /// Kernels that are under way while this lives, and the most there have been at once. A kernel
-/// that is alone is held back for a while, so that a busy machine cannot hide an overlap.
+/// that is alone waits for a while, so that a busy machine cannot hide an overlap.
 class KernelCount {
  public:
   using Clock = std::chrono::steady_clock;
