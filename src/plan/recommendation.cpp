@@ -139,9 +139,9 @@ std::string cost_text(const Candidate& split) {
 }
 
 std::string verdict_text(const Problem& problem, const Candidate& best) {
-  const auto active = best.schedule.active_places();
+  const auto active = best.schedule.active_lanes();
   if (active.size() == 1) {
-    return problem.places[static_cast<std::size_t>(active.front())].name + " only";
+    return problem.places[active.front()].name + " only";
   }
   return best.schedule.policy == "coarse_split" ? "split" : best.policy;
 }

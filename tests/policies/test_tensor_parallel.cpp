@@ -10,7 +10,6 @@
 #include "zygos/plan/simulator.hpp"
 #include "zygos/plan/stage_tensors.hpp"
 #include "zygos/policies/policies.hpp"
-#include "zygos/schedule/active_lanes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -147,7 +146,7 @@ TEST_CASE("Every schedule of blocks is valid, trains and evaluates") {
 
         CHECK(schedule::validate(schedule).empty());
         CHECK(schedule::validate(schedule.for_evaluation()).empty());
-        CHECK(schedule::active_lanes(schedule) == lanes);
+        CHECK(schedule.active_lanes().size() == lanes);
       }
     }
   }

@@ -28,7 +28,7 @@ struct Candidate {
   bool eligible = true;             ///< may be recommended; ranked either way
   std::string reason;               ///< one line: what its time goes to; set by recommend()
 
-  bool is_split() const { return schedule.active_places().size() > 1; }
+  bool is_split() const { return schedule.active_lanes().size() > 1; }
   double idle_share() const { return simulation.idle_share(); }
   std::int64_t bytes() const { return simulation.bytes; }
   std::int64_t messages() const { return simulation.messages; }

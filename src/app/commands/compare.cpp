@@ -75,10 +75,10 @@ void add_yardstick(const RunSetup& setup, const plan::Profile& profile,
     return contender.predicted.schedule.text() == text;
   });
   if (!there) {
-    const auto place = static_cast<std::size_t>(fastest->schedule.active_places().front());
-    contenders.insert(contenders.begin(),
-                      contender_of(setup, {"single", {{"lane", (*setup.lanes)[place].name()}}},
-                                   profile, console));
+    const std::size_t lane = fastest->schedule.active_lanes().front();
+    contenders.insert(
+        contenders.begin(),
+        contender_of(setup, {"single", {{"lane", (*setup.lanes)[lane].name()}}}, profile, console));
   }
 }
 

@@ -6,7 +6,6 @@
 #include "core/median.hpp"
 
 #include "zygos/plan/exposed_time.hpp"
-#include "zygos/schedule/active_lanes.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +39,7 @@ class Samples : public FedSamples {
   io::DatasetRows first_;
 };
 
-/// Share of the active places' time, between the first start and the last end of a step's tasks, in
+/// Share of the active lanes' time, between the first start and the last end of a step's tasks, in
 /// which they computed nothing.
 double idle_of(const std::vector<plan::TaskTime>& times, const schedule::Schedule& schedule) {
   double busy_s = 0.0;
@@ -50,7 +49,7 @@ double idle_of(const std::vector<plan::TaskTime>& times, const schedule::Schedul
   }
   const double span_s = std::ranges::max(times, {}, &plan::TaskTime::end_s).end_s -
                         std::ranges::min(times, {}, &plan::TaskTime::start_s).start_s;
-  const double whole_s = span_s * static_cast<double>(schedule::active_lanes(schedule));
+  const double whole_s = span_s * static_cast<double>(schedule.active_lanes().size());
   return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
 }
 

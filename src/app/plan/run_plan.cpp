@@ -25,13 +25,12 @@ namespace zygos::app {
 
 namespace {
 
-/// Step times of the lanes alone, by place.
-std::vector<double> single_steps(std::span<const plan::Candidate> candidates, std::size_t places) {
-  std::vector<double> result(places, 0.0);
+/// Step times of the lanes alone.
+std::vector<double> single_steps(std::span<const plan::Candidate> candidates, std::size_t lanes) {
+  std::vector<double> result(lanes, 0.0);
   for (const plan::Candidate& candidate : candidates) {
     if (!candidate.is_split()) {
-      result[static_cast<std::size_t>(candidate.schedule.active_places().front())] =
-          candidate.step_s;
+      result[candidate.schedule.active_lanes().front()] = candidate.step_s;
     }
   }
   return result;
@@ -221,7 +220,7 @@ RunPlan plan_run(RunSetup& setup, bool fresh_profile, Console& console) {
     return result;
   }
   // One lane has nothing to gain from a prediction, unless activations leave it.
-  const bool one_lane = result.schedule.active_places().size() < 2;
+  const bool one_lane = result.schedule.active_lanes().size() < 2;
   if (one_lane && result.schedule.segments.empty() && !decides(setup, result.schedule)) {
     return result;
   }

@@ -27,7 +27,7 @@ std::optional<std::size_t> baseline_of(const std::vector<WayCost>& ways) {
     if (ways[i].schedule->policy == "gpipe") {
       return i;
     }
-    const bool alone = ways[i].schedule->active_places().size() == 1;
+    const bool alone = ways[i].schedule->active_lanes().size() == 1;
     if (alone && (!single || ways[i].step_s < ways[*single].step_s)) {
       single = i;
     }

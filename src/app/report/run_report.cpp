@@ -248,7 +248,7 @@ void say_plan(const RunSetup& setup, const RunPlan& plan, Console& console) {
   }
   note_field(console, "predicted", prediction_text(setup, *plan.prediction));
   if (plan.chosen.empty() && !plan.prediction->worthwhile &&
-      plan.schedule.active_places().size() > 1) {
+      plan.schedule.active_lanes().size() > 1) {
     note_field(console, "advice",
                wrapped("The planner would not use several lanes for this run, the deck asks for "
                        "it. " +

@@ -284,7 +284,7 @@ class TrainingRun {
 
 std::optional<measure::MeasuredGain> gain_of(RunSetup& setup, const RunPlan& plan,
                                              Console& console) {
-  if (!plan.prediction || plan.schedule.active_places().size() < 2 || !setup.measures_lanes()) {
+  if (!plan.prediction || plan.schedule.active_lanes().size() < 2 || !setup.measures_lanes()) {
     return std::nullopt;
   }
   console.detail("measuring step and gain");
