@@ -1,15 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a schedule takes, measured: to correct a profile, and beside the lanes alone.
+// What a schedule takes beside the lanes alone.
 #include "core/median.hpp"
-#include "measure/layer_costs.hpp"
 #include "measure/profile_run.hpp"
 #include "measure/profile_schedules.hpp"
 
-#include "zygos/core/error.hpp"
-#include "zygos/plan/slice_factors.hpp"
-#include "zygos/schedule/active_lanes.hpp"
 #include "zygos/train/problem.hpp"
 
 #include <algorithm>
@@ -17,22 +13,6 @@
 
 namespace zygos::measure {
 namespace {
-
-using schedule::TaskKind;
-
-/// What tasks took in a schedule becomes what they are predicted to take there.
-void join(plan::PlaceProfile& place, const schedule::Task& task, double seconds) {
-  plan::PlaceCosts& costs = place.together;
-  const plan::PlaceCosts base = place.alone.empty() ? costs : place.alone;
-  if (task.kind == TaskKind::forward || task.kind == TaskKind::backward) {
-    if (static_cast<std::size_t>(task.nodes.count()) < base.forward.size()) {
-      return;  // a part of the model says nothing of its other layers
-    }
-    set_whole_pass(costs, base, task.kind, task.samples.count(), seconds);
-  } else {
-    costs.others[task.kind].set(plan::amount_of(task), seconds);
-  }
-}
 
 /// One schedule of the comparison, measured in rounds. Its engine lives for a round only: all share
 /// the lanes' budgets.
@@ -51,7 +31,7 @@ double idle_of(const MeasuredPoint& point, const schedule::Schedule& schedule) {
   }
   // Between the first start and the last end of its tasks, as a simulation counts it.
   const double whole_s = (median(point.step_s) - point.overhead_s) *
-                         static_cast<double>(schedule::active_lanes(schedule));
+                         static_cast<double>(schedule.active_lanes().size());
   return whole_s > 0.0 ? std::clamp(1.0 - busy_s / whole_s, 0.0, 1.0) : 0.0;
 }
 
@@ -86,28 +66,6 @@ std::vector<Contender> single_lane_contenders(const ProfileRequest& request) {
 }
 
 }  // namespace
-
-bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
-                    plan::Profile& profile) {
-  const bool sharded = !schedule.slices.empty();
-  ZYGOS_REQUIRE(sharded || schedule.further_lanes.empty(),
-                "places that share a lane say nothing of the whole model's layers");
-  const auto engine = engine_if_fits(request, schedule, "policy '" + schedule.policy + "'");
-  if (engine == nullptr) {
-    return false;
-  }
-  const MeasuredPoint point = engine->measure(request.batch.samples(), request.seconds_per_point);
-  if (sharded) {
-    plan::learn_slices(engine->schedule(), point.task_s, profile);
-    return true;
-  }
-  const auto& tasks = engine->schedule().tasks;
-  for (std::size_t id = 0; id < tasks.size(); ++id) {
-    join(profile.places[static_cast<std::size_t>(tasks[id].place)], tasks[id],
-         std::max(0.0, point.task_s[id] - profile.task_overhead_s));
-  }
-  return true;
-}
 
 MeasuredGain measure_gain(const ProfileRequest& request, const schedule::Schedule& schedule) {
   // A machine drifts, so rounds; of long steps a few say enough.

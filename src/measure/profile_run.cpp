@@ -46,15 +46,15 @@ TrialEngine::TrialEngine(const ProfileRequest& request, schedule::Schedule sched
   engine_.initialise();
 }
 
-MeasuredPoint TrialEngine::measure(std::int64_t samples, double seconds) {
+MeasuredPoint TrialEngine::measure(std::int64_t samples, double seconds, LongSteps long_steps) {
   SampleList list(request_, samples);
   const auto next = [&] { return list.next(); };
   try {
-    return measure_steps(engine_, next, seconds);
+    return measure_steps(engine_, next, seconds, long_steps);
   } catch (const NumericError&) {
     rates_->stop();
     engine_.initialise();
-    return measure_steps(engine_, next, seconds);
+    return measure_steps(engine_, next, seconds, long_steps);
   }
 }
 

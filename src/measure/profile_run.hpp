@@ -26,7 +26,8 @@ class TrialEngine {
 
   const schedule::Schedule& schedule() const noexcept { return engine_.schedule(); }
   /// Steps of so many samples each, for so long.
-  MeasuredPoint measure(std::int64_t samples, double seconds);
+  MeasuredPoint measure(std::int64_t samples, double seconds,
+                        LongSteps long_steps = LongSteps::several);
 
  private:
   class Rates;

@@ -3,6 +3,7 @@
 #include "zygos/measure/profiler.hpp"
 
 #include "core/median.hpp"
+#include "measure/lane_alone.hpp"
 #include "measure/layer_costs.hpp"
 #include "measure/learned_costs.hpp"
 #include "measure/overhead_samples.hpp"
@@ -32,21 +33,11 @@ using schedule::Place;
 using schedule::Task;
 using schedule::TaskKind;
 
-constexpr std::array alone_parts{1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1.0};
 constexpr std::array together_parts{1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 3.0 / 4};
 constexpr std::array transfer_parts{1.0 / 16, 1.0 / 4, 1.0};
 constexpr std::int64_t cut_micro_batches = 8;
 /// A fast place repeats its work while the slowest does its own, but not more often than this.
 constexpr double max_repeats = 16.0;
-
-/// Of a place alone. What belongs to the batch and not to samples of it, such as an update, finds
-/// its memory in L2 behind a part of the batch than behind all of it, where a run has it. Copies of
-/// activations have all of their buffer, whatever the samples.
-bool measured_amiss(const Task& task, const schedule::Schedule& schedule, std::int64_t samples) {
-  const bool whole_buffer =
-      schedule::traits_of(task.kind).nodes == schedule::Nodes::whole_segment && !is_pass(task.kind);
-  return (whole_buffer || task.samples.count() == 0) && samples < schedule.batch;
-}
 
 class Profiler {
  public:
@@ -65,14 +56,14 @@ class Profiler {
   }
 
   plan::Profile run() {
-    for (Place place = 0; place < std::ssize(problem_.places); ++place) {
-      plan::PlaceProfile& profile = profile_.places[index(place)];
-      profile.host_accessible = problem_.places[index(place)].host_accessible;
-      const lane::LaneSpec& spec = request_.lanes[index(place)].spec();
+    for (std::size_t place = 0; place < problem_.places.size(); ++place) {
+      plan::PlaceProfile& profile = profile_.places[place];
+      profile.host_accessible = problem_.places[place].host_accessible;
+      const lane::LaneSpec& spec = request_.lanes[place].spec();
       profile.threads = spec.kind == lane::Kind::device ? 1 : spec.threads;
-      profile.one_driver = request_.lanes.one_driver(index(place), cores());
-      measure_alone(place);
+      profile.one_driver = request_.lanes.one_driver(place, cores());
     }
+    measure_lanes_alone();
     if (problem_.places.size() > 1) {
       measure_several();
     }
@@ -106,113 +97,42 @@ class Profiler {
 
   template <class Parts>
   std::set<std::int64_t> counts(const Parts& parts, std::int64_t most) const {
-    std::set<std::int64_t> found;
-    for (const double part : parts) {
-      found.insert(
-          std::min(most, round_samples(problem_, part * static_cast<double>(problem_.batch))));
-    }
-    return found;
+    return sample_counts(problem_, parts, most);
   }
 
-  MeasuredPoint measure(TrialEngine& engine, std::int64_t samples) {
-    const MeasuredPoint point = engine.measure(samples, request_.seconds_per_point);
-    overheads_.add(point);
-    return point;
-  }
-
-  /// Times of one pass by node in the order of nodes.
-  static std::vector<double> by_node(const schedule::Schedule& schedule, const MeasuredPoint& point,
-                                     TaskKind kind) {
-    std::map<std::int32_t, double> found;
-    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-      if (schedule.tasks[id].kind == kind) {
-        found[schedule.tasks[id].nodes.begin] = point.task_s[id];
-      }
+  void measure_lanes_alone() {
+    std::vector<LaneAlone> lanes;
+    for (Place place = 0; place < std::ssize(problem_.places); ++place) {
+      lanes.emplace_back(request_, problem_, place,
+                         [&](const MeasuredPoint& point) { overheads_.add(point); });
     }
-    std::vector<double> seconds;
-    for (const auto& [node, node_s] : found) {
-      seconds.push_back(node_s);
-    }
-    return seconds;
-  }
-
-  /// The same problem with as many samples as the place can hold: at least one.
-  std::unique_ptr<TrialEngine> largest_that_fits(Place place) {
-    for (plan::Problem smaller = problem_; smaller.batch > 0; smaller.batch /= 2) {
-      for (const bool versions : {true, false}) {
-        auto engine =
-            engine_if_fits(request_, single_lane_schedule(smaller, place, true, versions),
-                           lane_text(place) + " alone with " + std::to_string(smaller.batch) +
-                               " samples" + (versions ? " and two versions of the weights" : ""));
-        if (engine != nullptr) {
-          return engine;
+    for (int round = 0; round < profile_rounds; ++round) {
+      for (Place place = 0; place < std::ssize(problem_.places); ++place) {
+        LaneAlone& lane = lanes[index(place)];
+        if ((round == 0 || lane.largest() > 0) && !lane.measure()) {
+          tell(lane_text(place) + " can't hold the model alone");
         }
       }
     }
-    return nullptr;
+    for (Place place = 0; place < std::ssize(problem_.places); ++place) {
+      set_costs(place, lanes[index(place)]);
+    }
   }
 
-  /// Node by node, then the same passes as whole tasks.
-  void measure_alone(Place place) {
-    std::map<std::int64_t, std::pair<PassTimes, PassTimes>> passes;
-    PlaceCosts costs;
-    auto engine = largest_that_fits(place);
-    if (engine == nullptr) {
-      return tell(lane_text(place) + " can't hold the model alone");
+  void set_costs(Place place, const LaneAlone& lane) {
+    largest_[index(place)] = lane.largest();
+    if (lane.largest() == 0) {
+      return;
     }
-    const std::int64_t largest = engine->schedule().batch;
-    for (const std::int64_t count : counts(alone_parts, largest)) {
-      const MeasuredPoint point = measure(*engine, count);
-      passes[count] = {{count, 0.0, by_node(engine->schedule(), point, TaskKind::forward)},
-                       {count, 0.0, by_node(engine->schedule(), point, TaskKind::backward)}};
-      add_others(costs, engine->schedule(), point, count);
-    }
-    engine.reset();  // its memory is charged to the same budget
-    plan::Problem held = problem_;
-    held.batch = largest;
-    engine = std::make_unique<TrialEngine>(request_, single_lane_schedule(held, place, false));
-    for (auto& [count, pass] : passes) {
-      const MeasuredPoint point = measure(*engine, count);
-      const auto& tasks = engine->schedule().tasks;
-      for (std::size_t id = 0; id < tasks.size(); ++id) {
-        (tasks[id].kind == TaskKind::forward    ? pass.first.whole_s
-         : tasks[id].kind == TaskKind::backward ? pass.second.whole_s
-                                                : ignored_) += point.task_s[id];
-      }
-      add_others(costs, engine->schedule(), point, count);
-    }
-    set_costs(place, largest, std::move(costs), passes);
-  }
-
-  void set_costs(Place place, std::int64_t largest, PlaceCosts costs,
-                 const std::map<std::int64_t, std::pair<PassTimes, PassTimes>>& passes) {
-    std::vector<PassTimes> forward, backward;
-    for (const auto& [count, pass] : passes) {
-      forward.push_back(pass.first);
-      backward.push_back(pass.second);
-    }
-    set_passes(costs, forward, backward);
-    base_[index(place)] = costs;
-    largest_[index(place)] = largest;
-    const bool whole = largest == problem_.batch;
+    const bool whole = lane.largest() == problem_.batch;
+    base_[index(place)] = lane.costs();
     // Who can't hold the batch alone has no costs of working alone; they stand in for the others.
-    (whole ? profile_.places[index(place)].alone : profile_.places[index(place)].together) =
-        std::move(costs);
+    plan::PlaceProfile& profile = profile_.places[index(place)];
+    (whole ? profile.alone : profile.together) = base_[index(place)];
     tell("measured " + lane_text(place) + " alone, " +
          std::to_string(request_.graph.nodes().size()) + " layers at " +
-         std::to_string(passes.size()) + " numbers of samples" +
+         std::to_string(lane.points()) + " numbers of samples" +
          (whole ? "" : "; it can't hold the batch alone"));
-  }
-
-  /// Everything but passes.
-  void add_others(PlaceCosts& costs, const schedule::Schedule& schedule, const MeasuredPoint& point,
-                  std::int64_t samples) const {
-    for (std::size_t id = 0; id < schedule.tasks.size(); ++id) {
-      const Task task = with_samples(schedule.tasks[id], samples);
-      if (!is_pass(task.kind) && !measured_amiss(task, schedule, samples)) {
-        costs.others[task.kind].add(plan::amount_of(task), point.task_s[id]);
-      }
-    }
   }
 
   /// Sizes of the micro-batches of every place, so often that all take about the same time.
@@ -257,39 +177,24 @@ class Profiler {
         add_cuts(runs, std::span(order).subspan(first, stages));
       }
     }
-    measure_in_rounds(request_, runs, rounds(),
-                      [&](const MeasuredPoint& point) { overheads_.add(point); });
+    measure_in_rounds(request_, runs, [&](const MeasuredPoint& point) { overheads_.add(point); });
     tell("measured the links between lanes");
-  }
-
-  /// Long steps are measured once: the few that a run has last for longer than most disturbances.
-  int rounds() const {
-    constexpr int steps_of_a_run = 5;  // at least, two to warm up among them
-    constexpr double longest_points = 6.0;
-    double step_s = 0.0;
-    for (std::size_t place = 0; place < base_.size(); ++place) {
-      step_s = std::max(step_s, largest_[place] > 0 ? whole_s(base_[place], largest_[place]) : 0.0);
-    }
-    return steps_of_a_run * step_s <= longest_points * request_.seconds_per_point ? 3 : 1;
   }
 
   void add_together(std::vector<RoundsRun>& runs) {
     if (std::ranges::find(largest_, 0) != largest_.end()) {
       return;
     }
+    RoundsRun run;
     for (std::int64_t most = problem_.batch; most > 0; most /= 2) {
-      schedule::Schedule schedule = side_by_side_schedule(problem_, fair_sizes(most));
-      const std::string what = "work on all lanes with up to " + std::to_string(most) + " samples";
-      if (engine_if_fits(request_, schedule, what) != nullptr) {
-        const std::int64_t batch = schedule.batch;
-        runs.push_back({std::move(schedule), what, batch,
-                        request_.seconds_per_point * std::size(together_parts),
-                        [&](const schedule::Schedule& made, const MeasuredPoint& point) {
-                          learn_together(made, point);
-                        }});
-        return;
-      }
+      run.schedules.push_back(side_by_side_schedule(problem_, fair_sizes(most)));
     }
+    run.what = "work on all lanes";
+    run.seconds = request_.seconds_per_point * std::size(together_parts);
+    run.learn = [&](const schedule::Schedule& made, const MeasuredPoint& point) {
+      learn_together(made, point);
+    };
+    runs.push_back(std::move(run));
   }
 
   void learn_together(const schedule::Schedule& schedule, const MeasuredPoint& point) {
@@ -318,8 +223,10 @@ class Profiler {
   }
 
   void add_exchange(std::vector<RoundsRun>& runs) {
-    runs.push_back({exchange_schedule(problem_), "an exchange of gradients between all lanes",
-                    problem_.batch, request_.seconds_per_point,
+    runs.push_back({{exchange_schedule(problem_)},
+                    "an exchange of gradients between all lanes",
+                    problem_.batch,
+                    request_.seconds_per_point,
                     [&](const schedule::Schedule& made, const MeasuredPoint& point) {
                       learn_transfers(made, point, problem_.batch, profile_);
                       learn_first_passes(made, point, profile_);
@@ -339,8 +246,10 @@ class Profiler {
   void add_cut(std::vector<RoundsRun>& runs, std::span<const Place> order,
                std::int32_t micro_batches, std::int64_t samples,
                CutOrder pipeline = CutOrder::gpipe) {
-    runs.push_back({cut_schedule(problem_, order, micro_batches, pipeline),
-                    "a model cut between all lanes", samples, request_.seconds_per_point,
+    runs.push_back({{cut_schedule(problem_, order, micro_batches, pipeline)},
+                    "a model cut between all lanes",
+                    samples,
+                    request_.seconds_per_point,
                     [this, samples](const schedule::Schedule& made, const MeasuredPoint& point) {
                       learn_transfers(made, point, samples, profile_);
                       learn_passes_behind(made, point, profile_);
@@ -353,7 +262,6 @@ class Profiler {
   std::vector<PlaceCosts> base_;       ///< by place: layers' shares of a pass
   std::vector<std::int64_t> largest_;  ///< by place: samples it can hold; 0: none
   OverheadSamples overheads_;
-  double ignored_ = 0.0;
 };
 
 }  // namespace

@@ -32,22 +32,30 @@ MeasuredPoint fastest_point(const std::vector<MeasuredPoint>& points) {
 }
 
 void measure_in_rounds(const ProfileRequest& request, const std::vector<RoundsRun>& runs,
-                       int rounds, const std::function<void(const MeasuredPoint&)>& seen) {
+                       const std::function<void(const MeasuredPoint&)>& seen) {
+  std::vector<std::size_t> chosen(runs.size(), 0);  // of each run's schedules
   std::vector<std::vector<MeasuredPoint>> points(runs.size());
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < profile_rounds; ++round) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (round > 0 && points[i].empty()) {
-        continue;  // it did not fit
-      }
-      if (const auto engine = engine_if_fits(request, runs[i].schedule, runs[i].what)) {
-        points[i].push_back(engine->measure(runs[i].samples, runs[i].seconds / rounds));
-        seen(points[i].back());
+      const RoundsRun& run = runs[i];
+      for (bool measured = false; !measured && chosen[i] < run.schedules.size();) {
+        const schedule::Schedule& schedule = run.schedules[chosen[i]];
+        const auto engine = engine_if_fits(
+            request, schedule, run.what + " with " + std::to_string(schedule.batch) + " samples");
+        measured = engine != nullptr;
+        if (measured) {
+          points[i].push_back(engine->measure(run.samples > 0 ? run.samples : schedule.batch,
+                                              run.seconds / profile_rounds, LongSteps::one));
+          seen(points[i].back());
+        } else {
+          ++chosen[i];
+        }
       }
     }
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!points[i].empty()) {
-      runs[i].learn(runs[i].schedule, fastest_point(points[i]));
+      runs[i].learn(runs[i].schedules[chosen[i]], fastest_point(points[i]));
     }
   }
 }

@@ -16,12 +16,16 @@
 
 namespace zygos::measure {
 
-/// A schedule to measure, and who learns from what its tasks took.
+/// Of everything that a profile is measured from. Steps that are longer than a point should be are
+/// made twice in each, see LongSteps.
+constexpr int profile_rounds = 3;
+
+/// What to measure, and who learns from what its tasks took.
 struct RoundsRun {
-  schedule::Schedule schedule;
-  std::string what;  ///< for the log
-  std::int64_t samples = 0;
-  double seconds = 0.0;  ///< of all rounds
+  std::vector<schedule::Schedule> schedules;  ///< the first one that fits is measured
+  std::string what;                           ///< for the log
+  std::int64_t samples = 0;                   ///< of a step; 0: the schedule's batch
+  double seconds = 0.0;                       ///< of all rounds together
   std::function<void(const schedule::Schedule&, const MeasuredPoint&)> learn;
 };
 
@@ -29,10 +33,10 @@ struct RoundsRun {
 /// those of the first point.
 MeasuredPoint fastest_point(const std::vector<MeasuredPoint>& points);
 
-/// One engine lives at a time: all have the lanes' whole budgets. Those that don't fit are left
-/// out. `seen` gets the points of all rounds as they come; in the end every run learns from its
-/// fastest_point(), in the order of the list.
+/// One engine lives at a time: all have the lanes' whole budgets. Runs of which no schedule fits
+/// are left out. `seen` gets the points of all rounds as they come; in the end every run learns
+/// from its fastest_point(), in the order of the list.
 void measure_in_rounds(const ProfileRequest& request, const std::vector<RoundsRun>& runs,
-                       int rounds, const std::function<void(const MeasuredPoint&)>& seen);
+                       const std::function<void(const MeasuredPoint&)>& seen);
 
 }  // namespace zygos::measure

@@ -19,8 +19,6 @@ namespace {
 using schedule::Queue;
 using schedule::Schedule;
 
-constexpr int warm_up_steps = 2;
-constexpr std::size_t min_steps = 3;
 /// More of them would hardly move a median: small models need not be measured for as long.
 constexpr std::size_t max_steps = 300;
 /// Share of a task's time that others must have computed, for it to count as accompanied.
@@ -207,24 +205,27 @@ class Summary {
 
 }  // namespace
 
-MeasuredPoint measure_steps(train::Engine& engine, const NextBatch& next, double seconds) {
+MeasuredPoint measure_steps(train::Engine& engine, const NextBatch& next, double seconds,
+                            LongSteps long_steps) {
   std::uint64_t step = 0;
   train::Batch behind = next();
   const auto one_step = [&] {
     const train::Batch batch = std::exchange(behind, next());
     return engine.step(batch, ++step, &behind).seconds;
   };
-  while (step < warm_up_steps) {
-    one_step();
+  const bool once = one_step() > seconds && long_steps == LongSteps::one;
+  const std::size_t least = once ? 1 : 3;
+  if (!once) {
+    one_step();  // warms up, too
   }
+  const std::uint64_t warm_up_steps = step;
   engine.trace().clear();
   MeasuredPoint point;
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  while (point.step_s.size() < min_steps ||
-         (point.step_s.size() < max_steps && elapsed() < seconds)) {
+  while (point.step_s.size() < least || (point.step_s.size() < max_steps && elapsed() < seconds)) {
     point.step_s.push_back(one_step());
   }
   const Schedule& schedule = engine.schedule();

@@ -4,6 +4,7 @@
 
 #include "zygos/train/engine.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -32,7 +33,15 @@ struct MeasuredPoint {
 /// The batch of the next step, valid until the next call.
 using NextBatch = std::function<train::Batch()>;
 
-/// Runs steps for about `seconds`, at least 3 and at most 300 of them, after two to warm up.
-MeasuredPoint measure_steps(train::Engine& engine, const NextBatch& next, double seconds);
+/// What a point is to be worth where steps are long.
+enum class LongSteps : std::uint8_t {
+  several,  ///< at least 3 of them, after two to warm up
+  one,      ///< at least 1 after another one, if that took all of the point's time: of a point in
+            ///< rounds
+};
+
+/// Runs steps for about `seconds`, at most 300 of them.
+MeasuredPoint measure_steps(train::Engine& engine, const NextBatch& next, double seconds,
+                            LongSteps long_steps = LongSteps::several);
 
 }  // namespace zygos::measure

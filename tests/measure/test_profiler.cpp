@@ -4,7 +4,6 @@
 
 #include "zygos/measure/profiler.hpp"
 #include "zygos/plan/recommendation.hpp"
-#include "zygos/plan/slice_factors.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -206,43 +205,6 @@ TEST_CASE("Lanes that the machine's memory holds one by one are not measured tog
   }
   request.options.host_memory_bytes = alone * 8 / 5;
   CHECK_FALSE(together());
-}
-
-TEST_CASE("A profile is corrected by what a split takes, and not by one that does not fit",
-          "[measure][profiler]") {
-  auto specs = test::host_and_device();
-  specs[1].budget_bytes = 36000;
-  test::SmallRun run(specs, DType::f64, 80);
-  plan::Profile profile = measure::measure_profile(request_for(run));
-  for (auto& place : profile.places) {
-    place.together.others[schedule::TaskKind::update].set(run.graph.parameter_elements(), 99.0);
-  }
-  plan::Profile spared = profile;
-
-  CHECK(measure::refine_profile(request_for(run), run.split(60), profile));
-  CHECK_FALSE(measure::refine_profile(request_for(run), run.split(0), spared));
-
-  CHECK(plan::simulate(run.split(60), profile).makespan_s < 9.0);
-  CHECK(plan::simulate(run.split(60), spared).makespan_s > 9.0);
-}
-
-TEST_CASE("A profile learns what slices of layers take from a schedule that has them",
-          "[measure][profiler]") {
-  test::SmallRun run(test::host_and_device());
-  plan::Profile profile = measure::measure_profile(request_for(run));
-  const auto schedule = policies::tensor_parallel({})->schedule(run.problem(), nullptr);
-  const double whole_s = profile.places[0].alone.forward[0].at(40);
-
-  CHECK(measure::refine_profile(request_for(run), schedule, profile));
-
-  CHECK_FALSE(plan::has_unmeasured_slices(schedule, profile));
-  REQUIRE(profile.places[0].factor_of(0, SliceKind::outputs) != nullptr);
-  CHECK(profile.places[0].factor_of(0, SliceKind::outputs)->forward > 0.0);
-  CHECK(profile.places[0].factor_of(2, SliceKind::sum) != nullptr);
-  CHECK(profile.places[1].factor_of(2, SliceKind::sum) == nullptr);
-  CHECK(profile.places[1].factor_of(1, SliceKind::elements) != nullptr);
-  // Whole layers are told nothing of.
-  CHECK(profile.places[0].alone.forward[0].at(40) == whole_s);
 }
 
 TEST_CASE("Budgets count for each way that is measured, not for all of them together",

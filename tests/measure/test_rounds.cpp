@@ -30,7 +30,7 @@ TEST_CASE("Of points of several rounds the smallest times count, task by task",
   CHECK(found.overhead_s == 7.0);
 }
 
-TEST_CASE("Schedules take turns, and one that does not fit is left out", "[measure][rounds]") {
+TEST_CASE("Schedules take turns, and those that do not fit are left out", "[measure][rounds]") {
   auto specs = test::host_and_device();
   specs[1].budget_bytes = 36000;
   test::SmallRun run(specs, DType::f64, 80);
@@ -41,15 +41,15 @@ TEST_CASE("Schedules take turns, and one that does not fit is left out", "[measu
     CHECK(point.task_s.size() == schedule.tasks.size());
     learned.push_back(schedule.tasks.size());
   };
-  const std::vector<RoundsRun> runs{{run.split(60), "a split", 80, 0.003, learn},
-                                    {run.split(0), "too much", 80, 0.003, learn},
-                                    {run.split(80), "a lane", 80, 0.003, learn}};
+  const std::vector<RoundsRun> runs{{{run.split(60)}, "a split", 80, 0.003, learn},
+                                    {{run.split(0)}, "too much", 80, 0.003, learn},
+                                    {{run.split(0), run.split(80)}, "a lane", 0, 0.003, learn}};
 
-  measure_in_rounds(request, runs, 3,
+  measure_in_rounds(request, runs,
                     [&](const MeasuredPoint& point) { seen.push_back(point.task_s.size()); });
 
-  const std::size_t split = runs[0].schedule.tasks.size();
-  const std::size_t lane = runs[2].schedule.tasks.size();
+  const std::size_t split = runs[0].schedules[0].tasks.size();
+  const std::size_t lane = runs[2].schedules[1].tasks.size();
   REQUIRE(split != lane);
   CHECK(seen == std::vector{split, lane, split, lane, split, lane});
   CHECK(learned == std::vector{split, lane});

@@ -44,12 +44,6 @@ struct ProfileRequest {
 /// place whose budget can't hold the batch has no `alone` costs.
 plan::Profile measure_profile(const ProfileRequest& request);
 
-/// Runs a schedule for a moment; what its tasks take becomes what they are predicted to take beside
-/// others, and of a sharded model what its slices are, see plan::learn_slices(). False if it does
-/// not fit the lanes' budgets.
-bool refine_profile(const ProfileRequest& request, const schedule::Schedule& schedule,
-                    plan::Profile& profile);
-
 /// Seconds of a step on each single place and under a schedule, measured in turn (a, b, a, b, ...),
 /// so that a drifting machine hits all alike; medians.
 struct MeasuredGain {

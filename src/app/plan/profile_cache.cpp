@@ -10,6 +10,7 @@
 #include "zygos/core/error.hpp"
 #include "zygos/io/batching.hpp"
 #include "zygos/io/hash.hpp"
+#include "zygos/measure/refinement.hpp"
 #include "zygos/plan/assumed_profile.hpp"
 #include "zygos/plan/profile_store.hpp"
 #include "zygos/plan/slice_factors.hpp"
@@ -80,6 +81,7 @@ bool is_worth_measuring(const schedule::Schedule& schedule, const train::Policy&
 /// policies that ask for a profile are measured themselves and join it, as do the first that have
 /// slices of a layer.
 void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profile& profile) {
+  measure::Refinement refinement(request, profile);
   for (const train::PolicyEntry& entry : policies::registry()) {
     try {
       const auto policy = policy_of(setup, {entry.schema.name(), {}});
@@ -90,13 +92,14 @@ void refine(RunSetup& setup, const measure::ProfileRequest& request, plan::Profi
         const auto choice = policy_of(setup, {entry.schema.name(), options});
         const schedule::Schedule made = choice->schedule(setup.problem(), &profile);
         if (is_worth_measuring(made, *policy, profile)) {
-          measure::refine_profile(request, made, profile);
+          refinement.add(made);
         }
       }
     } catch (const UsageError&) {
       // It can't run here, as a plan will say where one is asked for.
     }
   }
+  refinement.repeat();
 }
 
 /// Batches as training takes them, without an end but for a stop. `setup` must outlive them.
