@@ -109,6 +109,7 @@ class Profiler {
     for (int round = 0; round < profile_rounds; ++round) {
       for (Place place = 0; place < std::ssize(problem_.places); ++place) {
         LaneAlone& lane = lanes[index(place)];
+        log_round(request_, round, lane_text(place) + " alone");
         if ((round == 0 || lane.largest() > 0) && !lane.measure()) {
           tell(lane_text(place) + " can't hold the model alone");
         }

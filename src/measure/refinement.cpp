@@ -47,9 +47,11 @@ struct Refinement::Run {
   schedule::Schedule schedule;
   std::vector<MeasuredPoint> points;
 
+  std::string what() const { return "policy '" + schedule.policy + "'"; }
+
   /// Another point; false if the schedule does not fit.
   bool measure(const ProfileRequest& request) {
-    const auto engine = engine_if_fits(request, schedule, "policy '" + schedule.policy + "'");
+    const auto engine = engine_if_fits(request, schedule, what());
     if (engine == nullptr) {
       return false;
     }
@@ -68,6 +70,7 @@ bool Refinement::add(schedule::Schedule schedule) {
   ZYGOS_REQUIRE(!schedule.slices.empty() || schedule.further_lanes.empty(),
                 "places that share a lane say nothing of the whole model's layers");
   Run run{std::move(schedule), {}};
+  log_round(request_, 0, run.what());
   if (!run.measure(request_)) {
     return false;
   }
@@ -79,6 +82,7 @@ bool Refinement::add(schedule::Schedule schedule) {
 void Refinement::repeat() {
   for (int round = 1; round < profile_rounds; ++round) {
     for (Run& run : runs_) {
+      log_round(request_, round, run.what());
       run.measure(request_);
     }
   }

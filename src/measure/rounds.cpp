@@ -23,6 +23,11 @@ std::vector<double> smallest(const std::vector<MeasuredPoint>& points,
 
 }  // namespace
 
+void log_round(const ProfileRequest& request, int round, const std::string& what) {
+  log(request.log, LogLevel::debug,
+      "round " + std::to_string(round + 1) + " of " + std::to_string(profile_rounds) + ": " + what);
+}
+
 MeasuredPoint fastest_point(const std::vector<MeasuredPoint>& points) {
   MeasuredPoint out = points.front();
   out.task_s = smallest(points, &MeasuredPoint::task_s);
@@ -38,6 +43,7 @@ void measure_in_rounds(const ProfileRequest& request, const std::vector<RoundsRu
   for (int round = 0; round < profile_rounds; ++round) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const RoundsRun& run = runs[i];
+      log_round(request, round, run.what);
       for (bool measured = false; !measured && chosen[i] < run.schedules.size();) {
         const schedule::Schedule& schedule = run.schedules[chosen[i]];
         const auto engine = engine_if_fits(

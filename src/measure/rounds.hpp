@@ -20,6 +20,9 @@ namespace zygos::measure {
 /// made twice in each, see LongSteps.
 constexpr int profile_rounds = 3;
 
+/// Progress: what is measured now. `round`: from 0.
+void log_round(const ProfileRequest& request, int round, const std::string& what);
+
 /// What to measure, and who learns from what its tasks took.
 struct RoundsRun {
   std::vector<schedule::Schedule> schedules;  ///< the first one that fits is measured

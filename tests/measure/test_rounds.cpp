@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zygos::measure::test_rounds {
@@ -34,8 +35,14 @@ TEST_CASE("Schedules take turns, and those that do not fit are left out", "[meas
   auto specs = test::host_and_device();
   specs[1].budget_bytes = 36000;
   test::SmallRun run(specs, DType::f64, 80);
-  const ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
-                               run.batch(), 0.005,          {},        0};
+  ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
+                         run.batch(), 0.005,          {},        0};
+  std::vector<std::string> progress;
+  request.log = [&](LogLevel level, std::string_view line) {
+    if (level == LogLevel::debug) {
+      progress.emplace_back(line);
+    }
+  };
   std::vector<std::size_t> seen, learned;
   const auto learn = [&](const schedule::Schedule& schedule, const MeasuredPoint& point) {
     CHECK(point.task_s.size() == schedule.tasks.size());
@@ -53,6 +60,9 @@ TEST_CASE("Schedules take turns, and those that do not fit are left out", "[meas
   REQUIRE(split != lane);
   CHECK(seen == std::vector{split, lane, split, lane, split, lane});
   CHECK(learned == std::vector{split, lane});
+  REQUIRE(progress.size() == 9);
+  CHECK(progress.front() == "round 1 of 3: a split");
+  CHECK(progress.back() == "round 3 of 3: a lane");
 }
 
 }  // namespace

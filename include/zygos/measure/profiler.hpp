@@ -22,10 +22,10 @@ struct ProfileRequest {
   train::EngineOptions options;
   train::Batch batch;              ///< representative samples, a full batch
   double seconds_per_point = 0.1;  ///< measuring time of one engine at one split
-  LogSink log;                     ///< progress, a line per point
-  std::int64_t chunk = 0;          ///< strict mode: see plan::Problem::chunk
-  std::int64_t accumulate = 0;     ///< of lanes alone, in comparisons: see plan::Problem
-  std::int32_t batch_slots = 1;    ///< of lanes alone, in comparisons: see plan::Problem
+  LogSink log;             ///< progress: what is measured (info), what is being measured (debug)
+  std::int64_t chunk = 0;  ///< strict mode: see plan::Problem::chunk
+  std::int64_t accumulate = 0;   ///< of lanes alone, in comparisons: see plan::Problem
+  std::int32_t batch_slots = 1;  ///< of lanes alone, in comparisons: see plan::Problem
   /// Full batches as training takes them, each valid until the next but one call: samples of a step
   /// lie where no cache has them yet. Empty: `batch` in every step.
   std::function<train::Batch()> next{};

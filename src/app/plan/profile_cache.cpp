@@ -177,7 +177,13 @@ plan::Profile profile_of(RunSetup& setup, bool fresh, Console& console) {
     }
   }
   console.status("measuring the lanes ...");
-  const LogSink progress = [&](LogLevel, std::string_view line) { console.detail(line); };
+  const LogSink progress = [&](LogLevel level, std::string_view line) {
+    if (level == LogLevel::debug) {
+      console.status(fmt::format("measuring the lanes ... {}", line));
+    } else {
+      console.detail(line);
+    }
+  };
   const measure::ProfileRequest request = profile_request(setup, progress);
   plan::Profile profile = measure::measure_profile(request);
   refine(setup, request, profile);
