@@ -52,17 +52,6 @@ double whole(const schedule::Schedule& schedule, const MeasuredPoint& point, Tas
   return seconds;
 }
 
-void keep_fastest(double& fastest, double seconds) {
-  fastest = fastest == 0.0 ? seconds : std::min(fastest, seconds);
-}
-
-void keep_fastest(std::vector<double>& fastest, const std::vector<double>& seconds) {
-  fastest.resize(seconds.size(), 0.0);
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    keep_fastest(fastest[i], seconds[i]);
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<TrialEngine> LaneAlone::engine_of_nodes() {
@@ -99,8 +88,7 @@ bool LaneAlone::measure() {
 
 void LaneAlone::measure_nodes(TrialEngine& engine) {
   for (const std::int64_t count : sample_counts(problem_, alone_parts, largest_)) {
-    const MeasuredPoint point =
-        engine.measure(count, request_.seconds_per_point / profile_rounds, LongSteps::one);
+    const MeasuredPoint point = measure_round(engine, count, request_.seconds_per_point);
     seen_(point);
     Passes& passes = passes_[count];
     passes.forward.samples = passes.backward.samples = count;
@@ -115,11 +103,13 @@ void LaneAlone::measure_passes() {
   held.batch = largest_;
   TrialEngine engine(request_, single_lane_schedule(held, place_, false));
   for (auto& [count, passes] : passes_) {
-    const MeasuredPoint point =
-        engine.measure(count, request_.seconds_per_point / profile_rounds, LongSteps::one);
+    const MeasuredPoint point = measure_round(engine, count, request_.seconds_per_point);
     seen_(point);
-    keep_fastest(passes.forward.whole_s, whole(engine.schedule(), point, TaskKind::forward));
-    keep_fastest(passes.backward.whole_s, whole(engine.schedule(), point, TaskKind::backward));
+    for (const auto& [pass, kind] : {std::pair(&passes.forward, TaskKind::forward),
+                                     std::pair(&passes.backward, TaskKind::backward)}) {
+      const double whole_s = whole(engine.schedule(), point, kind);
+      pass->whole_s = pass->whole_s == 0.0 ? whole_s : std::min(pass->whole_s, whole_s);
+    }
     add_others(engine.schedule(), point, count);
   }
 }

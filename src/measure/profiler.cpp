@@ -21,7 +21,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 namespace zygos::measure {
@@ -95,11 +94,6 @@ class Profiler {
 
   void tell(const std::string& line) const { log(request_.log, LogLevel::info, line); }
 
-  template <class Parts>
-  std::set<std::int64_t> counts(const Parts& parts, std::int64_t most) const {
-    return sample_counts(problem_, parts, most);
-  }
-
   void measure_lanes_alone() {
     std::vector<LaneAlone> lanes;
     for (Place place = 0; place < std::ssize(problem_.places); ++place) {
@@ -141,7 +135,7 @@ class Profiler {
     std::vector<std::vector<std::int64_t>> sizes;
     std::vector<double> seconds;
     for (std::size_t place = 0; place < base_.size(); ++place) {
-      const auto list = counts(together_parts, std::min(most, largest_[place]));
+      const auto list = sample_counts(problem_, together_parts, std::min(most, largest_[place]));
       auto& mine = sizes.emplace_back(list.begin(), list.end());
       seconds.push_back(std::accumulate(
           mine.begin(), mine.end(), 0.0,
@@ -178,7 +172,8 @@ class Profiler {
         add_cuts(runs, std::span(order).subspan(first, stages));
       }
     }
-    measure_in_rounds(request_, runs, [&](const MeasuredPoint& point) { overheads_.add(point); });
+    measure_in_rounds(request_, std::move(runs),
+                      [&](const MeasuredPoint& point) { overheads_.add(point); });
     tell("measured the links between lanes");
   }
 
@@ -235,7 +230,7 @@ class Profiler {
   }
 
   void add_cuts(std::vector<RoundsRun>& runs, std::span<const Place> order) {
-    for (const std::int64_t count : counts(transfer_parts, problem_.batch)) {
+    for (const std::int64_t count : sample_counts(problem_, transfer_parts, problem_.batch)) {
       add_cut(runs, order, 1, count);
     }
     // Messages that are moved while others compute.

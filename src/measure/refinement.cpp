@@ -3,7 +3,6 @@
 #include "zygos/measure/refinement.hpp"
 
 #include "measure/layer_costs.hpp"
-#include "measure/profile_run.hpp"
 #include "measure/rounds.hpp"
 
 #include "zygos/core/error.hpp"
@@ -43,24 +42,6 @@ void learn(const schedule::Schedule& schedule, const MeasuredPoint& point, plan:
 
 }  // namespace
 
-struct Refinement::Run {
-  schedule::Schedule schedule;
-  std::vector<MeasuredPoint> points;
-
-  std::string what() const { return "policy '" + schedule.policy + "'"; }
-
-  /// Another point; false if the schedule does not fit.
-  bool measure(const ProfileRequest& request) {
-    const auto engine = engine_if_fits(request, schedule, what());
-    if (engine == nullptr) {
-      return false;
-    }
-    points.push_back(engine->measure(request.batch.samples(),
-                                     request.seconds_per_point / profile_rounds, LongSteps::one));
-    return true;
-  }
-};
-
 Refinement::Refinement(const ProfileRequest& request, plan::Profile& profile)
     : request_(request), profile_(profile), before_(profile) {}
 
@@ -69,26 +50,31 @@ Refinement::~Refinement() = default;
 bool Refinement::add(schedule::Schedule schedule) {
   ZYGOS_REQUIRE(!schedule.slices.empty() || schedule.further_lanes.empty(),
                 "places that share a lane say nothing of the whole model's layers");
-  Run run{std::move(schedule), {}};
-  log_round(request_, 0, run.what());
-  if (!run.measure(request_)) {
+  const std::string what = "policy '" + schedule.policy + "'";
+  RoundsRun run{{std::move(schedule)},
+                what,
+                request_.batch.samples(),
+                request_.seconds_per_point,
+                [this](const schedule::Schedule& made, const MeasuredPoint& point) {
+                  learn(made, point, profile_);
+                }};
+  if (!run.measure(request_, 0)) {
     return false;
   }
-  learn(run.schedule, run.points.front(), profile_);
+  run.teach();
   runs_.push_back(std::move(run));
   return true;
 }
 
 void Refinement::repeat() {
   for (int round = 1; round < profile_rounds; ++round) {
-    for (Run& run : runs_) {
-      log_round(request_, round, run.what());
-      run.measure(request_);
+    for (RoundsRun& run : runs_) {
+      run.measure(request_, round);
     }
   }
   profile_ = before_;
-  for (const Run& run : runs_) {
-    learn(run.schedule, fastest_point(run.points), profile_);
+  for (const RoundsRun& run : runs_) {
+    run.teach();
   }
 }
 

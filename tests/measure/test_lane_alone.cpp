@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/lane_alone.hpp"
+#include "request_for.hpp"
 #include "slow_kernels.hpp"
-#include "train/small_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -15,8 +15,7 @@ namespace {
 TEST_CASE("Of several rounds of a lane alone the fastest times count", "[measure][lane_alone]") {
   test::SmallRun run(test::host_and_device());
   run.use(test::wide_model());
-  const ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
-                               run.batch(), 0.005,          {},        0};
+  const ProfileRequest request = test::request_for(run);
   const plan::Problem problem = run.problem();
   const auto nodes = problem.model.all_nodes();
   int points = 0;
@@ -38,7 +37,7 @@ TEST_CASE("Of several rounds of a lane alone the fastest times count", "[measure
 
   CHECK(lane.largest() == 40);
   CHECK(fastest_s < disturbed_s - 20e-3);
-  CHECK(passes_s() <= fastest_s);
+  CHECK(passes_s() <= fastest_s * (1 + 1e-9));  // sums of nodes are rounded
   CHECK(points == 3 * 2 * static_cast<int>(lane.points()));
 }
 
@@ -46,8 +45,7 @@ TEST_CASE("A lane that can't hold the model has nothing to measure", "[measure][
   auto specs = test::host_and_device();
   specs[1].budget_bytes = 1000;
   test::SmallRun run(specs);
-  const ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
-                               run.batch(), 0.005,          {},        0};
+  const ProfileRequest request = test::request_for(run);
   const plan::Problem problem = run.problem();
   LaneAlone lane(request, problem, 1, [](const MeasuredPoint&) {});
 

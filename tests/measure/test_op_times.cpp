@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "train/small_run.hpp"
+#include "request_for.hpp"
 
 #include "zygos/measure/op_times.hpp"
 
@@ -11,10 +11,6 @@
 
 namespace zygos::test_op_times {
 namespace {
-
-measure::ProfileRequest request_for(test::SmallRun& run) {
-  return {run.graph, *run.optimizer, run.lanes, {}, run.options, run.batch(), 0.005, {}, 0};
-}
 
 /// Room for the product of the peak (96 MiB of doubles), and for sums that take no time.
 std::vector<lane::LaneSpec> small_lanes() {
@@ -32,7 +28,7 @@ TEST_CASE("Every layer is timed in both directions, beside loss and update",
   test::SmallRun run(small_lanes());
 
   for (const schedule::Place place : {0, 1}) {
-    const auto times = measure::measure_ops(request_for(run), place, 0.005);
+    const auto times = measure::measure_ops(test::request_for(run), place, 0.005);
 
     REQUIRE(times.has_value());
     std::vector<std::string> names;
@@ -63,8 +59,8 @@ TEST_CASE("A lane that can't hold the batch has no times of ops", "[measure][op_
   specs[1].budget_bytes = 20000;
   test::SmallRun run(specs);
 
-  CHECK_FALSE(measure::measure_ops(request_for(run), 1, 0.005).has_value());
-  CHECK(measure::measure_ops(request_for(run), 0, 0.005).has_value());
+  CHECK_FALSE(measure::measure_ops(test::request_for(run), 1, 0.005).has_value());
+  CHECK(measure::measure_ops(test::request_for(run), 0, 0.005).has_value());
 }
 
 }  // namespace zygos::test_op_times

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
-#include "train/small_run.hpp"
+#include "request_for.hpp"
 
 #include "zygos/measure/profiler.hpp"
 #include "zygos/plan/recommendation.hpp"
@@ -14,20 +14,11 @@
 #include <vector>
 
 namespace zygos::test_profiler {
-namespace {
-
-measure::ProfileRequest request_for(test::SmallRun& run) {
-  train::EngineOptions options = run.options;
-  return {run.graph, *run.optimizer, run.lanes, {}, options, run.batch(), 0.005, {}, 0};
-}
-
-}  // namespace
-
 TEST_CASE("A profile knows every kind of task of a split and of each lane alone",
           "[measure][profiler]") {
   test::SmallRun run(test::host_and_device());
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   REQUIRE(profile.places.size() == 2);
   for (const std::int64_t first : {0, 1, 20, 39, 40}) {
@@ -40,7 +31,7 @@ TEST_CASE("A profile knows what policies take whose gradients are clipped", "[me
   test::SmallRun run(test::host_and_device());
   run.optimizer = nn::clipped(nn::adam({}), 1.0);
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   CHECK(plan::simulate(run.split(13), profile).makespan_s > 0.0);
   for (const auto& policy :
@@ -49,7 +40,7 @@ TEST_CASE("A profile knows what policies take whose gradients are clipped", "[me
     const auto schedule = policy->schedule(run.problem(), &profile);
     CHECK(plan::simulate(schedule, profile).makespan_s > 0.0);
   }
-  CHECK(measure::measure_gain(request_for(run), run.split(13)).step_s > 0.0);
+  CHECK(measure::measure_gain(test::request_for(run), run.split(13)).step_s > 0.0);
   for (const plan::PlaceProfile& place : profile.places) {
     CHECK_FALSE(place.alone.others.at(schedule::TaskKind::squares).empty());
     CHECK_FALSE(place.alone.others.at(schedule::TaskKind::norm).empty());
@@ -64,7 +55,7 @@ TEST_CASE("A profile of clipped steps is measured with a dropout on a lane by it
   test::SmallRun run(specs);  // of a dense layer, dropout and a dense layer
   run.optimizer = nn::clipped(nn::adam({}), 1.0);
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   for (const auto& policy :
        {policies::gpipe({.micro_batches = 4, .stages = {}}), policies::layer_placement({}),
@@ -84,7 +75,7 @@ TEST_CASE("A profile of more lanes than layers knows what crosses between lanes"
   run.graph.add("fc1", test::tanh_layer(17));
   run.graph.add("fc2", nn::dense({.units = 3}));
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   const policies::SplitPipelineOptions pipeline{.stages = {.cuts = {"fc2"}, .lanes = {}},
                                                 .micro_batches = 2};
@@ -98,7 +89,7 @@ TEST_CASE("A profile of more lanes than layers knows what crosses between lanes"
 TEST_CASE("A profile takes a batch after the other where there are several",
           "[measure][profiler]") {
   test::SmallRun run(test::host_and_device());
-  measure::ProfileRequest request = request_for(run);
+  measure::ProfileRequest request = test::request_for(run);
   // Ids far beyond the data, as those of a file of which memory has but a batch.
   std::vector<std::uint32_t> ids(run.ids.size());
   std::vector<std::uint32_t> rows(run.ids.size());
@@ -122,7 +113,7 @@ TEST_CASE("Messages need cores, of which a profile says how much", "[measure][pr
   test::SmallRun run(specs);
   run.options.cores = 64;  // some to spare, for threads that move messages
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   CHECK(profile.cores == 64);
   CHECK(profile.message_handover_s > 0.0);
@@ -139,7 +130,7 @@ TEST_CASE("Messages need cores, of which a profile says how much", "[measure][pr
 TEST_CASE("A profile says by node what a pass takes behind another one", "[measure][profiler]") {
   test::SmallRun run(test::host_and_device());
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   for (const plan::PlaceProfile& place : profile.places) {
     for (const auto* by_node : {&place.again.forward, &place.again.backward,
@@ -153,8 +144,8 @@ TEST_CASE("A profile says by node what a pass takes behind another one", "[measu
 TEST_CASE("A profile is measured whatever the learning rate", "[measure][profiler]") {
   test::SmallRun run(test::host_and_device());
   run.optimizer = nn::sgd({.learning_rate = 1e300});
-  CHECK_NOTHROW(measure::measure_profile(request_for(run)));
-  CHECK_NOTHROW(measure::measure_gain(request_for(run), run.split(13)));
+  CHECK_NOTHROW(measure::measure_profile(test::request_for(run)));
+  CHECK_NOTHROW(measure::measure_gain(test::request_for(run), run.split(13)));
 }
 
 TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a single",
@@ -165,12 +156,12 @@ TEST_CASE("A lane that can't hold the batch alone is planned with, but not as a 
   REQUIRE_THROWS_AS(run.engine(run.split(0)), MemoryError);
   REQUIRE_NOTHROW(run.engine(run.split(60)));
 
-  const plan::Profile profile = measure::measure_profile(request_for(run));
+  const plan::Profile profile = measure::measure_profile(test::request_for(run));
 
   CHECK_FALSE(profile.places[0].alone.empty());
   CHECK(profile.places[1].alone.empty());
   CHECK(plan::simulate(run.split(60), profile).makespan_s > 0.0);
-  const measure::MeasuredGain gain = measure::measure_gain(request_for(run), run.split(60));
+  const measure::MeasuredGain gain = measure::measure_gain(test::request_for(run), run.split(60));
   CHECK(gain.single_step_s[0] > 0.0);
   CHECK(gain.single_step_s[1] == 0.0);
   CHECK(gain.step_s > 0.0);
@@ -186,7 +177,7 @@ TEST_CASE("Lanes that the machine's memory holds one by one are not measured tog
   wide.add("fc3", nn::dense({.units = 3}));
   run.use(wide);
   std::vector<std::string> lines;
-  measure::ProfileRequest request = request_for(run);
+  measure::ProfileRequest request = test::request_for(run);
   request.log = [&](LogLevel, std::string_view line) { lines.emplace_back(line); };
   const auto together = [&] {
     lines.clear();
@@ -218,7 +209,7 @@ TEST_CASE("Budgets count for each way that is measured, not for all of them toge
   }
   test::SmallRun run(specs);
 
-  const measure::MeasuredGain gain = measure::measure_gain(request_for(run), run.split(20));
+  const measure::MeasuredGain gain = measure::measure_gain(test::request_for(run), run.split(20));
 
   CHECK(gain.step_s > 0.0);
   CHECK(gain.speedup > 0.0);
@@ -230,7 +221,7 @@ TEST_CASE("Slower lanes are measured as slower", "[measure][profiler]") {
   specs[0].slowdown = 20.0;
   test::SmallRun run(specs);
 
-  const auto profile = measure::measure_profile(request_for(run));
+  const auto profile = measure::measure_profile(test::request_for(run));
 
   const auto rates = plan::sample_rates(profile, 40);
   CHECK(rates[1] > 3.0 * rates[0]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
+#include "request_for.hpp"
 #include "slow_kernels.hpp"
-#include "train/small_run.hpp"
 
 #include "zygos/measure/refinement.hpp"
 #include "zygos/plan/recommendation.hpp"
@@ -13,26 +13,18 @@
 #include <optional>
 
 namespace zygos::test_refinement {
-namespace {
-
-measure::ProfileRequest request_for(test::SmallRun& run) {
-  return {run.graph, *run.optimizer, run.lanes, {}, run.options, run.batch(), 0.005, {}, 0};
-}
-
-}  // namespace
-
 TEST_CASE("A profile is corrected by what a split takes, and not by one that does not fit",
           "[measure][refinement]") {
   auto specs = test::host_and_device();
   specs[1].budget_bytes = 36000;
   test::SmallRun run(specs, DType::f64, 80);
-  plan::Profile profile = measure::measure_profile(request_for(run));
+  plan::Profile profile = measure::measure_profile(test::request_for(run));
   for (auto& place : profile.places) {
     place.together.others[schedule::TaskKind::update].set(run.graph.parameter_elements(), 99.0);
   }
   plan::Profile spared = profile;
 
-  const measure::ProfileRequest request = request_for(run);
+  const measure::ProfileRequest request = test::request_for(run);
   measure::Refinement correcting(request, profile);
   measure::Refinement sparing(request, spared);
   CHECK(correcting.add(run.split(60)));
@@ -46,11 +38,11 @@ TEST_CASE("A profile is corrected by what a split takes, and not by one that doe
 TEST_CASE("A profile learns what slices of layers take from a schedule that has them",
           "[measure][refinement]") {
   test::SmallRun run(test::host_and_device());
-  plan::Profile profile = measure::measure_profile(request_for(run));
+  plan::Profile profile = measure::measure_profile(test::request_for(run));
   const auto schedule = policies::tensor_parallel({})->schedule(run.problem(), nullptr);
   const double whole_s = profile.places[0].alone.forward[0].at(40);
 
-  const measure::ProfileRequest request = request_for(run);
+  const measure::ProfileRequest request = test::request_for(run);
   measure::Refinement refinement(request, profile);
   CHECK(refinement.add(schedule));
 
@@ -69,8 +61,8 @@ TEST_CASE("A disturbance while a schedule is measured is gone from the profile b
   test::SmallRun run(test::host_and_device());
   run.use(test::wide_model());
   const schedule::Schedule split = run.split(20);
-  plan::Profile profile = measure::measure_profile(request_for(run));
-  const measure::ProfileRequest request = request_for(run);
+  plan::Profile profile = measure::measure_profile(test::request_for(run));
+  const measure::ProfileRequest request = test::request_for(run);
   measure::Refinement refinement(request, profile);
   std::optional<test::SlowKernels> disturbance(std::in_place);
 

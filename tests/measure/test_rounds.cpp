@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Zygos authors
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/rounds.hpp"
-#include "train/small_run.hpp"
+#include "request_for.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -35,8 +35,7 @@ TEST_CASE("Schedules take turns, and those that do not fit are left out", "[meas
   auto specs = test::host_and_device();
   specs[1].budget_bytes = 36000;
   test::SmallRun run(specs, DType::f64, 80);
-  ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
-                         run.batch(), 0.005,          {},        0};
+  ProfileRequest request = test::request_for(run);
   std::vector<std::string> progress;
   request.log = [&](LogLevel level, std::string_view line) {
     if (level == LogLevel::debug) {
@@ -63,6 +62,30 @@ TEST_CASE("Schedules take turns, and those that do not fit are left out", "[meas
   REQUIRE(progress.size() == 9);
   CHECK(progress.front() == "round 1 of 3: a split");
   CHECK(progress.back() == "round 3 of 3: a lane");
+}
+
+TEST_CASE("A schedule that fits in the first round only is learned from that",
+          "[measure][rounds]") {
+  test::SmallRun run(test::host_and_device());
+  ProfileRequest request = test::request_for(run);
+  std::size_t learned = 0;
+  RoundsRun rounds{{run.split(20), run.split(0)},
+                   "a split",
+                   0,
+                   0.003,
+                   [&](const schedule::Schedule& schedule, const MeasuredPoint& point) {
+                     CHECK(point.task_s.size() == schedule.tasks.size());
+                     CHECK(schedule.text() == run.split(20).text());
+                     ++learned;
+                   }};
+
+  REQUIRE(rounds.measure(request, 0));
+  request.options.host_memory_bytes = 1;
+  CHECK_FALSE(rounds.measure(request, 1));
+  rounds.teach();
+
+  CHECK(rounds.points.size() == 1);
+  CHECK(learned == 1);
 }
 
 }  // namespace

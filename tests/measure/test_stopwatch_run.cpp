@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/profile_run.hpp"
 #include "measure/stopwatch_run.hpp"
+#include "request_for.hpp"
 #include "slow_kernels.hpp"
-#include "train/small_run.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -17,8 +17,7 @@ TEST_CASE("A point has several steps, or one where those are longer than it shou
           "[measure][stopwatch_run]") {
   test::SmallRun run(test::host_and_device());
   run.use(test::wide_model());
-  const ProfileRequest request{run.graph,   *run.optimizer, run.lanes, {}, run.options,
-                               run.batch(), 0.005,          {},        0};
+  const ProfileRequest request = test::request_for(run);
   TrialEngine engine(request, run.split(20));
 
   CHECK(engine.measure(40, 60.0, LongSteps::one).step_s.size() == 300);

@@ -4,9 +4,11 @@
 
 #include "zygos/measure/profiler.hpp"
 
-#include <memory>
+#include <vector>
 
 namespace zygos::measure {
+
+struct RoundsRun;
 
 /// Corrects a profile by schedules that are run for a moment: what their tasks take becomes what
 /// they are predicted to take beside others, and of a sharded model what its slices do, see
@@ -28,12 +30,10 @@ class Refinement {
   void repeat();
 
  private:
-  struct Run;
-
   const ProfileRequest& request_;
   plan::Profile& profile_;
-  plan::Profile before_;
-  std::vector<Run> runs_;
+  plan::Profile before_;  ///< as it was when nothing had been added
+  std::vector<RoundsRun> runs_;
 };
 
 }  // namespace zygos::measure
